@@ -163,6 +163,7 @@ const sizes = [
     limit: "6.1 KB",
     ignore: [/^node:/, /^ws$/],
   },
+  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "9 KB" },
   {
     name: "clearway/offload (browser, minified, gzip)",
     path: browser("offload"),

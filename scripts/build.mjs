@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/build.mjs [clearway] [clearway-native] [clearway-lab] [--force]`: builds these packages, or all of them, in this order.
+// `node scripts/build.mjs [clearway] [clearway-native] [clearway-nats] [clearway-lab] [--force]`: builds these packages, or all of them, in this order.
 // Skips packages that are up to date, unless `--force` is given.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -53,4 +53,5 @@ build("clearway-build", ["ts/clearway-build"]);
 // clearway-native is built again when Rust is installed, updated or removed.
 const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "none";
 build("clearway-native", ["native/crates", "ts/clearway", "ts/clearway-native"], rust);
+build("clearway-nats", ["ts/clearway", "ts/clearway-nats"]);
 build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);

@@ -54,6 +54,7 @@ const internal = {
   ],
   "ts/clearway-build": [],
   "ts/clearway-native": [],
+  "ts/clearway-nats": [],
 };
 
 /** The JVM modules that applications use. */

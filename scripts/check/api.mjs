@@ -27,12 +27,14 @@ export const packages = {
     "service-worker",
     "extension",
     "electron",
+    "remote",
     "offload",
     "offload-worker",
     "records-arrow",
   ],
   "ts/clearway-build": ["vite", "rollup", "esbuild", "webpack"],
   "ts/clearway-native": ["index", "channel"],
+  "ts/clearway-nats": ["index", "serve"],
 };
 
 const declarations = (folder) =>

@@ -162,6 +162,10 @@ export const folders = {
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
   "records-arrow.ts": { may: ["records"], why: "entry `clearway/records/arrow`: puts `apache-arrow` into a bundle" },
   "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
+  "remote.ts": {
+    may: ["channel", "error"],
+    why: "entry `clearway/remote`: for authors of pools whose workers are elsewhere",
+  },
   "offload.ts": { may: ["offload"], why: "entry `clearway/offload`" },
   "offload-worker.ts": { may: ["offload", "task"], why: "entry `clearway/offload/worker`: the module of the workers" },
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },

@@ -9,7 +9,11 @@ const tool = (path, ...args) => [node, `node_modules/${path}`, ...args];
 const own = (name, ...args) => [node, `scripts/check/${name}.mjs`, ...args];
 const cargo = (...args) => [node, "scripts/cargo.mjs", ...args];
 
-const projects = ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-lab", "examples", "test"];
+const projects = [
+  ...["clearway", "clearway-build", "clearway-native", "clearway-nats", "clearway-lab"].map((name) => `ts/${name}`),
+  "examples",
+  "test",
+];
 
 export const checks = [
   { name: "format and lint", command: tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".") },

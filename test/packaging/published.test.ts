@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-test.each(["clearway", "clearway-build", "clearway-native", "clearway-lab"])(
+test.each(["clearway", "clearway-build", "clearway-native", "clearway-nats", "clearway-lab"])(
   "publint finds nothing wrong with %s",
   async (name) => {
     const tarball = await pack(name, folder);

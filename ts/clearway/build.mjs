@@ -30,6 +30,7 @@ const entries = Object.fromEntries(
     "service-worker",
     "extension",
     "electron",
+    "remote",
     "offload",
     "offload-worker",
     ...nodeOnly,

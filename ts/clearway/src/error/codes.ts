@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ChannelErrorCode } from "./channel-codes.js";
 import type { CodecErrorCode } from "./codec-codes.js";
+import type { RemoteErrorCode } from "./remote-codes.js";
 
 /**
- * The codes of a {@link ClearwayError}, without those of codecs and channels.
+ * The codes of a {@link ClearwayError}, without those of codecs, channels and remote pools.
  *
- * `clearway/channel` exports the other codes, as `codecErrorCodes` and `channelErrorCodes`. The list is a contract: other languages use the
- * same codes. A test compares the list, with the comment of each code, with `spec/errors.md`.
+ * `clearway/channel` exports the codes of codecs and channels, as `codecErrorCodes` and `channelErrorCodes`, and `clearway/remote` those of
+ * remote pools, as `remoteErrorCodes`. The list is a contract: other languages use the same codes. A test compares the list, with the comment
+ * of each code, with `spec/errors.md`.
  */
 export const errorCodes = [
   /** an argument or an option is out of its range; the message names it and its value */
@@ -64,6 +66,7 @@ export const errorCodes = [
 ] as const;
 
 /**
- * Every code of a `ClearwayError`: the codes of pools and tasks, of codecs, and of channels. The page `spec/errors.md` explains each code.
+ * Every code of a `ClearwayError`: the codes of pools and tasks, of codecs, of channels, and of remote pools. The page `spec/errors.md`
+ * explains each code.
  */
-export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode;
+export type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode | RemoteErrorCode;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { readFileSync } from "node:fs";
 import { channelErrorCodes, codecErrorCodes } from "clearway/channel";
+import { remoteErrorCodes } from "clearway/remote";
 import { expect, test } from "vitest";
 import { errorCodes } from "../../src/error/codes.js";
 
@@ -13,7 +14,7 @@ const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].ma
 }));
 
 // A code's meaning is a doc comment in the source: as strings, meanings would be a tenth of a page's download.
-const source = ["codes", "codec-codes", "channel-codes"]
+const source = ["codes", "codec-codes", "channel-codes", "remote-codes"]
   .map((name) => readFileSync(new URL(`../../src/error/${name}.ts`, import.meta.url), "utf8"))
   .join("");
 const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",$/gm)].map(([, meaning, code]) => [
@@ -22,7 +23,12 @@ const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",
 ]);
 
 test("spec/errors.md lists every error code in order, with the meaning in the source and a remedy", () => {
-  expect(rows.map(({ code }) => code)).toEqual([...errorCodes, ...codecErrorCodes, ...channelErrorCodes]);
+  expect(rows.map(({ code }) => code)).toEqual([
+    ...errorCodes,
+    ...codecErrorCodes,
+    ...channelErrorCodes,
+    ...remoteErrorCodes,
+  ]);
   expect(rows.map(({ code, meaning }) => [code, meaning])).toEqual(meanings);
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);
 });

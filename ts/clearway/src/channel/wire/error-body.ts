@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { decodeError, encodeError, type WireError } from "../../error/wire.js";
+import { decodeError, encodeError } from "../../error/wire.js";
 import { codecError } from "../codec/codec-error.js";
-import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/remote-error.js";
+import { errorCodec as codec, isPlainError, plain, plainError, wellFormed } from "./plain-error.js";
 
 // The body of a failed reply on Clearway's wire is a list of the standard codec: [code, message, details, error]. `error` is
 // null, or the thrown error in the form of `error/wire.ts` (class name, stack, own properties, causes and errors).
-
-// Created on first use, so that bundlers can leave it out of an app that uses codecs but no channels.
-let made: StandardMessageCodec | undefined;
-
-function codec(): StandardMessageCodec {
-  made ??= standardMessageCodec.with({ emptyNull: false, depthMax: 256, itemsMax: 1 << 20 });
-  return made;
-}
 
 /** An error as code, message, details and stack. */
 export interface ErrorParts {
@@ -76,54 +68,11 @@ export function readError(body: Uint8Array, channel: string): RemoteError {
   const parts = codec().decode(body);
   if (!Array.isArray(parts)) throw codecError("malformed", "an error's body is no list", 0);
   const [code, message, details, wire] = parts as readonly unknown[];
-  const cause = isWireError(wire) ? decodeError(wire) : undefined;
+  const cause = isPlainError(wire) ? decodeError(wire) : undefined;
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
   return new RemoteError(text(code), text(message), { details: details ?? null, channel, cause, stack });
 }
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function plainError(wire: WireError): unknown {
-  if (!("base" in wire)) return { value: plain(wire.value) };
-  return {
-    ...wire,
-    name: wellFormed(wire.name),
-    message: wellFormed(wire.message),
-    stack: wellFormed(wire.stack),
-    props: wire.props.map(([key, value]) => [wellFormed(key), plain(value)]),
-    ...(wire.cause && { cause: plainError(wire.cause) }),
-    ...(wire.errors && { errors: wire.errors.map(plainError) }),
-  };
-}
-
-function plain(value: unknown): unknown {
-  try {
-    codec().encode(value);
-    return value;
-  } catch {
-    return `[not encodable: ${Object.prototype.toString.call(value).slice(8, -1)}]`;
-  }
-}
-
-// Checks every part before it is used, because the other end may be hostile.
-function isWireError(wire: unknown): wire is WireError {
-  if (typeof wire !== "object" || wire === null) return false;
-  if (!("base" in wire)) return "value" in wire;
-  const { base, name, message, stack, props, cause, errors } = wire as Record<string, unknown>;
-  return (
-    [base, name, message, stack].every((each) => typeof each === "string") &&
-    Array.isArray(props) &&
-    props.every((each) => Array.isArray(each) && typeof each[0] === "string") &&
-    (cause === undefined || isWireError(cause)) &&
-    (errors === undefined || (Array.isArray(errors) && errors.every(isWireError)))
-  );
-}
-
-const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
-
-// Replaces each surrogate that has no partner. Such a surrogate has no UTF-8 form, and the error must still arrive.
-function wellFormed(text: string): string {
-  return text.replace(lone, "\uFFFD");
 }

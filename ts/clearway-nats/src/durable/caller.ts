@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { setMaxListeners } from "node:events";
+import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
+import { headers, nuid } from "@nats-io/transport-node";
+import type { StandardMessageCodec } from "clearway/channel";
+import { ClearwayError, caused, unmoved } from "clearway/remote";
+import { outcome, own } from "../request/outcome.js";
+import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
+import { watchConnection } from "./connection.js";
+import { type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
+import { classOf, type Names, namesOf, partitionOf } from "./names.js";
+import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
+import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding } from "./options.js";
+import type { DurablePoolContext } from "./pool.js";
+import { Publisher, StoreError, type Stored } from "./publisher.js";
+import { ReplyReader } from "./reply-reader.js";
+import { StoredResults } from "./stored-results.js";
+import { ensureStreams, managerOf } from "./streams.js";
+import { Values } from "./values.js";
+
+/** Options of calls, validated. */
+export interface DurableCallSettings {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly deadlineMs?: number;
+  readonly key?: string | number;
+  readonly priority: number;
+}
+
+/** Counters of a pool of durable calls. */
+export interface DurablePoolStats {
+  /** Number of calls that wait for an outcome. */
+  open: number;
+  /** Number of messages that the servers have not confirmed. */
+  unconfirmed: number;
+  calls: number;
+  submitted: number;
+  ok: number;
+  failed: number;
+  cancelled: number;
+  /** Number of outcomes for calls that do not wait: cancelled ones, or second outcomes of the same call. */
+  unexpected: number;
+  /** Number of messages of which a part was no outcome. */
+  malformed: number;
+  /** Number of messages that were sent again because no confirmation came. */
+  resent: number;
+  /** Bytes of calls and outcomes, without objects. */
+  bytes: { sent: number; received: number };
+  /** Bytes of objects for large values. */
+  objects: { storedBytes: number; readBytes: number };
+}
+
+interface Parts {
+  readonly context: DurablePoolContext;
+  readonly settings: CallerSettings;
+  readonly names: Names;
+  readonly manager: JetStreamManager;
+}
+
+/** The caller's side of the durable mode. */
+export class DurableCaller {
+  readonly #parts: Parts;
+  readonly #codec: StandardMessageCodec;
+  readonly #publisher: Publisher;
+  readonly #values: Values;
+  readonly #results: StoredResults;
+  readonly #objectBytesMin: number;
+  readonly #id = nuid.next();
+  readonly #open = new OpenCalls();
+  // Aborts everything that waits when the pool ends.
+  readonly #life = new AbortController();
+  readonly #sweeper: NodeJS.Timeout;
+  readonly #unwatch: () => void;
+  readonly #counters = { calls: 0, submitted: 0, unexpected: 0, malformed: 0 };
+  readonly #bytes = { sent: 0, received: 0 };
+  #reader: ReplyReader | undefined;
+  #numbers = 0;
+  #closing: Promise<void> | undefined;
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    const { context, settings, names, manager } = parts;
+    const { connection } = context;
+    // Each call of `result()` listens.
+    setMaxListeners(0, this.#life.signal);
+    this.#codec = wireCodec(context.extensions);
+    this.#publisher = new Publisher(connection, { ...outstanding, resendMs: settings.resendMs });
+    this.#values = new Values(connection, names.values, settings);
+    this.#results = new StoredResults(connection, manager, names);
+    this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
+    const { callAgeMs, resultAgeMs } = settings;
+    this.#sweeper = setInterval(() => this.#open.failOld(callAgeMs + resultAgeMs), Math.min(60_000, callAgeMs / 4));
+    this.#sweeper.unref();
+    this.#unwatch = watchConnection(connection, {
+      reconnected: () => {},
+      closed: (reason) => void this.end(reason),
+    });
+  }
+
+  /** Creates the streams that do not exist, and opens the caller. Rejects with `connect-failed`. */
+  static async open(context: DurablePoolContext, given: CallerSettings): Promise<DurableCaller> {
+    const names = namesOf(context.module, context.version);
+    const manager = await managerOf(context.connection);
+    const settings = await ensureStreams(manager, names, given);
+    const caller = new DurableCaller({ context, settings, names, manager });
+    try {
+      caller.#reader = await ReplyReader.open({
+        client: jetstream(context.connection),
+        manager,
+        stream: names.results,
+        subject: names.reply(caller.#id),
+        onMessage: (body) => caller.#receive(body),
+        onError: context.onError,
+      });
+    } catch (reason) {
+      caller.#end(reason as ClearwayError);
+      throw reason;
+    }
+    return caller;
+  }
+
+  /** Stores a call. The promise settles with the task's outcome. */
+  call(task: string, args: readonly unknown[], settings: DurableCallSettings): Promise<unknown> {
+    const { promise, resolve, fail } = outcome();
+    try {
+      this.#checkOpen();
+      settings.signal?.throwIfAborted();
+      if (this.#open.size >= this.#parts.settings.openMax) {
+        throw new ClearwayError("queue-full", `${this.#open.size} calls wait for an outcome, and openMax is reached`);
+      }
+      const id = this.#nextId();
+      const call = this.#encode(task, args, settings);
+      const atMs = performance.now();
+      const open: OpenCall = { resolve, fail, atMs, release: undefined, stored: undefined, cancelled: false };
+      this.#open.add(id, open);
+      this.#counters.calls++;
+      open.release = limited(settings, (reason) => this.#cancel(id, open, reason));
+      this.#store({ id, caller: this.#id, callback: "" }, call, settings).then(
+        (stored) => {
+          open.stored = stored;
+          if (open.cancelled) this.#drop(id, stored);
+        },
+        (reason) => this.#open.settle(id, "failed", () => fail(reason)),
+      );
+    } catch (reason) {
+      fail(reason);
+    }
+    return promise;
+  }
+
+  /** Stores a call whose outcome is read by its id. Resolves with the id when it is stored. */
+  async submit(
+    task: string,
+    args: readonly unknown[],
+    settings: DurableCallSettings & { readonly id?: string; readonly callback?: string },
+  ): Promise<string> {
+    this.#checkOpen();
+    const id = settings.id ?? this.#nextId();
+    const call = this.#encode(task, args, settings);
+    await this.#store({ id, caller: "", callback: settings.callback ?? "" }, call, settings);
+    this.#counters.submitted++;
+    return id;
+  }
+
+  /** Waits for the outcome of a submitted call. */
+  result(id: string, limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Promise<unknown> {
+    const { promise, resolve, fail } = outcome();
+    this.#result(id, limits).then(resolve, fail);
+    return promise;
+  }
+
+  async #result(
+    id: string,
+    limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
+  ): Promise<unknown> {
+    this.#checkOpen();
+    limits.signal?.throwIfAborted();
+    const controller = new AbortController();
+    const release = limited(limits, (reason) => controller.abort(reason));
+    const ended = (): void => controller.abort(this.#life.signal.reason);
+    this.#life.signal.addEventListener("abort", ended);
+    try {
+      const body = await this.#results.wait(id, controller.signal);
+      this.#bytes.received += body.length;
+      const [first] = readOutcomes(body);
+      if (first === undefined) throw new ClearwayError("protocol", `the outcome of the call ${id} is empty`);
+      return await this.#read(first);
+    } finally {
+      release?.();
+      this.#life.signal.removeEventListener("abort", ended);
+    }
+  }
+
+  stats(): DurablePoolStats {
+    return {
+      open: this.#open.size,
+      unconfirmed: this.#publisher.unconfirmed,
+      ...this.#counters,
+      ...this.#open.counters,
+      resent: this.#publisher.resent,
+      bytes: { ...this.#bytes },
+      objects: { ...this.#values.ledger },
+    };
+  }
+
+  /** Takes no more calls and waits for the open ones, at most `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#closing ??= this.#open
+      .empty(timeoutMs)
+      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), true));
+    await this.#closing;
+  }
+
+  /** Rejects the open calls with the error and closes. With `purge`, deletes the outcomes that this caller has read. */
+  async end(reason: ClearwayError, purge = false): Promise<void> {
+    if (this.#life.signal.aborted) return;
+    this.#end(reason);
+    await this.#reader?.close(purge && !this.#parts.context.connection.isClosed());
+    await this.#parts.context.closed();
+  }
+
+  #end(reason: ClearwayError): void {
+    this.#life.abort(reason);
+    clearInterval(this.#sweeper);
+    this.#unwatch();
+    this.#open.failAll(reason);
+    this.#publisher.end(reason);
+  }
+
+  #checkOpen(): void {
+    this.#life.signal.throwIfAborted();
+    if (this.#closing) throw new ClearwayError("pool-closed", "the pool is closing");
+  }
+
+  #nextId(): string {
+    return `${this.#id}-${(this.#numbers++).toString(36)}`;
+  }
+
+  #encode(task: string, args: readonly unknown[], settings: DurableCallSettings): Uint8Array {
+    const { timeoutMs, deadlineMs, key, priority } = settings;
+    const plain = (timeoutMs ?? deadlineMs ?? key) === undefined && priority === 0;
+    const options: WireCallOptions = { timeoutMs, deadlineMs, key: key === undefined ? key : String(key), priority };
+    const bytes = encodeCall(this.#codec, { task, args: args.map(unmoved), options: plain ? undefined : options });
+    this.#values.check("the call", bytes.length);
+    return bytes;
+  }
+
+  async #store(
+    envelope: { readonly id: string; readonly caller: string; readonly callback: string },
+    call: Uint8Array,
+    { key, priority }: DurableCallSettings,
+  ): Promise<Stored> {
+    const { names, settings } = this.#parts;
+    const subject =
+      key === undefined ? names.plain(classOf(priority)) : names.keyed(partitionOf(key, settings.partitions));
+    const large = call.length >= this.#objectBytesMin;
+    const content = large ? await this.#values.put(envelope.id, call) : { bytes: call };
+    const body = writeCall({ ...envelope, content });
+    this.#bytes.sent += body.length;
+    const once = headers();
+    once.set("Nats-Msg-Id", envelope.id);
+    try {
+      return await this.#publisher.publish(subject, body, once);
+    } catch (reason) {
+      throw reason instanceof StoreError ? refusal(reason) : reason;
+    }
+  }
+
+  #cancel(id: string, open: OpenCall, reason: unknown): void {
+    this.#open.settle(id, "cancelled", () => open.fail(reason));
+    open.cancelled = true;
+    // A call that is not stored yet is removed when it is.
+    if (open.stored) this.#drop(id, open.stored);
+  }
+
+  // Removes a call from the queue, if no worker process has received it, and tells the process that has it.
+  #drop(id: string, { seq }: Stored): void {
+    const { context, manager, names } = this.#parts;
+    if (context.connection.isClosed()) return;
+    context.connection.publish(names.drop, id);
+    // Rejects if a worker was faster.
+    manager.streams.deleteMessage(names.calls, seq, false).catch(() => {});
+  }
+
+  #receive(body: Uint8Array): void {
+    this.#bytes.received += body.length;
+    try {
+      for (const each of readOutcomes(body)) void this.#answer(each);
+    } catch (reason) {
+      this.#counters.malformed++;
+      this.#parts.context.onError(reason);
+    }
+  }
+
+  async #answer(envelope: OutcomeEnvelope): Promise<void> {
+    const { id, content } = envelope;
+    const open = this.#open.get(id);
+    if (open === undefined) this.#counters.unexpected++;
+    else {
+      try {
+        const value = await this.#read(envelope);
+        this.#open.settle(id, "ok", () => open.resolve(value));
+      } catch (reason) {
+        this.#open.settle(id, "failed", () => open.fail(reason));
+      }
+    }
+    // Only this caller reads the outcome of a call that has a caller.
+    if ("object" in content) await this.#values.delete(content.object);
+  }
+
+  // Returns the result in an outcome. Throws the task's error.
+  async #read({ content }: OutcomeEnvelope): Promise<unknown> {
+    const bytes = "bytes" in content ? content.bytes : await this.#values.get(content.object, content.objectBytes);
+    const reply = decodeReply(this.#codec, bytes);
+    if (reply.ok) return reply.value;
+    throw own(reply.error);
+  }
+}
+
+// The servers name the limits of a stream and of their disk in the text of the error.
+function refusal(reason: StoreError): ClearwayError {
+  const full = /maximum|resource|insufficient/i.test(reason.message);
+  return caused(full ? "queue-full" : "protocol", `the servers refuse the call: ${reason.message}`, reason);
+}

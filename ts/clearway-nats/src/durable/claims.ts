@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { JetStreamApiError, type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
+import { type KV, Kvm } from "@nats-io/kv";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { persistently, watchConnection } from "./connection.js";
+import type { ServeSettings } from "./options.js";
+
+const wrongLastSequence = 10071;
+// A server that dies may forget that it has confirmed the end of a call, and deliver the call again, within some seconds. So a claim remains
+// for at least this time.
+const releaseMsMin = 60_000;
+
+/** What a worker process finds when it wants to begin a call. */
+export type Claim =
+  /** This run may begin. `revision` names the claim when it is released. */
+  | { readonly taken: true; readonly revision: number }
+  /** Another run has begun the call. */
+  | { readonly taken: false };
+
+/**
+ * Who may run a call, in a bucket of the servers. The first run of a call that creates its key has the claim. Only the servers decide; no
+ * clock of a worker process is read.
+ *
+ * A claim outlives its call: the servers keep it longer than the call, and it is deleted only some time after they have confirmed the call's
+ * end. A claim whose connection was lost in between is left to its age, because the servers may have lost that confirmation.
+ */
+export class Claims {
+  readonly #connection: NatsConnection;
+  readonly #manager: JetStreamManager;
+  readonly #bucket: string;
+  readonly #settings: ServeSettings;
+  readonly #releaseMs: number;
+  readonly #unwatch: () => void;
+  #store: Promise<KV> | undefined;
+  // The claims to delete, the oldest first.
+  #ended: { readonly revision: number; readonly dueMs: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(connection: NatsConnection, manager: JetStreamManager, bucket: string, settings: ServeSettings) {
+    this.#connection = connection;
+    this.#manager = manager;
+    this.#bucket = bucket;
+    this.#settings = settings;
+    this.#releaseMs = Math.max(releaseMsMin, 2 * settings.ackWaitMs);
+    const forget = (): void => {
+      this.#ended = [];
+    };
+    this.#unwatch = watchConnection(connection, { disconnected: forget, reconnected: forget, closed: forget });
+  }
+
+  /** Claims a call for a run. Rejects with `transport-closed` when the connection has ended. */
+  take(call: string, run: string): Promise<Claim> {
+    return persistently(this.#connection, async () => this.#take(await this.#open(), call, run));
+  }
+
+  /** Counts one more beginning of a call of an idempotent task. Returns the number of beginnings that were counted before. */
+  countBeginning(call: string): Promise<number> {
+    return persistently(this.#connection, async () => {
+      const store = await this.#open();
+      const key = `begun.${call}`;
+      const entry = await store.get(key);
+      const before = entry ? Number(entry.string()) || 0 : 0;
+      // Two runs at once would count as one. That makes the limit of tries a little later, and is harmless.
+      await store.put(key, String(before + 1));
+      return before;
+    });
+  }
+
+  /** Deletes a claim after some time. The servers must have confirmed that its call has ended. */
+  release(revision: number): void {
+    this.#ended.push({ revision, dueMs: performance.now() + this.#releaseMs });
+    this.#timer ??= setTimeout(() => this.#delete(), this.#releaseMs).unref();
+  }
+
+  /** Leaves the claims that are not deleted yet to their age. */
+  close(): void {
+    this.#unwatch();
+    clearTimeout(this.#timer);
+    this.#ended = [];
+  }
+
+  #delete(): void {
+    this.#timer = undefined;
+    const at = performance.now();
+    const due = this.#ended.findIndex(({ dueMs }) => dueMs > at);
+    for (const { revision } of this.#ended.splice(0, due === -1 ? this.#ended.length : due)) {
+      // Rejects if the servers are away. The claim's age deletes it.
+      this.#manager.streams.deleteMessage(`KV_${this.#bucket}`, revision, false).catch(() => {});
+    }
+    const [next] = this.#ended;
+    if (next) this.#timer = setTimeout(() => this.#delete(), next.dueMs - at).unref();
+  }
+
+  async #take(store: KV, call: string, run: string): Promise<Claim> {
+    try {
+      return { taken: true, revision: await store.create(call, run) };
+    } catch (reason) {
+      if (!(reason instanceof JetStreamApiError && reason.code === wrongLastSequence)) throw reason;
+    }
+    // The claim may be this run's own, if the answer to an earlier request was lost.
+    const entry = await store.get(call);
+    return entry?.string() === run ? { taken: true, revision: entry.revision } : { taken: false };
+  }
+
+  async #open(): Promise<KV> {
+    const { storage, replicas, callAgeMs } = this.#settings;
+    this.#store ??= new Kvm(jetstream(this.#connection)).create(this.#bucket, {
+      storage: storage === "file" ? StorageType.File : StorageType.Memory,
+      replicas,
+      // A claim may be made as late as a call ends its life in the queue, and must outlive it.
+      ttl: 2 * callAgeMs,
+    });
+    try {
+      return await this.#store;
+    } catch (reason) {
+      this.#store = undefined;
+      throw reason;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { createInbox, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
+import { ClearwayError, caused } from "clearway/remote";
+
+/** Returns a new subject for answers. Users may be allowed subjects with a certain beginning only, which the connection's options have. */
+export function inboxOf(connection: NatsConnection): string {
+  const { options } = connection as { options?: { inboxPrefix?: string } };
+  return createInbox(options?.inboxPrefix);
+}
+
+/** Listeners to the state of a connection. */
+export interface ConnectionListener {
+  /** Called when the connection is lost. */
+  disconnected?(): void;
+  /** Called when the connection is made again. Messages that were under way in either direction may be lost. */
+  reconnected(): void;
+  /** Called once, when the connection has ended for good. */
+  closed(reason: ClearwayError): void;
+}
+
+interface Watch {
+  readonly listeners: Set<ConnectionListener>;
+  reason: ClearwayError | undefined;
+}
+
+// The client makes a queue for each reader of its status. One reader serves all parts of a pool.
+const watches = new WeakMap<NatsConnection, Watch>();
+
+/** Calls the listener when the state of the connection changes. Returns a function that ends this. */
+export function watchConnection(connection: NatsConnection, listener: ConnectionListener): () => void {
+  let watch = watches.get(connection);
+  if (!watch) {
+    watch = { listeners: new Set(), reason: undefined };
+    watches.set(connection, watch);
+    follow(connection, watch);
+  }
+  const { listeners, reason } = watch;
+  if (reason) queueMicrotask(() => listener.closed(reason));
+  else listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function follow(connection: NatsConnection, watch: Watch): void {
+  const read = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === "reconnect") for (const each of [...watch.listeners]) each.reconnected();
+      else if (type === "disconnect") for (const each of [...watch.listeners]) each.disconnected?.();
+    }
+  };
+  // The status ends with the connection. `closed()` reports that.
+  read().catch(() => {});
+  void connection.closed().then((error) => {
+    const message = "the connection to the servers is closed";
+    watch.reason = error
+      ? caused("transport-closed", message, error)
+      : new ClearwayError("transport-closed", message);
+    for (const each of [...watch.listeners]) each.closed(watch.reason);
+    watch.listeners.clear();
+  });
+}
+
+// JetStream's error numbers that pass: no leader is elected, a server starts, or the servers are busy.
+const passing = new Set([10008, 10009, 10118]);
+
+/** Returns whether JetStream may answer the same request otherwise a moment later. */
+export function isPassing(code: number): boolean {
+  return passing.has(code);
+}
+
+const retryMs = 250;
+
+/**
+ * Does something that needs the servers, again and again until they answer. Rejects with their answer if it is an error, and with
+ * `transport-closed` when the connection has ended.
+ */
+export async function persistently<Value>(connection: NatsConnection, act: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (reason) {
+      if (reason instanceof ClearwayError || reason instanceof PermissionViolationError) throw reason;
+      if (reason instanceof JetStreamApiError && !isPassing(reason.code)) throw reason;
+      if (connection.isClosed()) throw caused("transport-closed", "the connection to the servers is closed", reason);
+    }
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+}

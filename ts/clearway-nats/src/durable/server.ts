@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { availableParallelism } from "node:os";
+import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { PoolOptions } from "clearway";
+import type { ServeContext, ServedMode } from "../serve/context.js";
+import { Capacity } from "./capacity.js";
+import { Claims } from "./claims.js";
+import { type CallEnvelope, readCall } from "./layout.js";
+import { namesOf } from "./names.js";
+import { type DurableServeOptions, headersBytesMax, objectBytesMinOf, outstanding, serveSettingsOf } from "./options.js";
+import { Publisher } from "./publisher.js";
+import { type Delivery, Puller } from "./puller.js";
+import { ResultWriter } from "./result-writer.js";
+import { Run, type RunContext } from "./run.js";
+import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
+import { Values } from "./values.js";
+
+/** Counters of a worker process's durable mode. */
+export interface DurableServeStats {
+  /** Number of calls that this process has received and that have no outcome yet. */
+  open: number;
+  /** Number of deliveries, including repeated ones. */
+  received: number;
+  /** Number of outcomes that are stored. */
+  answered: number;
+  /** Number of deliveries of a call that this process already has or has ended. They did not begin it again. */
+  duplicates: number;
+  /** Number of calls that came again after a run without an outcome, and that began again. */
+  again: number;
+  /** Number of calls that ended with `interrupted`, because they may run only once. */
+  interrupted: number;
+  /** Number of calls that were given up. */
+  deadLetters: number;
+  /** Number of calls that were given back, to run again here or elsewhere. */
+  givenBack: number;
+  /** Number of messages that were no calls. They are in the dead-letter stream. */
+  malformed: number;
+  /** Number of outcomes that were not stored because the call had one. */
+  repeated: number;
+  /** Number of messages that were sent again because no confirmation came. */
+  resent: number;
+  /** Bytes of objects for large values. */
+  objects: { storedBytes: number; readBytes: number };
+}
+
+// Number of ended calls whose repeated delivery is recognized. An id has at most 128 characters.
+const endedMax = 16_384;
+// A partition's calls run one after the other. A request for several saves a round trip between them.
+const partitionCapacity = 16;
+
+/**
+ * Serves the durable calls of a module. Creates the streams if they do not exist. Rejects with `connect-failed`, and with `invalid-argument`
+ * for an option.
+ */
+export async function serveDurable(
+  context: ServeContext,
+  options: DurableServeOptions = {},
+): Promise<ServedMode<DurableServeStats>> {
+  const { connection, codec, pool } = context;
+  const { module, version, onError } = context.settings;
+  const manager = await managerOf(connection);
+  const names = namesOf(module, version);
+  const settings = await ensureStreams(manager, names, serveSettingsOf(options));
+  const consumers = await ensureConsumers(manager, names, settings);
+  const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
+  const publisher = new Publisher(connection, { ...outstanding, resendMs: 5_000 });
+  const run: RunContext = {
+    connection,
+    module,
+    codec,
+    pool,
+    tasks: new Set(context.tasks),
+    idempotent: new Set(context.settings.idempotent),
+    onError,
+    settings,
+    names,
+    claims: new Claims(connection, manager, names.claims, settings),
+    values: new Values(connection, names.values, settings),
+    writer: new ResultWriter({ connection, manager, publisher, names, bytesMax: payloadBytesMax - headersBytesMax }),
+    publisher,
+    objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
+    counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
+  };
+  return new Server(run, consumers, concurrencyOf(context.settings.pool));
+}
+
+// Number of tasks that the local pool runs at once, at most.
+function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<never> = {}): number {
+  const most = typeof size === "object" ? (size.max ?? "cpu") : size;
+  return concurrency * (most === "cpu" ? availableParallelism() : most);
+}
+
+const flushMsMax = 1_000;
+
+// Settles when the servers have received everything that was published, or after a time: there may be no connection now.
+async function flushed(connection: NatsConnection): Promise<void> {
+  if (connection.isClosed()) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, flushMsMax);
+  });
+  await Promise.race([connection.flush().catch(() => {}), late]);
+  clearTimeout(timer);
+}
+
+class Server implements ServedMode<DurableServeStats> {
+  readonly #context: RunContext;
+  readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
+  readonly #runs = new Map<string, Run>();
+  readonly #ended = new Set<string>();
+  readonly #capacity: Capacity;
+  readonly #pullers: Puller[];
+  readonly #drops: Subscription;
+  readonly #working: NodeJS.Timeout;
+  #idle: (() => void) | undefined;
+
+  constructor(context: RunContext, consumers: readonly QueueConsumer[], concurrency: number) {
+    this.#context = context;
+    const { connection, names, settings } = context;
+    this.#capacity = new Capacity(concurrency);
+    this.#drops = connection.subscribe(names.drop, {
+      callback: (error, message) => {
+        if (error === null) this.#runs.get(message.string())?.cancel();
+      },
+    });
+    this.#working = setInterval(() => {
+      for (const each of this.#runs.values()) each.working();
+    }, settings.ackWaitMs / 3);
+    this.#working.unref();
+    this.#pullers = consumers.map(
+      ({ name, single }) =>
+        new Puller({
+          connection,
+          stream: names.calls,
+          consumer: name,
+          pullMs: settings.pullMs,
+          capacity: () => (single ? partitionCapacity : this.#capacity.calls),
+          onDelivery: (delivery, release) => this.#take(delivery, release),
+        }),
+    );
+  }
+
+  stats(): DurableServeStats {
+    const { counters, writer, publisher, values } = this.#context;
+    return {
+      open: this.#runs.size,
+      ...this.#counters,
+      ...counters,
+      repeated: writer.repeated,
+      resent: publisher.resent,
+      objects: { ...values.ledger },
+    };
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    for (const each of this.#pullers) each.stop();
+    if (this.#runs.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        this.#idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    for (const each of this.#pullers) each.close();
+    clearInterval(this.#working);
+    this.#drops.unsubscribe();
+    // Confirmations of ended calls are under way. What is lost comes again and is recognized by its outcome.
+    await flushed(this.#context.connection);
+    this.#context.publisher.end();
+    this.#context.claims.close();
+  }
+
+  #take(delivery: Delivery, release: () => void): void {
+    const counters = this.#counters;
+    counters.received++;
+    let envelope: CallEnvelope;
+    try {
+      envelope = readCall(delivery.body);
+    } catch (reason) {
+      counters.malformed++;
+      void this.#refuse(delivery, reason).finally(release);
+      return;
+    }
+    const { id } = envelope;
+    const known = this.#runs.get(id);
+    if (known !== undefined || this.#ended.has(id)) {
+      counters.duplicates++;
+      if (known) known.deliveredAgain(delivery);
+      else delivery.ack();
+      release();
+      return;
+    }
+    const begun = new Run(this.#context, envelope, delivery);
+    this.#runs.set(id, begun);
+    this.#capacity.began();
+    void begun.work().then((ended) => {
+      this.#runs.delete(id);
+      this.#capacity.ended();
+      if (ended) this.#remember(id);
+      release();
+      if (this.#runs.size === 0) this.#idle?.();
+    });
+  }
+
+  // Keeps a message that is no call in the dead-letter stream, so that nothing is lost silently.
+  async #refuse(delivery: Delivery, reason: unknown): Promise<void> {
+    const { publisher, names, onError } = this.#context;
+    onError(reason);
+    try {
+      await publisher.publish(names.deadLetter(`malformed-${crypto.randomUUID()}`), delivery.body);
+      delivery.discard();
+    } catch (failure) {
+      onError(failure);
+    }
+  }
+
+  #remember(id: string): void {
+    this.#ended.add(id);
+    if (this.#ended.size <= endedMax) return;
+    // A set keeps the order of insertion.
+    for (const oldest of this.#ended) {
+      this.#ended.delete(oldest);
+      break;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { watchConnection } from "./connection.js";
+import type { Names } from "./names.js";
+
+const noMessageFound = 10037;
+// A message to a subscription may be lost: the connection breaks, or another server of a cluster does not know the subscription yet.
+const lookMs = 2_000;
+
+/** Reads the outcomes of submitted calls: those that are stored, and those that come. */
+export class StoredResults {
+  readonly #connection: NatsConnection;
+  readonly #manager: JetStreamManager;
+  readonly #names: Names;
+
+  constructor(connection: NatsConnection, manager: JetStreamManager, names: Names) {
+    this.#connection = connection;
+    this.#manager = manager;
+    this.#names = names;
+  }
+
+  /** Resolves with the outcome of a call as it is stored. Rejects with the signal's reason, and with `transport-closed`. */
+  wait(id: string, signal: AbortSignal): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      // A message that is published to a stream also comes to the subscriptions of its subject. So no consumer is necessary.
+      const subscription = this.#connection.subscribe(this.#names.result(id), {
+        callback: (error, message) => {
+          if (error === null) end(() => resolve(message.data));
+        },
+      });
+      let looking = false;
+      const look = async (): Promise<void> => {
+        if (looking) return;
+        looking = true;
+        try {
+          const body = await this.#stored(id);
+          if (body) end(() => resolve(body));
+        } catch {
+          // The servers do not answer now. The next look asks again.
+        } finally {
+          looking = false;
+        }
+      };
+      const timer = setInterval(look, lookMs);
+      const unwatch = watchConnection(this.#connection, {
+        reconnected: () => void look(),
+        closed: (reason) => end(() => reject(reason)),
+      });
+      const aborted = (): void => end(() => reject(signal.reason));
+      signal.addEventListener("abort", aborted);
+      const end = (settle: () => void): void => {
+        clearInterval(timer);
+        unwatch();
+        signal.removeEventListener("abort", aborted);
+        subscription.unsubscribe();
+        settle();
+      };
+      void look();
+    });
+  }
+
+  async #stored(id: string): Promise<Uint8Array | undefined> {
+    try {
+      const message = await this.#manager.streams.getMessage(this.#names.results, {
+        last_by_subj: this.#names.result(id),
+      });
+      return message?.data;
+    } catch (reason) {
+      if (reason instanceof JetStreamApiError && reason.code === noMessageFound) return undefined;
+      throw reason;
+    }
+  }
+}

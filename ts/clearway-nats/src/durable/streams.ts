@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import {
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { ClearwayError, caused } from "clearway/remote";
+import { type Names, priorityClasses } from "./names.js";
+import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
+
+/** JetStream's error numbers for what is missing. */
+const streamNotFound = 10059;
+const nameInUse = 10058;
+
+/**
+ * Returns the manager of the servers' streams. Rejects with `connect-failed` if the servers have no JetStream, or if the user may not use it.
+ */
+export async function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
+  try {
+    return await jetstreamManager(connection);
+  } catch (reason) {
+    throw caused("connect-failed", "durable mode needs servers with JetStream, and a user who may use it", reason);
+  }
+}
+
+/**
+ * Creates the streams of a module that do not exist. Returns the settings with the number of partitions that all callers and worker
+ * processes use, which is that of the process that has created the queue. Rejects with `connect-failed`.
+ */
+export async function ensureStreams<Settings extends StreamSettings>(
+  manager: JetStreamManager,
+  names: Names,
+  settings: Settings,
+): Promise<Settings> {
+  const { queue, callAgeMs, resultAgeMs, deadAgeMs } = settings;
+  const common = {
+    storage: settings.storage === "file" ? StorageType.File : StorageType.Memory,
+    num_replicas: settings.replicas,
+  };
+  const window = (ageMs: number): number => nanos(Math.min(settings.dedupMs, ageMs));
+  const { description } = await ensure(manager, {
+    ...common,
+    name: names.calls,
+    description: `${described}${settings.partitions}`,
+    subjects: [names.callSubjects],
+    retention: RetentionPolicy.Workqueue,
+    // A full queue refuses calls. It never drops one.
+    discard: DiscardPolicy.New,
+    max_age: nanos(callAgeMs),
+    duplicate_window: window(callAgeMs),
+    ...(queue.items !== undefined && { max_msgs: queue.items }),
+    ...(queue.bytes !== undefined && { max_bytes: queue.bytes }),
+  });
+  await ensure(manager, {
+    ...common,
+    name: names.results,
+    subjects: [names.replySubjects, names.resultSubjects],
+    retention: RetentionPolicy.Limits,
+    max_age: nanos(resultAgeMs),
+    duplicate_window: window(resultAgeMs),
+    allow_direct: true,
+  });
+  await ensure(manager, {
+    ...common,
+    name: names.dead,
+    subjects: [names.deadSubjects],
+    retention: RetentionPolicy.Limits,
+    max_age: nanos(deadAgeMs),
+    duplicate_window: window(deadAgeMs),
+  });
+  const partitions = description?.startsWith(described) ? Number(description.slice(described.length)) : Number.NaN;
+  return partitionsRule(partitions) === true ? { ...settings, partitions } : settings;
+}
+
+// The description of the queue's stream keeps the number of partitions. Streams of older servers have no other place for it.
+const described = "clearway durable calls, partitions: ";
+
+async function ensure(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<Pick<StreamConfig, "description">> {
+  try {
+    const { config: found } = await manager.streams.info(config.name);
+    if (config.retention === found.retention) return found;
+    throw new ClearwayError(
+      "connect-failed",
+      `the stream ${config.name} exists with the retention ${found.retention}, and durable mode needs ${config.retention}`,
+    );
+  } catch (reason) {
+    if (reason instanceof ClearwayError) throw reason;
+    if (!(reason instanceof JetStreamApiError && reason.code === streamNotFound)) {
+      throw caused("connect-failed", `the stream ${config.name} cannot be read`, reason);
+    }
+  }
+  try {
+    return (await manager.streams.add(config)).config;
+  } catch (reason) {
+    // Another process was faster, with other options.
+    if (reason instanceof JetStreamApiError && reason.code === nameInUse) return ensure(manager, config);
+    throw caused("connect-failed", `the stream ${config.name} cannot be created`, reason);
+  }
+}
+
+/** A consumer of the work queue, which all worker processes of a module share. */
+export interface QueueConsumer {
+  readonly name: string;
+  /** Whether the servers deliver one call at a time. */
+  readonly single: boolean;
+}
+
+/**
+ * Creates the consumers of the work queue that do not exist: one for each class of priority, and one for each partition of keys. A partition's
+ * consumer has at most one unconfirmed call, so the calls of a key run one after the other.
+ */
+export async function ensureConsumers(
+  manager: JetStreamManager,
+  names: Names,
+  settings: ServeSettings,
+): Promise<QueueConsumer[]> {
+  const plain = priorityClasses.map((each) => ({ name: each as string, subject: names.plain(each), single: false }));
+  const keyed = Array.from({ length: settings.partitions }, (_, at) => ({
+    name: `key-${at}`,
+    subject: names.keyed(at),
+    single: true,
+  }));
+  const all = [...plain, ...keyed];
+  try {
+    await Promise.all(
+      all.map(({ name, subject, single }) =>
+        manager.consumers.add(names.calls, {
+          durable_name: name,
+          filter_subject: subject,
+          ack_policy: AckPolicy.Explicit,
+          ack_wait: nanos(settings.ackWaitMs),
+          // This package counts the beginnings of calls, not their deliveries: see `attempts.ts`.
+          max_deliver: -1,
+          max_ack_pending: single ? 1 : -1,
+          // A worker process has a few requests for calls waiting. The servers' default is 512 for all of them.
+          max_waiting: 16_384,
+        }),
+      ),
+    );
+  } catch (reason) {
+    throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);
+  }
+  return all.map(({ name, single }) => ({ name, single }));
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { jetstream } from "@nats-io/jetstream";
+import { Objm, type ObjectStore, StorageType } from "@nats-io/obj";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { ClearwayError, caused } from "clearway/remote";
+import { persistently } from "./connection.js";
+import type { Content } from "./layout.js";
+import { objectName } from "./names.js";
+import type { StreamSettings } from "./options.js";
+
+/**
+ * Arguments and results that are too large for a message, as objects of a bucket. Opens the bucket at its first use. An object is deleted
+ * after it was used; the servers delete one that is left over when neither the call nor its result can exist any more.
+ */
+export class Values {
+  /** Bytes of the objects that were stored and read. */
+  readonly ledger = { storedBytes: 0, readBytes: 0 };
+  readonly #connection: NatsConnection;
+  readonly #bucket: string;
+  readonly #settings: StreamSettings;
+  #store: Promise<ObjectStore> | undefined;
+
+  constructor(connection: NatsConnection, bucket: string, settings: StreamSettings) {
+    this.#connection = connection;
+    this.#bucket = bucket;
+    this.#settings = settings;
+  }
+
+  /** Throws `too-large` if a value of this size is beyond the limit. */
+  check(what: string, bytes: number): void {
+    const { valueBytesMax } = this.#settings;
+    if (bytes <= valueBytesMax) return;
+    throw new ClearwayError("too-large", `${what} has ${bytes} bytes, and valueBytesMax is ${valueBytesMax}`);
+  }
+
+  /** Stores an object of a call. Copies the bytes in chunks. Rejects with `transport-closed` when the connection has ended. */
+  async put(call: string, bytes: Uint8Array): Promise<Content> {
+    const object = objectName(call);
+    await persistently(this.#connection, async () => (await this.#open()).putBlob({ name: object }, bytes));
+    this.ledger.storedBytes += bytes.length;
+    return { object, objectBytes: bytes.length };
+  }
+
+  /**
+   * Reads an object of a known size. Allocates that size, after it was checked. Rejects with `protocol` if the object is missing, or does not
+   * have that size, and with `transport-closed` when the connection has ended.
+   */
+  async get(name: string, size: number): Promise<Uint8Array> {
+    this.check("a stored value", size);
+    const bytes = await persistently(this.#connection, async () => readObject(await this.#open(), name, size));
+    this.ledger.readBytes += size;
+    return bytes;
+  }
+
+  /** Deletes an object. Never rejects: the servers delete what is left over. */
+  async delete(name: string): Promise<void> {
+    try {
+      const store = await this.#open();
+      await store.delete(name);
+    } catch {
+      // The object's age deletes it.
+    }
+  }
+
+  async #open(): Promise<ObjectStore> {
+    const { storage, replicas, callAgeMs, resultAgeMs } = this.#settings;
+    this.#store ??= new Objm(jetstream(this.#connection)).create(this.#bucket, {
+      storage: storage === "file" ? StorageType.File : StorageType.Memory,
+      replicas,
+      // The client passes the options on to the servers, which know the number of replicas by another name.
+      ...({ num_replicas: replicas } as object),
+      ttl: nanos(callAgeMs + resultAgeMs),
+    });
+    try {
+      return await this.#store;
+    } catch (reason) {
+      this.#store = undefined;
+      throw reason;
+    }
+  }
+}
+
+async function readObject(store: ObjectStore, name: string, size: number): Promise<Uint8Array> {
+  const result = await store.get(name);
+  if (result === null) throw new ClearwayError("protocol", `the object ${name} is missing`);
+  const wrong = (): ClearwayError => new ClearwayError("protocol", `the object ${name} does not have ${size} bytes`);
+  const reader = result.data.getReader();
+  if (result.info.size !== size) {
+    await reader.cancel();
+    throw wrong();
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (;;) {
+    const { done, value } = await inTime(reader, name);
+    if (done) break;
+    if (value.length > size - at) {
+      await reader.cancel();
+      throw wrong();
+    }
+    bytes.set(value, at);
+    at += value.length;
+  }
+  if (at !== size) throw wrong();
+  // The client compares the object's digest.
+  const error = await result.error;
+  if (error) throw caused("protocol", `the object ${name} is damaged`, error);
+  return bytes;
+}
+
+// An object that is deleted while it is read would never end.
+const chunkMsMax = 30_000;
+
+async function inTime(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  name: string,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the object ${name} does not come`)), chunkMsMax);
+  });
+  try {
+    return await Promise.race([reader.read(), late]);
+  } catch (reason) {
+    void reader.cancel();
+    throw reason;
+  } finally {
+    clearTimeout(timer);
+  }
+}

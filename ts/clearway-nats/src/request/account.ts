@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Callers, Pool } from "clearway";
+import { ClearwayError } from "clearway/remote";
+import type { ServeLimits } from "../options/serve.js";
+import type { AnyModule } from "../serve/context.js";
+import type { Charge } from "../wire/assembly.js";
+
+/** The memory of all callers of a server. */
+export interface Total {
+  bytes: number;
+}
+
+/** One caller of a server: the pool with one inbox. What its calls use is charged to it. */
+export class Account implements Charge {
+  /** Number of open calls. */
+  open = 0;
+  bytes = 0;
+  /** Number of signs of life that this process gave since the caller's last message. */
+  silent = 0;
+  /** The tokens of its calls that the next sign of life names. */
+  tokens: string[] = [];
+  readonly inbox: string;
+  readonly #limits: Required<ServeLimits>;
+  readonly #total: Total;
+  readonly #pool: Pool<AnyModule>;
+  #controller: AbortController | undefined;
+  #plain: Callers<AnyModule> | undefined;
+
+  constructor(inbox: string, pool: Pool<AnyModule>, limits: Required<ServeLimits>, total: Total) {
+    this.inbox = inbox;
+    this.#pool = pool;
+    this.#limits = limits;
+    this.#total = total;
+  }
+
+  /** The tasks for calls without options. All these calls share one signal, because only the end of their caller cancels them. */
+  get plain(): Callers<AnyModule> {
+    if (this.#plain === undefined) {
+      this.#controller = new AbortController();
+      this.#plain = this.#pool.with({ signal: this.#controller.signal }).call;
+    }
+    return this.#plain;
+  }
+
+  /** Cancels the calls without options. */
+  abandon(why: ClearwayError): void {
+    this.#controller?.abort(why);
+    this.#controller = this.#plain = undefined;
+  }
+
+  take(bytes: number): void {
+    const { bytesPerCallerMax, bytesMax } = this.#limits;
+    if (this.bytes + bytes > bytesPerCallerMax)
+      throw new ClearwayError("queue-full", `the caller's messages would take more than ${bytesPerCallerMax} bytes here`);
+    if (this.#total.bytes + bytes > bytesMax)
+      throw new ClearwayError("queue-full", `all callers' messages would take more than ${bytesMax} bytes here`);
+    this.bytes += bytes;
+    this.#total.bytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.bytes -= bytes;
+    this.#total.bytes -= bytes;
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/** The time and the timers of a pool or a server. Tests use a clock of their own. */
+export interface Clock {
+  /** Returns the time in milliseconds. It never goes back. */
+  nowMs(): number;
+  /** Calls `act` once after the time. Returns a function that prevents it. */
+  after(ms: number, act: () => void): () => void;
+  /** Calls `act` again and again. Returns a function that ends it. Does not keep the process alive. */
+  every(ms: number, act: () => void): () => void;
+}
+
+// Timers of Node count at most this many milliseconds.
+const timerMsMax = 2 ** 31 - 1;
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  nowMs: () => performance.now(),
+  after(ms, act) {
+    if (ms === Number.POSITIVE_INFINITY) return () => {};
+    const wait = (leftMs: number): NodeJS.Timeout =>
+      setTimeout(
+        () => {
+          if (leftMs > timerMsMax) timer = wait(leftMs - timerMsMax);
+          else act();
+        },
+        Math.min(leftMs, timerMsMax),
+      );
+    let timer = wait(ms);
+    return () => clearTimeout(timer);
+  },
+  every(ms, act) {
+    const timer = setInterval(act, ms);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type Msg, type NatsConnection, PermissionViolationError, type Subscription } from "@nats-io/transport-node";
+import { ClearwayError, caused } from "clearway/remote";
+
+/** The events of a connection. */
+export interface LinkEvents {
+  /** The connection is made again. Messages that were under way in either direction may be lost. */
+  back(): void;
+  /** NATS refused a publish or a subscription, because the user has no permission for the subject. */
+  denied(subject: string, cause: Error): void;
+  /** The connection has ended for good. */
+  closed(why: ClearwayError): void;
+  /** Receives an error that handling a message has thrown and that no peer can cause. */
+  error(thrown: unknown): void;
+}
+
+interface Held {
+  readonly subject: string;
+  readonly bytes: Uint8Array;
+  readonly reply: string | undefined;
+  readonly wanted: (() => boolean) | undefined;
+}
+
+// Maximum bytes and number of messages that wait here while the connection is interrupted. Later ones are dropped, and their calls fail by
+// the other side's silence.
+const heldBytesMax = 16 * 2 ** 20;
+const heldMax = 65_536;
+
+/** Size of the largest message in bytes, if the server has not said it: the default of NATS. */
+const payloadDefault = 2 ** 20;
+
+/**
+ * The messages of a pool or a server on a NATS connection. Holds messages while the connection is interrupted: the NATS client would drop
+ * them when it connects again.
+ */
+export class Link {
+  readonly connection: NatsConnection;
+  /** Number of messages that were not sent, because too many waited for the connection, or because it was closing. */
+  unsent = 0;
+  /** Number of received messages that were dropped, because they break the protocol and belong to no call. */
+  malformed = 0;
+  /** Bytes of messages that were sent and received. */
+  sentBytes = 0;
+  receivedBytes = 0;
+  readonly #events: LinkEvents;
+  readonly #subscriptions: Subscription[] = [];
+  #held: Held[] | undefined;
+  #heldBytes = 0;
+  #payloadMax = payloadDefault;
+  #over = false;
+
+  constructor(connection: NatsConnection, events: LinkEvents) {
+    this.connection = connection;
+    this.#events = events;
+    this.#readInfo();
+    this.#follow().catch(() => {}); // the iteration ends with the connection, which `closed()` reports
+    void connection.closed().then((error) => {
+      const message = "the connection to NATS is closed";
+      const why = error ? caused("transport-closed", message, error) : new ClearwayError("transport-closed", message);
+      this.#end(why);
+    });
+  }
+
+  /** Size of the largest message that NATS carries, in bytes. */
+  get payloadMax(): number {
+    return this.#payloadMax;
+  }
+
+  /** Whether the connection is interrupted, and is being made again. */
+  get interrupted(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /**
+   * Sends a message. Does not copy it, so its memory must not change. While the connection is interrupted, the message waits, and is dropped
+   * if `wanted` then returns false. Never throws.
+   */
+  send(subject: string, bytes: Uint8Array, reply?: string, wanted?: () => boolean): void {
+    if (this.#over) return;
+    if (this.#held) {
+      if (this.#held.length >= heldMax || this.#heldBytes + bytes.length > heldBytesMax) {
+        this.unsent++;
+        return;
+      }
+      this.#heldBytes += bytes.length;
+      this.#held.push({ subject, bytes, reply, wanted });
+      return;
+    }
+    this.sentBytes += bytes.length;
+    try {
+      this.connection.publish(subject, bytes, reply === undefined ? undefined : { reply });
+    } catch {
+      // The connection is closed or draining, or the server has lowered its limit. The other side's silence ends the call.
+      this.unsent++;
+    }
+  }
+
+  /** Subscribes. A message for which `receive` throws a `ClearwayError` counts as malformed. */
+  subscribe(subject: string, receive: (message: Msg) => void, queue?: string): Subscription {
+    const subscription = this.connection.subscribe(subject, {
+      ...(queue !== undefined && { queue }),
+      callback: (error, message) => {
+        // A refused subscription. The status of the connection reports it, too.
+        if (error) return;
+        this.receivedBytes += message.data.length;
+        // An error that reached the NATS client would end its reading.
+        try {
+          receive(message);
+        } catch (thrown) {
+          if (thrown instanceof ClearwayError) this.malformed++;
+          else this.#events.error(thrown);
+        }
+      },
+    });
+    this.#subscriptions.push(subscription);
+    return subscription;
+  }
+
+  /** Settles when the server has processed everything that was sent. Never rejects. */
+  async flush(): Promise<void> {
+    if (!this.#over && !this.#held) await this.connection.flush().catch(() => {});
+  }
+
+  /** Ends the subscriptions. The connection stays open. */
+  close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#held = undefined;
+    for (const each of this.#subscriptions) if (!each.isClosed()) each.unsubscribe();
+  }
+
+  async #follow(): Promise<void> {
+    for await (const status of this.connection.status()) {
+      if (this.#over) return;
+      if (status.type === "disconnect") this.#held ??= [];
+      else if (status.type === "reconnect") this.#resume();
+      else if (status.type === "error" && status.error instanceof PermissionViolationError)
+        this.#events.denied(status.error.subject, status.error);
+    }
+  }
+
+  #resume(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    this.#heldBytes = 0;
+    this.#readInfo();
+    for (const { subject, bytes, reply, wanted } of held)
+      if (wanted === undefined || wanted()) this.send(subject, bytes, reply);
+    this.#events.back();
+  }
+
+  #readInfo(): void {
+    const most = this.connection.info?.max_payload;
+    if (typeof most === "number" && most > 0) this.#payloadMax = most;
+  }
+
+  #end(why: ClearwayError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#held = undefined;
+    this.#events.closed(why);
+  }
+}
+
+/** Returns whether the message is NATS's own, which says that the message to which it answers had no receiver. */
+export function hadNoReceiver(message: Msg): boolean {
+  return message.data.length === 0 && message.headers?.code === 503;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { StandardMessageCodec } from "clearway/channel";
+import { errorToPlain, unmoved } from "clearway/remote";
+import { Outgoing } from "../stream/outgoing.js";
+import { Op } from "../wire/op.js";
+
+/** What an {@link Upload} needs of its call. */
+export interface UploadWire {
+  readonly codec: StandardMessageCodec;
+  /** Sends a message to the call's worker. */
+  send(bytes: Uint8Array): void;
+}
+
+/** A stream that the caller passes as an argument. Reads nothing before the task reads. */
+export class Upload {
+  readonly outgoing: Outgoing;
+  readonly #iterator: AsyncIterator<unknown, unknown, void>;
+  #closed = false;
+
+  constructor(index: number, iterator: AsyncIterator<unknown, unknown, void>, { codec, send }: UploadWire) {
+    this.#iterator = iterator;
+    const source = {
+      // The iterator is code of the app. A result that is no object makes the read of `done` throw, which ends the stream with that error.
+      async next(): Promise<IteratorResult<unknown[]>> {
+        const { done, value } = await iterator.next();
+        return done ? { done, value } : { done: false, value: [value] };
+      },
+    };
+    const abort = (reason: unknown): void => send(codec.encode([Op.abort, index, errorToPlain(reason)]));
+    this.outgoing = new Outgoing(index, source, {
+      codec,
+      send,
+      ended: (value) => {
+        this.#closed = true;
+        send(codec.encode([Op.end, index, encodable(codec, value)]));
+      },
+      failed: (reason) => {
+        abort(reason);
+        this.stop(); // a value could not be sent, so the iterator is still open
+      },
+    });
+  }
+
+  /** Closes the source, because the call is over. */
+  stop(): void {
+    this.outgoing.stop();
+    if (this.#closed) return;
+    this.#closed = true;
+    void (async () => this.#iterator.return?.())().catch(() => {});
+  }
+}
+
+// Returns the return value of an iterator, or null for one that cannot be sent. A `for await` ignores it, so it must not fail the stream.
+function encodable(codec: StandardMessageCodec, value: unknown): unknown {
+  try {
+    codec.encode(value);
+    return value;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Takes the streams out of the arguments of a call: returns the arguments with null in their places, and opens the iterators. Unwraps values
+ * under `move()`. Copies the list before changing it. Throws what an iterable throws.
+ */
+export function takeStreams(args: readonly unknown[]): {
+  args: readonly unknown[];
+  inputs: { index: number; iterator: AsyncIterator<unknown, unknown, void> }[] | undefined;
+} {
+  let plain: unknown[] | undefined;
+  let inputs: { index: number; iterator: AsyncIterator<unknown, unknown, void> }[] | undefined;
+  for (let index = 0; index < args.length; index++) {
+    const value = args[index];
+    if (value === null || typeof value !== "object") continue;
+    const inner = unmoved(value);
+    if (inner !== value) {
+      plain ??= args.slice();
+      plain[index] = inner;
+    } else if (Symbol.asyncIterator in value) {
+      plain ??= args.slice();
+      plain[index] = null;
+      inputs ??= [];
+      inputs.push({ index, iterator: (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]() });
+    }
+  }
+  return { args: plain ?? args, inputs };
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { nuid } from "@nats-io/transport-node";
+import { type Pool, type PoolOptions, type PoolStats, pool, type SetupData, type WorkerSource } from "clearway";
+import { checked, invalid } from "clearway/remote";
+import type { DurableServeStats } from "../durable/server.js";
+import { type Connected, connected } from "../options/connect.js";
+import { type ServeOptions, type ServeSettings, serveSettingsOf } from "../options/serve.js";
+import { type Clock, systemClock } from "../request/clock.js";
+import { type RequestStats, RequestServer } from "../request/request-server.js";
+import { wireCodec } from "../wire/call.js";
+import type { AnyModule, ServeContext, ServedMode } from "./context.js";
+
+/** Counters of a server. */
+export interface ServerStats {
+  /** Id of this worker process, as callers see it. */
+  readonly workerId: string;
+  /** The local pool. */
+  readonly pool: PoolStats;
+  /** The mode `request`. Undefined if the server does not have it. */
+  readonly request: RequestStats | undefined;
+  /** The mode `durable`. Undefined if the server does not have it. */
+  readonly durable: DurableServeStats | undefined;
+}
+
+/** A worker process of a module. It keeps its process alive until `close()`. */
+export interface TaskServer extends AsyncDisposable {
+  /** Returns counters. */
+  stats(): ServerStats;
+  /**
+   * Takes no more calls, waits for the open ones, and closes the local pool and the connection. Calls that take longer than `timeoutMs`
+   * (default 30,000) fail with `pool-closed`. `await using` calls `close()`.
+   */
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** Settles when the server has closed, or when the connection has ended for good. Never rejects. */
+  readonly closed: Promise<void>;
+}
+
+/** The type of the data for a module's `setup`. */
+type SetupOf<Module> = SetupData<Module extends { readonly default: infer Tasks } ? Tasks : Module>;
+
+/**
+ * Serves the tasks of a module. `source` is the URL of the task module, as for `pool()`. Resolves when calls reach this process.
+ *
+ * Rejects with `invalid-argument` for an unknown or invalid option, with `connect-failed` if NATS cannot be reached, and with the error of
+ * the local pool, such as `worker-start-failed`, if the module cannot be loaded.
+ */
+export async function serveTasks<Module>(
+  source: WorkerSource,
+  options: ServeOptions<SetupOf<Module>>,
+): Promise<TaskServer> {
+  return serveWith(source, options as ServeOptions<unknown>, systemClock);
+}
+
+/** Serves the tasks of a module with a certain clock. */
+export async function serveWith(
+  source: WorkerSource,
+  options: ServeOptions<unknown>,
+  clock: Clock,
+): Promise<TaskServer> {
+  const settings = serveSettingsOf(options as ServeOptions<never>);
+  const codec = wireCodec(settings.extensions);
+  const local: Pool<AnyModule> = pool(source, settings.pool as PoolOptions<never>);
+  let link: Connected | undefined;
+  try {
+    // The workers of the local pool start while the connection is made.
+    const [made] = await Promise.all([connected(settings).then((each) => (link = each)), local.ready()]);
+    const tasks = Object.keys(local.stats().tasks);
+    checkIdempotent(settings, tasks);
+    const { connection } = made;
+    const context = { connection, settings, workerId: nuid.next(), codec, pool: local, tasks };
+    return await started(context, made, clock);
+  } catch (reason) {
+    await local.terminate();
+    if (link?.own) await link.connection.close();
+    throw reason;
+  }
+}
+
+async function started(context: ServeContext, link: Connected, clock: Clock): Promise<TaskServer> {
+  const { settings, pool: local, workerId, connection } = context;
+  const request = settings.modes.includes("request") ? new RequestServer(context, clock) : undefined;
+  const durable = settings.modes.includes("durable") ? await startDurable(context) : undefined;
+  await request?.start();
+  const modes: ServedMode<unknown>[] = [request, durable].filter((each) => each !== undefined);
+  let closing: Promise<void> | undefined;
+  const end = async (timeoutMs: number): Promise<void> => {
+    await Promise.all(modes.map((mode) => mode.close(timeoutMs)));
+    await local.close({ timeoutMs });
+    if (link.own && !connection.isClosed()) await connection.close();
+  };
+  const close = async (closeOptions: { timeoutMs?: number } = {}): Promise<void> => {
+    const { timeoutMs = 30_000 } = checked(closeOptions, { timeoutMs: 0 });
+    closing ??= end(timeoutMs);
+    await closing;
+  };
+  return {
+    stats: () => ({ workerId, pool: local.stats(), request: request?.stats(), durable: durable?.stats() }),
+    close,
+    closed: connection.closed().then(() => {}),
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+// Loads the code of durable mode, and JetStream's client with it.
+async function startDurable(context: ServeContext): Promise<ServedMode<DurableServeStats>> {
+  const { serveDurable } = await import("../durable/server.js");
+  return serveDurable(context, context.settings.durable);
+}
+
+function checkIdempotent({ idempotent }: ServeSettings, tasks: readonly string[]): void {
+  for (const name of idempotent)
+    if (!tasks.includes(name)) throw invalid("idempotent", `the names of tasks (${tasks.join(", ")})`, name);
+}

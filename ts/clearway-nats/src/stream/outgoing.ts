@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { StandardMessageCodec } from "clearway/channel";
+import { unmoved } from "clearway/remote";
+import { Op } from "../wire/op.js";
+import { SendCredit } from "./credit.js";
+
+// Aims at messages of up to this size: large enough that the cost of a message is small beside the cost of its bytes, small enough that the
+// messages of other calls pass between them.
+const messageBytesAim = 64 * 1024;
+
+/** The source of a stream: arrays of values, one after the other. It is foreign code: it may throw, hang, and lie. */
+export interface Source {
+  next(): Promise<IteratorResult<readonly unknown[]>>;
+}
+
+/** What an {@link Outgoing} needs of its call. */
+export interface OutgoingWire {
+  readonly codec: StandardMessageCodec;
+  send(bytes: Uint8Array): void;
+  /** The source has no more values. */
+  ended(value: unknown): void;
+  /** The source has thrown, or a value cannot be sent. */
+  failed(reason: unknown): void;
+}
+
+/** The sender's side of a stream: reads the source as far as the reader has granted credit. */
+export class Outgoing {
+  readonly #index: number;
+  readonly #source: Source;
+  readonly #wire: OutgoingWire;
+  readonly #credit = new SendCredit();
+  #rest: readonly unknown[] = [];
+  /** Number of values that a message had, or may have, without being too large. */
+  #most = 1_024;
+  #running = false;
+  #over = false;
+
+  /** `index` is the index of the argument that the stream is, or -1 for a result. */
+  constructor(index: number, source: Source, wire: OutgoingWire) {
+    this.#index = index;
+    this.#source = source;
+    this.#wire = wire;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Adds credit and sends what it allows. Throws `protocol` for amounts that are none. */
+  grant(items: unknown, bytes: unknown): void {
+    this.#credit.grant(items, bytes);
+    void this.#run();
+  }
+
+  /** Reads no more and sends no more. Does not close the source. */
+  stop(): void {
+    this.#over = true;
+    this.#rest = [];
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      while (!this.#over && this.#credit.maySend) {
+        if (this.#rest.length === 0) {
+          const step = await this.#source.next();
+          if (this.#over) return;
+          if (step.done) {
+            this.#over = true;
+            return this.#wire.ended(step.value);
+          }
+          this.#rest = step.value;
+        }
+        if (this.#rest.length > 0) this.#sendSome();
+      }
+    } catch (reason) {
+      if (this.#over) return;
+      this.stop();
+      this.#wire.failed(reason);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #sendSome(): void {
+    let count = Math.min(this.#rest.length, this.#credit.items, this.#most);
+    let bytes = this.#encode(count);
+    while (bytes.length > messageBytesAim && count > 1) {
+      count = Math.max(1, Math.min(count - 1, Math.floor((count * messageBytesAim) / bytes.length)));
+      this.#most = count;
+      bytes = this.#encode(count);
+    }
+    if (count === this.#most && bytes.length * 2 < messageBytesAim) this.#most *= 2;
+    this.#rest = this.#rest.slice(count);
+    this.#credit.spend(count, bytes.length);
+    this.#wire.send(bytes);
+  }
+
+  #encode(count: number): Uint8Array {
+    return this.#wire.codec.encode([Op.items, this.#index, this.#rest.slice(0, count).map(unmoved)]);
+  }
+}

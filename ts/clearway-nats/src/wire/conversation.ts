@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { StandardMessageCodec } from "clearway/channel";
+import { Assembly, type Charge } from "./assembly.js";
+import { fields, malformed } from "./call.js";
+import { Op } from "./op.js";
+import { Outbox } from "./outbox.js";
+import { isPart } from "./peek.js";
+
+/** What a {@link Conversation} needs of its call. */
+export interface ConversationWire {
+  readonly codec: StandardMessageCodec;
+  /** Size of the largest message that NATS carries, in bytes. */
+  readonly payloadMax: number;
+  /** Size of the largest message that this side accepts in parts, in bytes. */
+  readonly messageBytesMax: number;
+  readonly charge: Charge;
+  /** Sends one message to the other side. Never throws. */
+  post(bytes: Uint8Array): void;
+}
+
+/** A message from the other side. */
+export interface Received {
+  readonly message: readonly unknown[];
+  /** Its size in bytes. */
+  readonly bytes: number;
+  /** Whether it came in parts. */
+  readonly large: boolean;
+}
+
+/** The messages of one call in both directions: in order, and in parts if they are larger than NATS allows. */
+export class Conversation {
+  readonly #wire: ConversationWire;
+  #outbox: Outbox | undefined;
+  #assembly: Assembly | undefined;
+
+  constructor(wire: ConversationWire) {
+    this.#wire = wire;
+  }
+
+  /** Sends a message, or puts it behind those that wait. Does not copy it. */
+  send(bytes: Uint8Array): void {
+    if (this.#outbox === undefined) {
+      if (bytes.length <= this.#wire.payloadMax) return this.#wire.post(bytes);
+      const wire = this.#wire;
+      this.#outbox = new Outbox({
+        codec: wire.codec,
+        get payloadMax() {
+          return wire.payloadMax;
+        },
+        send: (each) => wire.post(each),
+      });
+    }
+    this.#outbox.send(bytes);
+  }
+
+  /** Whether messages wait for credit of the other side. */
+  get waits(): boolean {
+    return this.#outbox !== undefined && this.#outbox.waiting > 0;
+  }
+
+  /**
+   * Reads a message. Returns undefined for one that only concerns the parts of a large message. Copies everything that the values keep.
+   * Throws a `ClearwayError`: `protocol`, `too-large`, `queue-full`, or the code of a codec.
+   */
+  receive(bytes: Uint8Array): Received | undefined {
+    const message = fields(this.#wire.codec, bytes, isPart(bytes));
+    const op = message[0];
+    if (op === Op.large) {
+      this.#assembly ??= new Assembly(this.#wire.messageBytesMax, this.#wire.charge, (more) =>
+        this.#wire.post(this.#wire.codec.encode([Op.more, more])),
+      );
+      this.#assembly.begin(message[1]);
+      return undefined;
+    }
+    if (op === Op.part) return this.#add(message[1]);
+    if (op !== Op.more) return { message, bytes: bytes.length, large: false };
+    const [, more] = message;
+    if (!(typeof more === "number" && more > 0)) throw malformed("credit is no amount");
+    this.#outbox?.more(more);
+    return undefined;
+  }
+
+  /** Drops what waits to be sent, and what has arrived of a large message. */
+  drop(): void {
+    this.#outbox?.clear();
+    this.#assembly?.drop();
+  }
+
+  #add(part: unknown): Received | undefined {
+    if (this.#assembly === undefined) throw malformed("a part belongs to no message");
+    const bytes = this.#assembly.add(part);
+    if (bytes === undefined) return undefined;
+    try {
+      const message = fields(this.#wire.codec, bytes, false);
+      const op = message[0];
+      if (op === Op.large || op === Op.part || op === Op.more)
+        throw malformed("a large message is within another one");
+      return { message, bytes: bytes.length, large: true };
+    } finally {
+      this.#assembly.drop();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/**
+ * The first value of every message. A message is one list of the standard codec: `[op, ...fields]`.
+ *
+ * The fields of each message are listed here. `?` marks a field that may be missing at the end of the list. `call` messages go to the queue
+ * group of the module. In request mode, every message between a caller and a worker has the caller's subject for this call as its NATS reply
+ * subject, or comes to that subject. A message to that subject has the worker's own subject as its NATS reply subject, unless it is the last
+ * one of the call.
+ */
+export const Op = {
+  /** A call: task, list of arguments, options? (see `call-options.ts`). */
+  call: 1,
+  /** The outcome of a call: the result. */
+  result: 2,
+  /** The outcome of a call: the thrown error in the form of `clearway/remote`. */
+  failure: 3,
+  /** Worker to caller: the worker has the call. Fields: whether the task is a stream. */
+  accepted: 4,
+  /** Values of a stream. Fields: index of the input (-1 for the result), list of values. */
+  items: 5,
+  /** The end of a stream. Fields: index of the input (-1 for the result), the return value. */
+  end: 6,
+  /** The failure of an input stream. Fields: index of the input, the error. */
+  abort: 7,
+  /** Credit for a stream. Fields: index of the input (-1 for the result), number of values, bytes. */
+  credit: 8,
+  /** Caller to worker: cancels the call. Fields: the error code that the task's signal has as its reason. */
+  cancel: 9,
+  /** Worker to caller: values that the task passed to `progress()`. Fields: list of values. */
+  progress: 10,
+  /** The next message comes in parts, because it is larger than NATS allows. Fields: its size in bytes. */
+  large: 11,
+  /** A part of a large message. Fields: the bytes. */
+  part: 12,
+  /** Credit for the parts of a large message. Fields: bytes. */
+  more: 13,
+  /** Worker to caller: the calls that the worker still has. Fields: list of the tokens of these calls. */
+  alive: 14,
+  /** Caller to worker: answers `alive`. Fields: list of the tokens of calls that the caller no longer waits for. */
+  here: 15,
+  /** Asks the workers of a module who they are. No fields. */
+  who: 16,
+  /** Answers `who`, and announces a new worker. Fields: worker id, version of the module, version of this protocol. */
+  worker: 17,
+  /** Announces that a worker takes no more calls. Fields: worker id, version. */
+  left: 18,
+  /** Asks a worker for its advice. No fields. */
+  advise: 19,
+  /** Answers `advise`. Fields: list of `[task, calls, measured runs, mean time in microseconds]`. */
+  advice: 20,
+} as const;
+
+/** Version of this protocol. A worker and a caller with different versions do not talk to each other. */
+export const protocolVersion = 1;

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { jetstreamManager } from "@nats-io/jetstream";
+import { move } from "clearway";
+import { describe, expect, test } from "vitest";
+import { namesOf } from "../../src/durable/names.js";
+import { logFile } from "../fixtures/log-file.js";
+import { noServer, startServer } from "../server/nats-server.js";
+import { caller, connection, type Ends, serve } from "./harness.js";
+
+async function ends(settings: Ends = {}) {
+  const server = await startServer();
+  const nats = await connection(server.url);
+  const worker = await serve(await connection(server.url), settings);
+  return { server, nats, worker, work: await caller(nats, settings) };
+}
+
+describe.skipIf(noServer)("a durable call", () => {
+  test("returns the task's result", async () => {
+    const { work, worker } = await ends();
+    await expect(work.call.add(2, 3)).resolves.toBe(5);
+    expect(work.stats()).toMatchObject({ open: 0, calls: 1, ok: 1, failed: 0, unexpected: 0 });
+    expect(worker.stats()).toMatchObject({ open: 0, received: 1, answered: 1, duplicates: 0, interrupted: 0 });
+  });
+
+  test("carries every value of the standard codec", async () => {
+    const { work } = await ends();
+    const value = { list: [1, 2.5, null, "é", true, 2n ** 70n], bytes: Uint8Array.of(1, 2), nested: { a: [[]] } };
+    await expect(work.call.echo(value)).resolves.toEqual(value);
+  });
+
+  test("takes an argument under move()", async () => {
+    const { work } = await ends();
+    await expect(work.call.lengthOf(move(new Uint8Array(1_000)))).resolves.toBe(1_000);
+  });
+
+  test("rejects with the task's error, its class name, code and both stacks", async () => {
+    const { work } = await ends();
+    const failed = work.call.fail("no such image");
+    await expect(failed).rejects.toMatchObject({ name: "NotFound", message: "no such image", code: "E_NOT_FOUND" });
+    const { stack } = await failed.catch((reason: Error) => reason);
+    expect(stack).toMatch(/work\.tasks/);
+    expect(stack).toMatch(/calls\.test/);
+  });
+
+  test("rejects with unknown-task when the module has no such task", async () => {
+    const { work } = await ends();
+    const call = work.call as unknown as { absent(): Promise<unknown> };
+    await expect(call.absent()).rejects.toMatchObject({ code: "unknown-task" });
+  });
+
+  test("rejects when the task is a stream", async () => {
+    const { work } = await ends();
+    const call = work.call as unknown as { count(to: number): Promise<unknown> };
+    await expect(call.count(3)).rejects.toMatchObject({ code: "invalid-argument", message: /is a stream/ });
+  });
+
+  test("rejects when its argument or its result has no form on the wire", async () => {
+    const { work } = await ends();
+    await expect(work.call.echo(() => 1)).rejects.toMatchObject({ code: "not-encodable" });
+    await expect(work.call.notEncodable()).rejects.toMatchObject({ code: expect.any(String) });
+    await expect(work.call.add(1, 1)).resolves.toBe(2);
+  });
+
+  test("waits until a worker process starts", async () => {
+    const server = await startServer();
+    const work = await caller(await connection(server.url));
+    const sum = work.call.add(1, 2);
+    await work.submit("add", [1, 1]);
+    expect(work.stats().open).toBe(1);
+    await serve(await connection(server.url));
+    await expect(sum).resolves.toBe(3);
+  });
+
+  test("goes to a worker process of its version only", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const old = await serve(nats, { version: "1.0.0" });
+    const recent = await serve(nats, { version: "1.1.0" });
+    const work = await caller(nats, { version: "1.1.0" });
+    await work.call.add(1, 1);
+    expect([old.stats().received, recent.stats().received]).toEqual([0, 1]);
+  });
+
+  test("is one of many that share workers, and all get their own results", async () => {
+    const { work, worker, server } = await ends();
+    const second = await serve(await connection(server.url));
+    const sums = await Promise.all(Array.from({ length: 2_000 }, (_, n) => work.call.add(n, 1)));
+    expect(sums).toEqual(Array.from({ length: 2_000 }, (_, n) => n + 1));
+    const [a, b] = [worker.stats(), second.stats()];
+    expect(a.answered + b.answered).toBe(2_000);
+    expect(a.malformed + b.malformed + work.stats().unexpected).toBe(0);
+  });
+
+  test("leaves nothing in the queue and, after close, nothing in the results", async () => {
+    const { work, worker, nats } = await ends();
+    await Promise.all(Array.from({ length: 100 }, (_, n) => work.call.add(n, 1)));
+    await work.close();
+    await worker.close(10_000);
+    const manager = await jetstreamManager(nats);
+    const { calls, results } = namesOf("work", "0");
+    expect((await manager.streams.info(calls)).state.messages).toBe(0);
+    expect((await manager.streams.info(results)).state.messages).toBe(0);
+  });
+});
+
+describe.skipIf(noServer)("the options of a durable call", () => {
+  test("keep the order of calls with one key", async () => {
+    const log = logFile();
+    const { work, server } = await ends();
+    await serve(await connection(server.url));
+    const keyed = work.with({ key: "user-1" });
+    await Promise.all(Array.from({ length: 30 }, (_, n) => keyed.call.effect(log.path, String(n))));
+    expect(log.lines()).toEqual(Array.from({ length: 30 }, (_, n) => String(n)));
+  });
+
+  test("put a call of higher priority before those that wait", async () => {
+    const log = logFile();
+    const { work } = await ends({ pool: { size: 1 } });
+    const first = work.call.held(log.path, "first", log.beside("gate"));
+    await log.until((lines) => lines.length === 1);
+    const low = work.with({ priority: -1 }).call.effect(log.path, "low");
+    const high = work.with({ priority: 1 }).call.effect(log.path, "high");
+    // The local pool has all of them before the gate opens.
+    await expect.poll(() => work.stats().unconfirmed).toBe(0);
+    log.create("gate");
+    await Promise.all([first, low, high]);
+    const lines = log.lines();
+    expect(lines.indexOf("high")).toBeLessThan(lines.indexOf("low"));
+  });
+
+  test("end a task after timeoutMs", async () => {
+    const log = logFile();
+    const { work } = await ends();
+    const call = work.with({ timeoutMs: 50 }).call.untilAborted(log.path, "x");
+    await expect(call).rejects.toMatchObject({ code: "timeout" });
+  });
+
+  test("end a call without a worker after deadlineMs, and remove it from the queue", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    await expect(work.with({ deadlineMs: 50 }).call.add(1, 2)).rejects.toMatchObject({ code: "deadline" });
+    expect(work.stats()).toMatchObject({ open: 0, cancelled: 1 });
+    const manager = await jetstreamManager(nats);
+    await expect.poll(async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages).toBe(0);
+  });
+
+  test("cancel a running task by a signal, with the signal's reason at the caller", async () => {
+    const log = logFile();
+    const { work } = await ends();
+    const controller = new AbortController();
+    const call = work.with({ signal: controller.signal }).call.untilAborted(log.path, "x");
+    const rejected = expect(call).rejects.toThrow("enough");
+    await log.until((lines) => lines.includes("begun x"));
+    controller.abort(new Error("enough"));
+    await rejected;
+    await log.until((lines) => lines.includes("aborted x"));
+    expect(work.stats().cancelled).toBe(1);
+  });
+
+  test("reject a call at once when its signal has aborted", async () => {
+    const { work, worker } = await ends();
+    const aborted = work.with({ signal: AbortSignal.abort(new Error("before")) });
+    await expect(aborted.call.add(1, 1)).rejects.toThrow("before");
+    expect(worker.stats().received).toBe(0);
+  });
+
+  test.each([
+    [{ key: {} }, "key must be a finite number"],
+    [{ priority: Number.NaN }, "priority must be a finite number"],
+    [{ deadline: 5 }, "deadline must be a known option (the nearest is deadlineMs)"],
+    [{ onProgress: () => {} }, "onProgress must be a known option"],
+  ])("refuse %j", async (options, message) => {
+    const { work } = await ends();
+    expect(() => work.with(options as object)).toThrow(message);
+  });
+});
+
+describe.skipIf(noServer)("large values", () => {
+  test("travel as objects in both directions, which are deleted", async () => {
+    const { work, worker, nats } = await ends({ serve: { objectBytesMin: 10_000 }, call: { objectBytesMin: 10_000 } });
+    const bytes = new Uint8Array(3_000_000).map((_, at) => at);
+    const copy = (await work.call.echo(bytes)) as Uint8Array;
+    expect(Buffer.compare(copy, bytes)).toBe(0);
+    expect(work.stats().objects.storedBytes).toBe(work.stats().objects.readBytes);
+    expect(worker.stats().objects.readBytes).toBe(work.stats().objects.storedBytes);
+    const manager = await jetstreamManager(nats);
+    const chunks = async (): Promise<number> => {
+      const { state } = await manager.streams.info(`OBJ_${namesOf("work", "0").values}`, { subjects_filter: "$O.*.C.>" });
+      return Object.keys(state.subjects ?? {}).length;
+    };
+    await expect.poll(chunks).toBe(0);
+  });
+
+  test("above the servers' limit of a message need no option", async () => {
+    const { work } = await ends();
+    await expect(work.call.lengthOf(new Uint8Array(5_000_000))).resolves.toBe(5_000_000);
+    expect(((await work.call.bytes(2_000_000)) as Uint8Array).length).toBe(2_000_000);
+  });
+
+  test("above valueBytesMax are refused at the end that has them", async () => {
+    const { work } = await ends({ serve: { valueBytesMax: 1_024 }, call: { valueBytesMax: 10_000 } });
+    await expect(work.call.lengthOf(new Uint8Array(20_000))).rejects.toMatchObject({ code: "too-large" });
+    await expect(work.call.bytes(5_000)).rejects.toMatchObject({ code: "too-large" });
+  });
+});

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { type PoolOptions, pool } from "clearway";
+import { onTestFinished } from "vitest";
+import type { DurableCallerOptions, DurableServeOptions } from "../../src/durable/options.js";
+import { type DurablePool, durablePool } from "../../src/durable/pool.js";
+import { type DurableServeStats, serveDurable } from "../../src/durable/server.js";
+import { serveSettingsOf } from "../../src/options/serve.js";
+import type { AnyModule, ServedMode } from "../../src/serve/context.js";
+import { wireCodec } from "../../src/wire/call.js";
+
+export type Work = typeof import("../fixtures/work.tasks.js");
+
+/** The names of the tasks in `work.tasks.ts`. */
+const tasks = [
+  ...["add", "echo", "bytes", "lengthOf", "fail", "notEncodable", "exit", "killProcess", "effect", "held", "untilAborted", "count"],
+];
+
+/** Connects to a server for a test. A lost connection is made again at once. */
+export async function connection(url: string | string[], options: object = {}): Promise<NatsConnection> {
+  const nats = await connect({ servers: url, maxReconnectAttempts: -1, reconnectTimeWait: 50, ...options });
+  onTestFinished(() => nats.close());
+  return nats;
+}
+
+/** Settings of {@link serve} and {@link caller}. */
+export interface Ends {
+  module?: string;
+  version?: string;
+  idempotent?: readonly string[];
+  pool?: PoolOptions;
+  serve?: DurableServeOptions;
+  call?: DurableCallerOptions;
+}
+
+export interface TestWorker extends ServedMode<DurableServeStats> {
+  readonly errors: unknown[];
+}
+
+/** Serves the tasks of `work.tasks.ts` in this process. Ends with the test. */
+export async function serve(nats: NatsConnection, ends: Ends = {}): Promise<TestWorker> {
+  const errors: unknown[] = [];
+  const settings = serveSettingsOf({
+    connection: nats,
+    module: ends.module ?? "work",
+    ...(ends.version !== undefined && { version: ends.version }),
+    modes: ["durable"],
+    idempotent: ends.idempotent ?? ["add", "echo", "bytes", "lengthOf", "held", "exit"],
+    pool: ends.pool ?? { size: 2 },
+    onError: (error) => errors.push(error),
+  });
+  const workers = pool<AnyModule>(new URL("../fixtures/work.tasks.ts", import.meta.url), settings.pool ?? {});
+  const context = { connection: nats, settings, workerId: crypto.randomUUID(), codec: wireCodec(), pool: workers, tasks };
+  const served = await serveDurable(context, ends.serve);
+  onTestFinished(async () => {
+    await served.close(0);
+    await workers.terminate();
+  });
+  return { ...served, stats: () => served.stats(), close: (timeoutMs) => served.close(timeoutMs), errors };
+}
+
+/** Opens a pool of the tasks of `work.tasks.ts`. Ends with the test. */
+export async function caller(nats: NatsConnection, ends: Ends = {}): Promise<DurablePool<Work> & { errors: unknown[] }> {
+  const errors: unknown[] = [];
+  const context = {
+    connection: nats,
+    module: ends.module ?? "work",
+    version: ends.version ?? "0",
+    extensions: [],
+    onError: (error: unknown) => errors.push(error),
+    closed: async () => {},
+  };
+  const opened = await durablePool<Work>(context, ends.call);
+  onTestFinished(() => opened.terminate());
+  return { ...opened, errors };
+}

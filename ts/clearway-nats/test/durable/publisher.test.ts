@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Publisher } from "../../src/durable/publisher.js";
+import { FakeConnection } from "../fixtures/fake-connection.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const body = Uint8Array.of(1);
+const settings = { outstandingMax: 2, outstandingBytesMax: 1_000, resendMs: 1_000 };
+
+function setup() {
+  const connection = new FakeConnection();
+  const publisher = new Publisher(connection.nats, settings);
+  return { connection, publisher };
+}
+
+const confirm = (connection: FakeConnection, reply: string | undefined, seq: number): void =>
+  connection.deliver(reply!, { body: JSON.stringify({ stream: "S", seq }) });
+
+describe("the publisher", () => {
+  test("resolves with the place of a message when the servers confirm it", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body);
+    const [{ reply }] = connection.take() as [{ reply: string }];
+    connection.deliver(reply, { body: JSON.stringify({ stream: "S", seq: 9, duplicate: true }) });
+    await expect(stored).resolves.toEqual({ stream: "S", seq: 9, duplicate: true });
+    expect(publisher.unconfirmed).toBe(0);
+  });
+
+  test("has a bounded number of unconfirmed messages and keeps their order", async () => {
+    const { connection, publisher } = setup();
+    const all = ["a", "b", "c", "d"].map((subject) => publisher.publish(subject, body));
+    const first = connection.take();
+    expect(first.map(({ subject }) => subject)).toEqual(["a", "b"]);
+    expect(publisher.unconfirmed).toBe(4);
+    confirm(connection, first[1]!.reply, 2);
+    expect(connection.published.map(({ subject }) => subject)).toEqual(["c"]);
+    for (const { reply } of [first[0]!, ...connection.take()]) confirm(connection, reply, 1);
+    for (const { reply } of connection.take()) confirm(connection, reply, 4);
+    await expect(Promise.all(all)).resolves.toHaveLength(4);
+  });
+
+  test("has a bounded number of unconfirmed bytes, and sends a larger message alone", () => {
+    const { connection, publisher } = setup();
+    for (const bytes of [2_000, 1]) void publisher.publish("a", new Uint8Array(bytes)).catch(() => {});
+    const first = connection.take();
+    expect(first.map((each) => each.body.length)).toEqual([2_000]);
+    confirm(connection, first[0]!.reply, 1);
+    expect(connection.take().map((each) => each.body.length)).toEqual([1]);
+    publisher.end();
+  });
+
+  test("sends a message again when no confirmation comes, and settles once", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body);
+    const [first] = connection.take();
+    vi.advanceTimersByTime(2_000);
+    const again = connection.take();
+    expect(again).toEqual([first]);
+    expect(publisher.resent).toBe(1);
+    confirm(connection, first!.reply, 1);
+    confirm(connection, first!.reply, 2);
+    await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
+  test("does not send a message again before a whole period is over", () => {
+    const { connection, publisher } = setup();
+    vi.advanceTimersByTime(999);
+    void publisher.publish("a", body).catch(() => {});
+    connection.take();
+    vi.advanceTimersByTime(1);
+    expect(connection.take()).toEqual([]);
+    vi.advanceTimersByTime(1_000);
+    expect(connection.take()).toHaveLength(1);
+    publisher.end();
+  });
+
+  test("sends every unconfirmed message again at once when the connection is back", async () => {
+    const { connection, publisher } = setup();
+    void publisher.publish("a", body).catch(() => {});
+    void publisher.publish("b", body).catch(() => {});
+    const sent = connection.take();
+    await connection.report("reconnect");
+    expect(connection.take()).toEqual(sent);
+    publisher.end();
+  });
+
+  test("waits when no stream answers or no leader is elected", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body);
+    const [{ reply }] = connection.take() as [{ reply: string }];
+    connection.deliver(reply, { code: 503 });
+    connection.deliver(reply, { body: JSON.stringify({ error: { code: 503, err_code: 10008, description: "busy" } }) });
+    expect(publisher.unconfirmed).toBe(1);
+    confirm(connection, reply, 1);
+    await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
+  test("rejects with the servers' refusal", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body);
+    const [{ reply }] = connection.take() as [{ reply: string }];
+    const error = { code: 503, err_code: 10077, description: "maximum messages exceeded" };
+    connection.deliver(reply, { body: JSON.stringify({ error }) });
+    await expect(stored).rejects.toMatchObject({ name: "StoreError", code: 10077 });
+  });
+
+  test("ignores an answer that is no confirmation", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body);
+    const [{ reply }] = connection.take() as [{ reply: string }];
+    for (const answer of ["", "no json", "null", "{}", '{"stream":1,"seq":2}']) connection.deliver(reply, { body: answer });
+    confirm(connection, reply, 3);
+    await expect(stored).resolves.toMatchObject({ seq: 3 });
+  });
+
+  test("rejects everything when the connection ends, also what comes later", async () => {
+    const { connection, publisher } = setup();
+    const all = ["a", "b", "c"].map((subject) => publisher.publish(subject, body));
+    const outcomes = Promise.allSettled(all);
+    await connection.close(new Error("refused"));
+    expect((await outcomes).map((each) => each.status)).toEqual(["rejected", "rejected", "rejected"]);
+    await expect(publisher.publish("d", body)).rejects.toMatchObject({ code: "transport-closed" });
+  });
+});

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Msg } from "@nats-io/transport-node";
+import { describe, expect, test } from "vitest";
+import { readCallback } from "../../src/durable/callback.js";
+import { logFile } from "../fixtures/log-file.js";
+import { noServer, startServer } from "../server/nats-server.js";
+import { caller, connection, serve } from "./harness.js";
+
+describe.skipIf(noServer)("a submitted call", () => {
+  test("survives its caller: another process reads its result by the id", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const first = await caller(nats);
+    const id = await first.submit("add", [2, 3]);
+    await first.terminate();
+    await serve(await connection(server.url));
+    const second = await caller(await connection(server.url));
+    await expect(second.result(id)).resolves.toBe(5);
+    // The outcome stays until its age deletes it.
+    await expect(second.result(id)).resolves.toBe(5);
+  });
+
+  test("has a result that can be awaited before there is one", async () => {
+    const server = await startServer();
+    const work = await caller(await connection(server.url));
+    const id = await work.submit("add", [1, 2], { id: "order-17" });
+    expect(id).toBe("order-17");
+    const result = work.result("order-17");
+    await serve(await connection(server.url));
+    await expect(result).resolves.toBe(3);
+  });
+
+  test("rejects its result with the task's error", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    await serve(nats);
+    const work = await caller(nats);
+    const id = await work.submit("fail", ["gone"]);
+    await expect(work.result(id)).rejects.toMatchObject({ name: "NotFound", code: "E_NOT_FOUND" });
+  });
+
+  test("runs once when it is submitted twice with one id", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    await work.submit("effect", [log.path, "once"], { id: "once" });
+    await work.submit("effect", [log.path, "once"], { id: "once" });
+    const worker = await serve(nats);
+    await work.result("once");
+    await work.call.add(1, 1);
+    expect(log.lines()).toEqual(["once"]);
+    expect(worker.stats()).toMatchObject({ received: 2, duplicates: 0 });
+  });
+
+  test("publishes its outcome to a callback subject that the worker allows", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    await serve(nats);
+    const work = await caller(nats);
+    const received: Msg[] = [];
+    const two = new Promise<void>((resolve) => {
+      nats.subscribe("clearway.callback.orders", {
+        callback: (_error, message) => {
+          received.push(message);
+          if (received.length === 2) resolve();
+        },
+      });
+    });
+    await work.submit("add", [20, 3], { id: "a", callback: "clearway.callback.orders" });
+    await work.submit("fail", ["no stock"], { id: "b", callback: "clearway.callback.orders" });
+    await two;
+    const outcomes = received.map(({ data }) => readCallback(data)).sort((a, b) => a.id.localeCompare(b.id));
+    expect(outcomes).toMatchObject([
+      { id: "a", ok: true, value: 23 },
+      { id: "b", ok: false, error: { message: "no stock", code: "E_NOT_FOUND" } },
+    ]);
+  });
+
+  test("publishes nothing to a subject that the worker does not allow, and still stores its outcome", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const worker = await serve(nats);
+    const work = await caller(nats);
+    const id = await work.submit("add", [1, 1], { callback: "orders.done" });
+    await expect(work.result(id)).resolves.toBe(2);
+    await expect.poll(() => worker.errors).toMatchObject([{ code: "invalid-argument", message: /callback=orders\.done/ }]);
+  });
+
+  test("keeps a large result as an object that can be read again", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    await serve(nats);
+    const work = await caller(nats);
+    const id = await work.submit("bytes", [1_500_000]);
+    expect(((await work.result(id)) as Uint8Array).length).toBe(1_500_000);
+    expect(((await work.result(id)) as Uint8Array).length).toBe(1_500_000);
+  });
+
+  test.each([
+    [["add", [1, 2], { id: "a.b" }], 'id must be 1 to 128 letters, digits, hyphens and underscores: id="a.b"'],
+    [["add", [1, 2], { callback: "a.>" }], "callback must be a subject of at most 255 characters"],
+    [["add", 5], "args must be an array of the task's arguments: args=5"],
+    [["", []], 'task must be the name of a task: task=""'],
+    [["add", [1, 2], { signal: AbortSignal.abort() }], "signal must be a known option"],
+  ])("is refused with wrong parts: %j", async (args, message) => {
+    const server = await startServer();
+    const work = await caller(await connection(server.url));
+    const submit = work.submit as (...parts: unknown[]) => Promise<string>;
+    await expect(submit(...(args as unknown[]))).rejects.toMatchObject({ code: "invalid-argument" });
+    await expect(submit(...(args as unknown[]))).rejects.toThrow(message);
+  });
+});
+
+describe.skipIf(noServer)("waiting for a result", () => {
+  test("ends with the deadline or the signal, and the call goes on", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const id = await work.submit("add", [1, 2]);
+    await expect(work.result(id, { deadlineMs: 20 })).rejects.toMatchObject({ code: "deadline" });
+    const controller = new AbortController();
+    const waiting = work.result(id, { signal: controller.signal });
+    controller.abort(new Error("bored"));
+    await expect(waiting).rejects.toThrow("bored");
+    await serve(nats);
+    await expect(work.result(id)).resolves.toBe(3);
+  });
+
+  test("ends when the pool ends", async () => {
+    const server = await startServer();
+    const work = await caller(await connection(server.url));
+    const waiting = work.result("never");
+    const rejected = expect(waiting).rejects.toMatchObject({ code: "pool-terminated" });
+    await work.terminate();
+    await rejected;
+  });
+});

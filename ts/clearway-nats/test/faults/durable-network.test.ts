@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { describe, expect, test } from "vitest";
+import { writeCall } from "../../src/durable/layout.js";
+import { namesOf } from "../../src/durable/names.js";
+import { encodeCall, wireCodec } from "../../src/wire/call.js";
+import { caller, connection, serve } from "../durable/harness.js";
+import { logFile } from "../fixtures/log-file.js";
+import { freePort, noServer, startServer } from "../server/nats-server.js";
+import { startProxy } from "../server/proxy.js";
+import { startWorker } from "./worker-process.js";
+
+// A client that finds out quickly that its connection is dead.
+const watchful = { pingInterval: 100, maxPingOut: 2 };
+const names = namesOf("work", "0");
+
+/** Returns how often each line of a log occurs. */
+function counts(lines: readonly string[]): Map<string, number> {
+  const all = new Map<string, number>();
+  for (const line of lines) all.set(line, (all.get(line) ?? 0) + 1);
+  return all;
+}
+
+describe.skipIf(noServer)("durable calls, when the servers restart", () => {
+  test.each(["kill", "stop"] as const)("are all answered, and each has at most one effect (%s)", async (end) => {
+    const log = logFile();
+    const server = await startServer({ port: await freePort() });
+    await serve(await connection(server.url), { serve: { ackWaitMs: 1_000 } });
+    const work = await caller(await connection(server.url), { call: { resendMs: 500 } });
+    let restarted: Promise<void> | undefined;
+    const restart = async (): Promise<void> => {
+      await server[end]();
+      await server.start();
+    };
+    let settled = 0;
+    const one = async (n: number): Promise<unknown> => {
+      try {
+        return n % 2 === 0 ? await work.call.add(n, 1) : await work.call.effect(log.path, String(n));
+      } catch (reason) {
+        return (reason as { code: string }).code;
+      } finally {
+        if (++settled === 50) restarted = restart();
+      }
+    };
+    const before = Array.from({ length: 300 }, (_, n) => one(n));
+    await expect.poll(() => restarted).toBeDefined();
+    // Calls that are made while no server is there.
+    const during = Array.from({ length: 50 }, (_, n) => one(300 + n));
+    const outcomes = await Promise.all([...before, ...during]);
+    await restarted;
+    const effects = counts(log.lines());
+    for (const [n, outcome] of outcomes.entries()) {
+      if (n % 2 === 0) expect(outcome).toBe(n + 1);
+      else {
+        expect([String(n), "interrupted"]).toContain(outcome);
+        expect(effects.get(String(n)) ?? 0).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+
+  test("keep a submitted call and a stored result", async () => {
+    const server = await startServer({ port: await freePort() });
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    await work.submit("add", [1, 2], { id: "before" });
+    await server.kill();
+    await server.start();
+    await serve(await connection(server.url));
+    await expect(work.result("before")).resolves.toBe(3);
+    await server.stop();
+    await server.start();
+    await expect(work.result("before")).resolves.toBe(3);
+  });
+});
+
+describe.skipIf(noServer)("durable calls, when a connection is cut", () => {
+  test("are answered after the caller's connection is back, also those made meanwhile", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const proxy = await startProxy(server.port);
+    const worker = await serve(await connection(server.url));
+    const work = await caller(await connection(proxy.url), { call: { resendMs: 200 } });
+    const running = work.call.held(log.path, "x", log.beside("gate"));
+    await log.until((lines) => lines.includes("begun x"));
+    proxy.cut();
+    log.create("gate");
+    await expect.poll(() => worker.stats().answered).toBe(1);
+    const made = work.call.add(1, 2);
+    const attempts = proxy.accepted + 3;
+    await expect.poll(() => proxy.accepted).toBeGreaterThanOrEqual(attempts);
+    proxy.mend();
+    await expect(Promise.all([running, made])).resolves.toEqual(["x", 3]);
+  });
+
+  test("are answered after a silence that is longer than the caller's patience", async () => {
+    const server = await startServer();
+    const proxy = await startProxy(server.port);
+    await serve(await connection(server.url));
+    const work = await caller(await connection(proxy.url, watchful), { call: { resendMs: 200 } });
+    await expect(work.call.add(1, 1)).resolves.toBe(2);
+    proxy.stall();
+    const accepted = proxy.accepted;
+    const call = work.call.add(2, 2);
+    // The client has given the connection up and tries new ones.
+    await expect.poll(() => proxy.accepted).toBeGreaterThan(accepted);
+    proxy.resume();
+    await expect(call).resolves.toBe(4);
+  });
+
+  test("run in another process when they are idempotent, and the second outcome is counted", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const proxy = await startProxy(server.port);
+    const settings = { serve: { ackWaitMs: 500 } };
+    const cut = await serve(await connection(proxy.url), settings);
+    const work = await caller(await connection(server.url));
+    const call = work.call.held(log.path, "x", log.beside("gate"));
+    await log.until((lines) => lines.length === 1);
+    proxy.cut();
+    await serve(await connection(server.url), settings);
+    await log.until((lines) => lines.length === 2);
+    log.create("gate");
+    await expect(call).resolves.toBe("x");
+    expect(work.stats().unexpected).toBe(0);
+    proxy.mend();
+    await expect.poll(() => cut.stats().answered).toBe(1);
+    await expect.poll(() => work.stats().unexpected).toBe(1);
+  });
+
+  test("do not run again when they are not idempotent, and the late outcome is counted", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const proxy = await startProxy(server.port);
+    const settings = { serve: { ackWaitMs: 500 }, idempotent: [] };
+    await serve(await connection(proxy.url), settings);
+    const work = await caller(await connection(server.url));
+    const call = work.call.held(log.path, "x", log.beside("gate"));
+    const rejected = expect(call).rejects.toMatchObject({ code: "interrupted" });
+    await log.until((lines) => lines.length === 1);
+    proxy.cut();
+    const other = await serve(await connection(server.url), settings);
+    await rejected;
+    expect(other.stats().interrupted).toBe(1);
+    log.create("gate");
+    proxy.mend();
+    await expect.poll(() => work.stats().unexpected).toBe(1);
+    expect(log.lines()).toEqual(["begun x", "ended x"]);
+  });
+
+  test("go on in the same process when the servers deliver them again there", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const proxy = await startProxy(server.port);
+    const worker = await serve(await connection(proxy.url), { serve: { ackWaitMs: 300 }, idempotent: [] });
+    const work = await caller(await connection(server.url));
+    const call = work.call.held(log.path, "x", log.beside("gate"));
+    await log.until((lines) => lines.length === 1);
+    proxy.cut();
+    const attempts = proxy.accepted + 10;
+    await expect.poll(() => proxy.accepted).toBeGreaterThanOrEqual(attempts);
+    proxy.mend();
+    await expect.poll(() => worker.stats().duplicates).toBeGreaterThanOrEqual(1);
+    log.create("gate");
+    await expect(call).resolves.toBe("x");
+    expect(log.lines()).toEqual(["begun x", "ended x"]);
+    expect(worker.stats()).toMatchObject({ interrupted: 0, again: 0 });
+  });
+});
+
+describe.skipIf(noServer)("durable calls", () => {
+  test("are all answered when the server cuts a caller that reads too slowly", async () => {
+    const server = await startServer({ pendingBytesMax: 2 ** 20 });
+    const proxy = await startProxy(server.port);
+    await serve(await connection(server.url));
+    const nats = await connection(proxy.url, watchful);
+    const work = await caller(nats, { call: { resendMs: 500 } });
+    await work.call.add(1, 1);
+    const accepted = proxy.accepted;
+    proxy.stallReader();
+    const calls = Array.from({ length: 100 }, () => work.call.bytes(100_000));
+    await expect.poll(() => proxy.accepted).toBeGreaterThan(accepted);
+    proxy.resume();
+    const sizes = (await Promise.all(calls)).map((bytes) => (bytes as Uint8Array).length);
+    expect(sizes).toEqual(Array(100).fill(100_000));
+  });
+
+  test("have one effect when the servers hold the same call twice", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const codec = wireCodec();
+    const body = writeCall({
+      id: "twice",
+      caller: "",
+      callback: "",
+      content: { bytes: encodeCall(codec, { task: "effect", args: [log.path, "twice"], options: undefined }) },
+    });
+    // Without a message id, the servers store it twice.
+    nats.publish(names.plain("normal"), body);
+    nats.publish(names.plain("normal"), body);
+    await nats.flush();
+    const worker = await serve(nats);
+    await expect(work.result("twice")).resolves.toBe("twice");
+    await expect.poll(() => worker.stats()).toMatchObject({ received: 2, answered: 1, duplicates: 1 });
+    expect(log.lines()).toEqual(["twice"]);
+  });
+
+  test("have one stored outcome when two processes hold the same call", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const options = { servers: server.url, modes: ["durable"] as const, durable: { ackWaitMs: 1_000 } };
+    const work = await caller(nats);
+    const first = await startWorker(options);
+    const id = await work.submit("held", [log.path, "x", log.beside("gate")]);
+    await log.until((lines) => lines.length === 1);
+    await first.kill();
+    const second = await serve(nats, { idempotent: [] });
+    await expect(work.result(id)).rejects.toMatchObject({ code: "interrupted" });
+    expect(second.stats()).toMatchObject({ interrupted: 1, repeated: 0 });
+  });
+
+  test.each([400 * 24 * 3_600_000, -400 * 24 * 3_600_000])(
+    "do not depend on the clock of a worker process that is wrong by %i ms",
+    async (skewMs) => {
+      const log = logFile();
+      const server = await startServer();
+      await startWorker({ servers: server.url, modes: ["durable"], durable: { ackWaitMs: 1_000 }, skewMs });
+      const work = await caller(await connection(server.url));
+      const limited = work.with({ deadlineMs: 100_000, timeoutMs: 100_000 });
+      await expect(limited.call.add(1, 2)).resolves.toBe(3);
+      await expect(limited.call.effect(log.path, "once")).resolves.toBe("once");
+      const id = await work.submit("add", [2, 2]);
+      await expect(work.result(id)).resolves.toBe(4);
+      expect(log.lines()).toEqual(["once"]);
+    },
+  );
+});

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { expect, test } from "vitest";
+import { callSettingsOf, requestSettingsOf } from "../src/options/pool.js";
+import { serveSettingsOf } from "../src/options/serve.js";
+import { remotePool } from "../src/remote-pool.js";
+
+const message = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (reason) {
+    expect(reason).toMatchObject({ name: "ClearwayError", code: "invalid-argument" });
+    return (reason as Error).message;
+  }
+  return "no error";
+};
+
+test.each<[object, RegExp]>([
+  [{}, /module must be given: module=undefined/],
+  [{ module: "a.b" }, /module must be .*: module="a\.b"/],
+  [{ module: "" }, /module must be/],
+  [{ module: "a", version: "1 2" }, /version must be .*: version="1 2"/],
+  [{ module: "a", version: "1_2" }, /version must be/],
+  [{ module: "a", servers: [] }, /servers must be/],
+  [{ module: "a", servers: 4222 }, /servers must be .*: servers=4222/],
+  [{ module: "a", nats: [] }, /nats must be/],
+  [{ module: "a", connection: {} }, /connection must be an open NatsConnection/],
+  [{ module: "a", silenceMs: 100 }, /silenceMs must be .*: silenceMs=100/],
+  [{ module: "a", window: { items: 0 } }, /window\.items must be .*: window\.items=0/],
+  [{ module: "a", window: { items: 1e9 } }, /window\.items must be/],
+  [{ module: "a", limits: { callsMax: 0.5 } }, /limits\.callsMax must be/],
+  [{ module: "a", mode: "both" }, /mode must be one of request, durable/],
+  [{ modules: "a" }, /modules must be a known option \(the nearest is module\)/],
+])("a pool refuses the options %o", (options, expected) => {
+  expect(message(() => requestSettingsOf(options as never))).toMatch(expected);
+});
+
+test.each<[object, RegExp]>([
+  [{ signal: {} }, /signal must be an AbortSignal/],
+  [{ deadlineMs: -1 }, /deadlineMs must be/],
+  [{ key: "x".repeat(1_025) }, /key must be/],
+  [{ key: {} }, /key must be/],
+  [{ priority: Number.NaN }, /priority must be/],
+  [{ onprogress: () => {} }, /onprogress must be a known option \(the nearest is onProgress\)/],
+])("calls refuse the options %o", (options, expected) => {
+  expect(message(() => callSettingsOf(options as never, { window: { items: 1, bytes: 1 } }))).toMatch(expected);
+});
+
+test.each<[object, RegExp]>([
+  [{ module: "a", modes: [] }, /modes must be/],
+  [{ module: "a", modes: ["fast"] }, /modes must be/],
+  [{ module: "a", idempotent: ["x"] }, /idempotent must be left out unless modes has "durable"/],
+  [{ module: "a", durable: {} }, /durable must be left out/],
+  [{ module: "a", modes: ["durable"], durable: { tries: 0 } }, /durable\.tries must be/],
+  [{ module: "a", limits: { callMax: 1 } }, /limits\.callMax must be a known option \(the nearest is callsMax\)/],
+  [{ module: "a", pool: 4 }, /pool must be/],
+  [{ module: "a", onError: "print" }, /onError must be/],
+])("a server refuses the options %o", (options, expected) => {
+  expect(message(() => serveSettingsOf(options as never))).toMatch(expected);
+});
+
+test("remotePool() rejects with connect-failed, without the password, when no server is there", async () => {
+  const failed = remotePool({ servers: "nats://me:secret@127.0.0.1:1", module: "a" });
+  await expect(failed).rejects.toMatchObject({ code: "connect-failed", message: expect.not.stringContaining("secret") });
+});
+
+test("remotePool() rejects with invalid-argument for wrong options of each mode", async () => {
+  await expect(remotePool({ module: "a", mode: "durable", durable: { openMax: 0 } })).rejects.toMatchObject({
+    code: "invalid-argument",
+  });
+  await expect(remotePool(undefined as never)).rejects.toMatchObject({ code: "invalid-argument" });
+});

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
+import { describe, expect, test } from "vitest";
+import { remotePool } from "../../src/remote-pool.js";
+import { noServer, startServer } from "../server/nats-server.js";
+import { newModule, open, serve } from "./ends.js";
+
+describe.skipIf(noServer)("access to a module", () => {
+  test("a stranger without the token fails with connect-failed, and a caller with it succeeds", async () => {
+    const { url } = await startServer({ jetstream: false, access: { token: "open sesame" } });
+    const module = newModule();
+    await serve({ servers: url, module, nats: { token: "open sesame" } });
+    await expect(remotePool({ servers: url, module })).rejects.toMatchObject({ code: "connect-failed" });
+    await expect(remotePool({ servers: url, module, nats: { token: "wrong" } })).rejects.toMatchObject({
+      code: "connect-failed",
+    });
+    const pool = await open({ servers: url, module, nats: { token: "open sesame" } });
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("NKEY users reach the modules for which they have permissions, with an inbox prefix of their own", async () => {
+    const [worker, caller, stranger] = [nkeys.createUser(), nkeys.createUser(), nkeys.createUser()];
+    const nkey = (user: typeof worker): string => user.getPublicKey();
+    const own = "clearway.photos.0.";
+    const { url } = await startServer({
+      jetstream: false,
+      access: {
+        users: [
+          {
+            nkey: nkey(worker),
+            publish: [`${own}members`, "_INBOX_caller.>", "_INBOX.>"],
+            subscribe: [`${own}>`, "clearway.photos.who"],
+          },
+          {
+            nkey: nkey(caller),
+            publish: [`${own}>`, "clearway.photos.who"],
+            subscribe: ["_INBOX_caller.>", `${own}members`],
+          },
+          { nkey: nkey(stranger), publish: ["other.>"], subscribe: ["_INBOX.>", `${own}members`] },
+        ],
+      },
+    });
+    const as = (user: typeof worker): { authenticator: ReturnType<typeof nkeyAuthenticator> } => ({
+      authenticator: nkeyAuthenticator(user.getSeed()),
+    });
+    await serve({ servers: url, module: "photos", nats: as(worker) });
+    const pool = await open({
+      servers: url,
+      module: "photos",
+      nats: { ...as(caller), inboxPrefix: "_INBOX_caller" },
+    });
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect((await pool.call.zeros(2_000_000)).length).toBe(2_000_000);
+    expect(await pool.with({ key: "a" }).call.add(1, 2)).toBe(3);
+    const denied = await open({ servers: url, module: "photos", nats: as(stranger) });
+    await expect(denied.call.add(1, 2)).rejects.toMatchObject({ code: "not-allowed" });
+  });
+});

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { connect } from "@nats-io/transport-node";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { subjectsOf } from "../../src/wire/subjects.js";
+import { ManualClock } from "../fixtures/manual-clock.js";
+import { noServer } from "../server/nats-server.js";
+import { startProxy } from "../server/proxy.js";
+import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
+
+const second = 1_000;
+
+describe.skipIf(noServer)("a sign of life", () => {
+  const nats = oneServer();
+
+  test("a call whose worker gives no sign of life fails with worker-lost after silenceMs", async () => {
+    const module = newModule();
+    const clock = new ManualClock();
+    const silent = await connect({ servers: nats.url });
+    onTestFinished(() => silent.close());
+    let received = 0;
+    silent.subscribe(subjectsOf(module, "0").call, { callback: () => received++ });
+    await silent.flush();
+    const pool = await open({ servers: nats.url, module, silenceMs: 3_000 }, clock);
+    const call = pool.call.add(1, 2);
+    const failed = expect(call).rejects.toMatchObject({ code: "worker-lost" });
+    await until(() => received === 1);
+    clock.advance(3 * second);
+    expect(pool.stats().open).toBe(1);
+    clock.advance(second);
+    await failed;
+    expect(pool.stats().open).toBe(0);
+  });
+
+  test("a call that runs for longer than silenceMs goes on while its worker gives signs of life", async () => {
+    const module = newModule();
+    const [callers, workers] = [new ManualClock(), new ManualClock()];
+    await serve({ servers: nats.url, module }, workers);
+    const pool = await open({ servers: nats.url, module, silenceMs: 3_000 }, callers);
+    const controller = new AbortController();
+    const call = pool.with({ signal: controller.signal }).call.untilCancelled();
+    const failed = expect(call).rejects.toBe("end");
+    workers.advance(second); // the first tick only notes that the call is there
+    for (let each = 0; each < 10; each++) {
+      const before = pool.stats().ledger.receivedBytes;
+      workers.advance(second);
+      await until(() => pool.stats().ledger.receivedBytes > before);
+      callers.advance(2 * second);
+      expect(pool.stats().open).toBe(1);
+    }
+    controller.abort("end");
+    await failed;
+  });
+
+  test("a worker process cancels the calls of a caller that gives no sign of life", async () => {
+    const module = newModule();
+    const clock = new ManualClock();
+    const server = await serve({ servers: nats.url, module, silenceMs: 3_000 }, clock);
+    const caller = await connect({ servers: nats.url });
+    const pool = await open({ connection: caller, module }, new ManualClock());
+    const lost = expect(pool.call.untilCancelled()).rejects.toMatchObject({ code: "transport-closed" });
+    await until(() => server.stats().request!.open === 1);
+    await caller.close();
+    await lost;
+    for (let each = 0; each < 3; each++) clock.advance(second);
+    expect(server.stats().request!.open).toBe(1);
+    clock.advance(2 * second);
+    expect(server.stats().request).toMatchObject({ open: 0, abandoned: 1, bytes: 0 });
+    const other = await open({ servers: nats.url, module });
+    expect(await other.call.add(1, 2)).toBe(3);
+  });
+
+  test("a worker process keeps the calls of a caller that answers its signs of life", async () => {
+    const module = newModule();
+    const clock = new ManualClock();
+    const server = await serve({ servers: nats.url, module, silenceMs: 3_000 }, clock);
+    const pool = await open({ servers: nats.url, module });
+    const call = pool.call.untilCancelled();
+    const ended = expect(call).rejects.toMatchObject({ code: "pool-terminated" });
+    await until(() => server.stats().request!.open === 1);
+    clock.advance(second);
+    for (let each = 0; each < 8; each++) {
+      const before = server.stats().request!.ledger.receivedBytes;
+      clock.advance(second);
+      await until(() => server.stats().request!.ledger.receivedBytes > before);
+    }
+    expect(server.stats().request!.open).toBe(1);
+    await pool.terminate();
+    await ended;
+  });
+
+  test("a call fails when its connection is cut, and the next one succeeds when it is back", async () => {
+    const module = newModule();
+    const clock = new ManualClock();
+    await serve({ servers: nats.url, module });
+    const proxy = await startProxy(nats.server.port);
+    const pool = await open({ servers: proxy.url, module, silenceMs: 3_000, nats: { reconnectTimeWait: 20 } }, clock);
+    expect(await pool.call.add(1, 1)).toBe(2);
+    const cutOff = expect(pool.call.untilCancelled()).rejects.toMatchObject({ code: "worker-lost" });
+    proxy.cut();
+    await until(() => proxy.accepted > 1);
+    // A call that was made while the connection is cut is held back, and is not sent after it has failed.
+    const held = expect(pool.call.echo("never")).rejects.toMatchObject({ code: "transport-closed" });
+    clock.advance(4 * second);
+    await cutOff;
+    await held;
+    const waits = pool.call.add(2, 2);
+    proxy.mend();
+    expect(await waits).toBe(4);
+  });
+
+  test("a call fails with worker-lost at once when its worker is gone and the caller sends it something", async () => {
+    const { pool, server } = await pair(nats.url);
+    const stream = pool.with({ window: { items: 2 } }).call.count(1_000_000);
+    await stream.next();
+    await server.close({ timeoutMs: 0 });
+    const rest = async (): Promise<void> => {
+      for await (const _ of stream);
+    };
+    await expect(rest()).rejects.toMatchObject({ code: expect.stringMatching(/^(worker-lost|pool-closed)$/) });
+  });
+
+  test("a stream that the app forgets ends its task", async () => {
+    if (globalThis.gc === undefined) return;
+    const { pool, server } = await pair(nats.url);
+    await pool.call.count(1).next();
+    const forget = async (): Promise<void> => {
+      await pool.with({ window: { items: 2 } }).call.count(1_000_000).next();
+    };
+    await forget();
+    await until(() => {
+      globalThis.gc!();
+      return server.stats().request!.open === 0;
+    });
+  });
+});

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type Access, configText, type ServerConfig } from "./config.js";
+
+/** Options of {@link startServer}. */
+export interface ServerOptions {
+  /** The port for clients. Default: the server chooses one. A server that restarts should have one from {@link freePort}. */
+  port?: number;
+  /** Default true. */
+  jetstream?: boolean;
+  access?: Access;
+  /** Maximum size of a message, in bytes. Default: the server's own, 1 MiB. */
+  payloadBytesMax?: number;
+  /** Maximum bytes that may wait for a client before the server cuts its connection. Default: the server's own, 64 MiB. */
+  pendingBytesMax?: number;
+  name?: string;
+  cluster?: { port: number; routes: readonly number[] };
+}
+
+/** A real nats-server. It ends with the test that started it. */
+export interface TestServer {
+  /** The server's address, such as `nats://127.0.0.1:4222`. It stays the same when the server restarts. */
+  readonly url: string;
+  readonly port: number;
+  readonly name: string;
+  /** Ends the server at once with SIGKILL, as a crash of its machine does. Settles when the process has ended. */
+  kill(): Promise<void>;
+  /** Ends the server with SIGTERM. Settles when the process has ended. */
+  stop(): Promise<void>;
+  /** Starts the server again on the same port and with the same streams, if it has ended. */
+  start(): Promise<void>;
+  /** Ends the server and removes its folder. */
+  close(): Promise<void>;
+}
+
+/** Why the tests of a server cannot run here, or undefined. */
+export const noServer: string | undefined = ["/usr/sbin/nats-server", "/usr/bin/nats-server"].some(existsSync)
+  ? undefined
+  : (process.env["PATH"] ?? "").split(":").some((folder) => existsSync(join(folder, "nats-server")))
+    ? undefined
+    : "nats-server is not installed";
+
+/**
+ * Starts a server and waits until it accepts clients. Reads its port from its ports file.
+ *
+ * The server ends when the test ends, also if the process of the test is killed (on Linux).
+ */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const server = await openServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Like {@link startServer}, but for a suite or a benchmark: the caller closes the server. */
+export async function openServer(options: ServerOptions = {}): Promise<TestServer> {
+  const server = new Server(options);
+  try {
+    await server.start();
+  } catch (reason) {
+    await server.close();
+    throw reason;
+  }
+  return server;
+}
+
+class Server implements TestServer {
+  port: number;
+  readonly name: string;
+  readonly #config: Omit<ServerConfig, "port">;
+  #child: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(options: ServerOptions) {
+    this.name = options.name ?? "test";
+    this.port = options.port ?? -1;
+    this.#config = {
+      folder: mkdtempSync(join(tmpdir(), "clearway-nats-")),
+      jetstream: options.jetstream ?? true,
+      name: this.name,
+      access: options.access,
+      payloadBytesMax: options.payloadBytesMax,
+      pendingBytesMax: options.pendingBytesMax,
+      cluster: options.cluster,
+    };
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    if (this.#child) return;
+    const { folder } = this.#config;
+    const file = join(folder, "server.conf");
+    writeFileSync(file, configText({ ...this.#config, port: this.port }));
+    const child = spawnServer(["-c", file]);
+    this.#child = child;
+    let log = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-10_000);
+    });
+    let failed: (reason: Error) => void = () => {};
+    this.#ended = new Promise((resolve) => {
+      child.once("close", () => {
+        if (this.#child === child) this.#child = undefined;
+        failed(new Error(`nats-server ended before it was ready:\n${log}`));
+        resolve();
+      });
+      child.once("error", (reason) => {
+        failed(reason);
+        resolve();
+      });
+    });
+    this.port = await new Promise<number>((resolve, reject) => {
+      failed = reject;
+      const ports = join(folder, `nats-server_${child.pid}.ports`);
+      const watcher = watch(folder, () => look());
+      const look = (): void => {
+        const port = portOf(ports);
+        if (port === undefined) return;
+        watcher.close();
+        resolve(port);
+      };
+      child.once("close", () => watcher.close());
+      look();
+    });
+  }
+
+  async kill(): Promise<void> {
+    this.#child?.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  async stop(): Promise<void> {
+    this.#child?.kill("SIGTERM");
+    await this.#ended;
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    rmSync(this.#config.folder, { recursive: true, force: true });
+  }
+}
+
+// Returns the first client port of a ports file. Undefined while the file is missing or incomplete.
+function portOf(file: string): number | undefined {
+  try {
+    const { nats } = JSON.parse(readFileSync(file, "utf8")) as { nats?: string[] };
+    return nats?.[0] === undefined ? undefined : Number(new URL(nats[0]).port);
+  } catch {
+    return undefined;
+  }
+}
+
+const setpriv = "/usr/bin/setpriv";
+
+// Starts nats-server. On Linux, the kernel kills it when the thread that started it ends, even by SIGKILL.
+function spawnServer(args: string[]): ChildProcess {
+  const program = existsSync("/usr/sbin/nats-server") ? "/usr/sbin/nats-server" : "nats-server";
+  const stdio = ["ignore", "ignore", "pipe"] as const;
+  return process.platform === "linux" && existsSync(setpriv)
+    ? spawn(setpriv, ["--pdeathsig", "KILL", program, ...args], { stdio: [...stdio] })
+    : spawn(program, args, { stdio: [...stdio] });
+}
+
+// Below the range from which the kernel takes ports for outgoing connections. A client that connects again and again to a port of that
+// range, while the server is away, may get the port itself and talk to itself.
+const portMin = 20_000;
+const portMax = 32_000;
+
+/** Returns a port that is free now. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = portMin + Math.floor(Math.random() * (portMax - portMin));
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer();
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}

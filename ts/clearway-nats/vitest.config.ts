@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { defineConfig } from "vitest/config";
+
+// See `test/fixtures/fast-check.ts`.
+const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261127";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    provide: { seed: asked === "random" ? Date.now() | 0 : Number(asked) },
+    // Each test file starts its own nats-server and its own workers, which use the other cores.
+    maxWorkers: 2,
+    // A test of a forgotten stream collects garbage.
+    execArgv: ["--expose-gc"],
+    // These limits, in milliseconds, are for tests that hang. Slow tests stay below them.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 110_000 } },
+  },
+});
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    seed: number;
+  }
+}

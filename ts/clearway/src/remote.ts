@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/**
+ * For authors of pools whose workers are elsewhere: how errors cross, what `move()` marks, and how options are checked. Apps use a package
+ * that is built on it, such as `clearway-nats`.
+ *
+ * @module clearway/remote
+ */
+
+export { errorFromPlain, errorToPlain, unmoved } from "./channel/wire/remote-value.js";
+export { checked, type Rule, type Rules, type Test } from "./error/checked.js";
+export { ClearwayError, caused, invalid } from "./error/clearway-error.js";
+export { type RemoteErrorCode, remoteErrorCodes } from "./error/remote-codes.js";
