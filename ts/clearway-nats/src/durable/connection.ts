@@ -13,6 +13,8 @@ export function inboxOf(connection: NatsConnection): string {
 export interface ConnectionListener {
   /** Called when the connection is lost. */
   disconnected?(): void;
+  /** Called when the servers refuse to take a message, or a subscription, of this user. */
+  refused?(error: PermissionViolationError): void;
   /** Called when the connection is made again. Messages that were under way in either direction may be lost. */
   reconnected(): void;
   /** Called once, when the connection has ended for good. */
@@ -43,9 +45,12 @@ export function watchConnection(connection: NatsConnection, listener: Connection
 
 function follow(connection: NatsConnection, watch: Watch): void {
   const read = async (): Promise<void> => {
-    for await (const { type } of connection.status()) {
-      if (type === "reconnect") for (const each of [...watch.listeners]) each.reconnected();
-      else if (type === "disconnect") for (const each of [...watch.listeners]) each.disconnected?.();
+    for await (const status of connection.status()) {
+      for (const each of [...watch.listeners]) {
+        if (status.type === "reconnect") each.reconnected();
+        else if (status.type === "disconnect") each.disconnected?.();
+        else if (status.type === "error" && status.error instanceof PermissionViolationError) each.refused?.(status.error);
+      }
     }
   };
   // The status ends with the connection. `closed()` reports that.
@@ -68,6 +73,11 @@ export function isPassing(code: number): boolean {
   return passing.has(code);
 }
 
+/** Returns the error for a subject that the user may not use. */
+export function notAllowed(error: PermissionViolationError): ClearwayError {
+  return caused("not-allowed", `the servers do not allow this user to use the subject ${error.subject}`, error);
+}
+
 const retryMs = 250;
 
 /**
@@ -79,7 +89,8 @@ export async function persistently<Value>(connection: NatsConnection, act: () =>
     try {
       return await act();
     } catch (reason) {
-      if (reason instanceof ClearwayError || reason instanceof PermissionViolationError) throw reason;
+      if (reason instanceof ClearwayError) throw reason;
+      if (reason instanceof PermissionViolationError) throw notAllowed(reason);
       if (reason instanceof JetStreamApiError && !isPassing(reason.code)) throw reason;
       if (connection.isClosed()) throw caused("transport-closed", "the connection to the servers is closed", reason);
     }

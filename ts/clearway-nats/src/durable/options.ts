@@ -88,8 +88,8 @@ const common: Rules = {
 export const durableServeRules: Rules = {
   ...common,
   tries: whole(2, 1_000),
-  ackWaitMs: whole(100, 2 ** 31),
-  pullMs: whole(1_000, 2 ** 31),
+  ackWaitMs: whole(100, 2 ** 30),
+  pullMs: whole(1_000, 2 ** 30),
   callbacks: (value) =>
     (Array.isArray(value) && value.every((each) => typeof each === "string" && subjectStart.test(each))) ||
     "an array of beginnings of subjects, without wildcards",
@@ -99,7 +99,7 @@ export const durableServeRules: Rules = {
 export const durableCallerRules: Rules = {
   ...common,
   openMax: whole(1, 2 ** 24),
-  resendMs: whole(100, 2 ** 31),
+  resendMs: whole(100, 2 ** 30),
 };
 
 const day = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { inboxOf, isPassing, watchConnection } from "./connection.js";
+import { inboxOf, isPassing, notAllowed, watchConnection } from "./connection.js";
 
 /** The servers' confirmation that a message is stored. */
 export interface Stored {
@@ -80,6 +80,14 @@ export class Publisher {
     this.#timer.unref();
     this.#unwatch = watchConnection(connection, {
       reconnected: () => this.#resend(true),
+      refused: (error) => {
+        if (error.operation !== "publish") return;
+        for (const waiting of [...this.#sent.values()]) {
+          if (waiting.subject !== error.subject) continue;
+          this.#settle(waiting);
+          waiting.reject(notAllowed(error));
+        }
+      },
       closed: (reason) => this.end(reason),
     });
   }
@@ -91,7 +99,7 @@ export class Publisher {
 
   /**
    * Publishes a message and resolves when it is stored. Does not copy the body. Rejects with a {@link StoreError} if the servers refuse it,
-   * and with `transport-closed` if the connection ends first.
+   * with `not-allowed` if the user may not publish to the subject, and with `transport-closed` if the connection ends first.
    */
   publish(subject: string, body: Uint8Array, headers?: MsgHdrs): Promise<Stored> {
     return new Promise((resolve, reject) => {

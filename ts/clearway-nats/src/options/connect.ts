@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
-import { caused, invalid, type Rules, type Test } from "clearway/remote";
+import { ClearwayError, caused, invalid, type Rules, type Test } from "clearway/remote";
 
 /** How a pool or a server reaches NATS. */
 export interface ConnectOptions {
@@ -67,6 +67,7 @@ export interface Connected {
 /** Connects to NATS. Rejects with `connect-failed`. */
 export async function connected(options: ConnectOptions): Promise<Connected> {
   if (options.connection) {
+    if (options.connection.isClosed()) throw new ClearwayError("connect-failed", "the connection to NATS is closed");
     // The client keeps its options in a property that its types do not have.
     const { options: its } = options.connection as { options?: { inboxPrefix?: string } };
     return { connection: options.connection, own: false, inboxPrefix: its?.inboxPrefix };

@@ -16,9 +16,11 @@ export interface ServeLimits {
   callsPerCallerMax?: number;
   /** Maximum size of a message with a call or a stream's value, in bytes. Larger ones fail with `too-large`. Default 64 MiB. */
   messageBytesMax?: number;
-  /** Maximum bytes of one caller that wait here: parts of messages, and values of streams. Default 128 MiB. */
+  /**
+   * Maximum bytes of one caller here: arguments of open calls, incomplete messages, and values and results that wait. Default 128 MiB.
+   */
   bytesPerCallerMax?: number;
-  /** Maximum bytes of all callers that wait here. Default 512 MiB. */
+  /** The same for all callers together. Default 512 MiB. */
   bytesMax?: number;
 }
 

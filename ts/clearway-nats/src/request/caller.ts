@@ -19,9 +19,6 @@ import { iterablePromise, RemoteStream } from "./remote-stream.js";
 /** How often a caller looks for calls without a sign of life, in milliseconds. */
 const tickMs = 1_000;
 
-/** Maximum time for the last messages to reach the server when a pool closes, in milliseconds. */
-const flushMs = 1_000;
-
 /** The names of the last parts of the subjects that are no calls. A call's token is a number in base 36 behind a hyphen. */
 const aliveToken = "alive";
 const whoToken = "who";
@@ -250,10 +247,7 @@ export class Caller implements CallHost, LinkEvents {
       });
     }
     this.#cancelAll(new ClearwayError("pool-closed", `the pool is closed, and the call took over ${timeoutMs} ms more`));
-    await Promise.race([
-      this.link.flush(),
-      new Promise<void>((resolve) => this.clock.after(flushMs, resolve)),
-    ]);
+    await this.link.flush(this.clock);
     this.link.close();
     this.#end(why);
     if (this.#own) await this.link.connection.close();

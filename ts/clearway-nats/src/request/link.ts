@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Msg, type NatsConnection, PermissionViolationError, type Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
+import type { Clock } from "./clock.js";
 
 /** The events of a connection. */
 export interface LinkEvents {
@@ -25,6 +26,9 @@ interface Held {
 // the other side's silence.
 const heldBytesMax = 16 * 2 ** 20;
 const heldMax = 65_536;
+
+/** Maximum time for a round trip to the server when a pool or a server starts or closes, in milliseconds. */
+const flushMs = 1_000;
 
 /** Size of the largest message in bytes, if the server has not said it: the default of NATS. */
 const payloadDefault = 2 ** 20;
@@ -116,9 +120,17 @@ export class Link {
     return subscription;
   }
 
-  /** Settles when the server has processed everything that was sent. Never rejects. */
-  async flush(): Promise<void> {
-    if (!this.#over && !this.#held) await this.connection.flush().catch(() => {});
+  /** Settles when the server has processed everything that was sent, or after a second without its answer. Never rejects. */
+  async flush(clock: Clock): Promise<void> {
+    if (this.#over || this.#held) return;
+    await new Promise<void>((resolve) => {
+      const disarm = clock.after(flushMs, resolve);
+      const done = (): void => {
+        disarm();
+        resolve();
+      };
+      this.connection.flush().then(done, done);
+    });
   }
 
   /** Ends the subscriptions. The connection stays open. */

@@ -37,12 +37,10 @@ export class ProgressSender {
     const values = this.#values.slice(-valuesMax);
     this.drop();
     if (values.length === 0) return;
-    let bytes: Uint8Array;
     try {
-      bytes = this.#codec.encode([Op.progress, values]);
+      this.#send(this.#codec.encode([Op.progress, values]));
     } catch (reason) {
-      return this.#failed(reason);
+      this.#failed(reason);
     }
-    this.#send(bytes);
   }
 }

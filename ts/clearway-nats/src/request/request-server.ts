@@ -18,6 +18,9 @@ const aliveMs = 1_000;
 /** Maximum number of calls that one sign of life names. */
 const tokensMax = 8_192;
 
+/** Number of callers above which those without an open call are forgotten. */
+const idleCallersMax = 1_024;
+
 /** Counters of a server in `request` mode. */
 export interface RequestStats {
   /** Number of open calls. */
@@ -92,9 +95,9 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
 
   /** Settles when calls reach this worker process. */
   async start(): Promise<void> {
-    await this.#link.flush();
+    await this.#link.flush(this.#clock);
     this.back();
-    await this.#link.flush();
+    await this.#link.flush(this.#clock);
   }
 
   stats(): RequestStats {
@@ -117,7 +120,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     this.#link.send(this.#subjects.members, this.codec.encode([Op.left, workerId, settings.version, protocolVersion]));
     // Calls that are under way to this process still run.
     if (!this.#queue.isClosed()) this.#queue.drain().catch(() => {});
-    await this.#link.flush();
+    await this.#link.flush(this.#clock);
     if (this.#calls.size > 0) {
       await new Promise<void>((resolve) => {
         const disarm = this.#clock.after(timeoutMs, resolve);
@@ -130,7 +133,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     const why = new ClearwayError("pool-closed", `the worker process closes, and the call took over ${timeoutMs} ms more`);
     for (const call of [...this.#calls.values()]) call.abort(why);
     for (const account of this.#accounts.values()) account.abandon(why);
-    await this.#link.flush();
+    await this.#link.flush(this.#clock);
     this.#stopTicks();
     this.#link.close();
   }
@@ -148,7 +151,10 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
 
   forget(call: ServedCall): void {
     if (!this.#calls.delete(call.reply)) return;
-    call.account.open--;
+    const { account } = call;
+    account.open--;
+    // An idle caller is remembered for its next call, unless there are very many.
+    if (account.open === 0 && this.#accounts.size > idleCallersMax) this.#accounts.delete(account.inbox);
     if (this.#calls.size === 0) this.#whenIdle?.();
   }
 

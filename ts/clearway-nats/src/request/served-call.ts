@@ -39,7 +39,7 @@ export class ServedCall implements ConversationWire {
   readonly #host: ServedHost;
   readonly #conversation: Conversation;
   #state: "receiving" | "running" | "answering" | "over" = "receiving";
-  /** Bytes of large arguments, which are charged until the call is over. */
+  /** Bytes of the call's message, which are charged until the call is over. */
   #argumentBytes = 0;
   #controller: AbortController | undefined;
   #inputs: Map<number, Incoming> | undefined;
@@ -70,6 +70,11 @@ export class ServedCall implements ConversationWire {
     return this.account;
   }
 
+  // A caller that grants nothing would otherwise make results pile up here.
+  get waitCharge(): Account {
+    return this.account;
+  }
+
   get isOver(): boolean {
     return this.#state === "over";
   }
@@ -85,6 +90,7 @@ export class ServedCall implements ConversationWire {
       const received = this.#conversation.receive(bytes);
       if (received) this.#handle(received);
       else if (this.#state === "answering" && !this.#conversation.waits) this.#over();
+      else if (this.#state === "receiving" && !this.#conversation.receiving) throw malformed("a call does not begin");
     } catch (reason) {
       this.abort(reason);
     }
@@ -112,10 +118,8 @@ export class ServedCall implements ConversationWire {
       if (op === Op.cancel) return this.#cancel(message[1]);
       const call = callOf(message);
       this.#state = "running";
-      if (large) {
-        this.account.take(bytes);
-        this.#argumentBytes = bytes;
-      }
+      this.account.take(bytes);
+      this.#argumentBytes = bytes;
       return this.#run(call, large);
     }
     if (op === Op.cancel) return this.#cancel(message[1]);
@@ -227,8 +231,9 @@ export class ServedCall implements ConversationWire {
       if (this.#controller === undefined) this.#fail(why);
       return;
     }
-    // The answer follows when the task's `finally` has run.
+    // The answer follows when the task's `finally` has run. Values that wait for credit would be in its way.
     this.#outgoing?.stop();
+    this.#conversation.drop();
     const end = (): void => this.#fail(why);
     stream.return().then(end, end);
   }
@@ -263,7 +268,13 @@ export class ServedCall implements ConversationWire {
       this.#host.answer(this.reply, bytes, true);
       return this.#over();
     }
-    this.#conversation.send(bytes);
+    try {
+      this.#conversation.send(bytes);
+    } catch (reason) {
+      this.#conversation.drop();
+      this.#state = "running";
+      return this.#fail(reason);
+    }
     if (!this.#conversation.waits) this.#over();
   }
 
@@ -292,7 +303,7 @@ export class ServedCall implements ConversationWire {
         each.drop();
       }
     }
-    if (this.#argumentBytes > 0) this.account.give(this.#argumentBytes);
+    this.account.give(this.#argumentBytes);
     this.#host.forget(this);
   }
 }

@@ -79,14 +79,26 @@ export async function serveWith(
 async function started(context: ServeContext, link: Connected, clock: Clock): Promise<TaskServer> {
   const { settings, pool: local, workerId, connection } = context;
   const request = settings.modes.includes("request") ? new RequestServer(context, clock) : undefined;
-  const durable = settings.modes.includes("durable") ? await startDurable(context) : undefined;
+  let durable: ServedMode<DurableServeStats> | undefined;
+  try {
+    if (settings.modes.includes("durable")) durable = await startDurable(context);
+  } catch (reason) {
+    await request?.close(0);
+    throw reason;
+  }
   await request?.start();
   const modes: ServedMode<unknown>[] = [request, durable].filter((each) => each !== undefined);
   let closing: Promise<void> | undefined;
+  let ended: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  void connection.closed().then(() => ended());
   const end = async (timeoutMs: number): Promise<void> => {
     await Promise.all(modes.map((mode) => mode.close(timeoutMs)));
     await local.close({ timeoutMs });
     if (link.own && !connection.isClosed()) await connection.close();
+    ended();
   };
   const close = async (closeOptions: { timeoutMs?: number } = {}): Promise<void> => {
     const { timeoutMs = 30_000 } = checked(closeOptions, { timeoutMs: 0 });
@@ -96,7 +108,7 @@ async function started(context: ServeContext, link: Connected, clock: Clock): Pr
   return {
     stats: () => ({ workerId, pool: local.stats(), request: request?.stats(), durable: durable?.stats() }),
     close,
-    closed: connection.closed().then(() => {}),
+    closed,
     [Symbol.asyncDispose]: () => close(),
   };
 }

@@ -3,8 +3,8 @@ import { type Extension, type StandardMessageCodec, standardMessageCodec } from 
 import { ClearwayError, errorFromPlain, errorToPlain } from "clearway/remote";
 import { Op } from "./op.js";
 
-/** Limits on the values of one message. They equal the codec's own defaults, except that lists may be nested deeper. */
-const limits = { emptyNull: false, depthMax: 256 };
+/** Limits on the values of one message. A value of a byte or two, such as an empty object, takes up to 64 bytes of memory. */
+const limits = { emptyNull: false, depthMax: 256, itemsMax: 1 << 22 };
 
 /** Returns the codec of all messages of a pool: the standard codec with the app's extensions. Throws `invalid-argument`. */
 export function wireCodec(extensions: readonly Extension[] = []): StandardMessageCodec {

@@ -14,6 +14,8 @@ export interface ConversationWire {
   /** Size of the largest message that this side accepts in parts, in bytes. */
   readonly messageBytesMax: number;
   readonly charge: Charge;
+  /** The memory of messages that wait to be sent. Undefined if it is the app's own. */
+  readonly waitCharge?: Charge | undefined;
   /** Sends one message to the other side. Never throws. */
   post(bytes: Uint8Array): void;
 }
@@ -37,13 +39,14 @@ export class Conversation {
     this.#wire = wire;
   }
 
-  /** Sends a message, or puts it behind those that wait. Does not copy it. */
+  /** Sends a message, or puts it behind those that wait. Does not copy it. Throws `queue-full` if too many bytes would wait. */
   send(bytes: Uint8Array): void {
     if (this.#outbox === undefined) {
       if (bytes.length <= this.#wire.payloadMax) return this.#wire.post(bytes);
       const wire = this.#wire;
       this.#outbox = new Outbox({
         codec: wire.codec,
+        waitCharge: wire.waitCharge,
         get payloadMax() {
           return wire.payloadMax;
         },
@@ -51,6 +54,11 @@ export class Conversation {
       });
     }
     this.#outbox.send(bytes);
+  }
+
+  /** Whether a large message of the other side has begun and is not complete. */
+  get receiving(): boolean {
+    return this.#assembly?.open === true;
   }
 
   /** Whether messages wait for credit of the other side. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { StandardMessageCodec } from "clearway/channel";
+import type { Charge } from "./assembly.js";
 import { Op } from "./op.js";
 
 /** Bytes of a part of a large message. Parts of this size let the small messages of other calls pass between them. */
@@ -13,6 +14,8 @@ export interface OutboxWire {
   readonly codec: StandardMessageCodec;
   /** Size of the largest message that NATS carries, in bytes. */
   readonly payloadMax: number;
+  /** The memory of messages that wait. Undefined if it is the app's own. */
+  readonly waitCharge?: Charge | undefined;
   /** Sends one message. Never throws. */
   send(bytes: Uint8Array): void;
 }
@@ -37,9 +40,10 @@ export class Outbox {
     return this.#queue.length + (this.#current === undefined ? 0 : 1);
   }
 
-  /** Sends a message, or puts it behind those that wait. Does not copy it. */
+  /** Sends a message, or puts it behind those that wait. Does not copy it. Throws `queue-full` if too many bytes would wait. */
   send(bytes: Uint8Array): void {
     if (this.#current === undefined && bytes.length <= this.#wire.payloadMax) return this.#wire.send(bytes);
+    this.#wire.waitCharge?.take(bytes.length);
     this.#queue.push(bytes);
     this.#run();
   }
@@ -53,9 +57,14 @@ export class Outbox {
 
   /** Drops everything that waits. */
   clear(): void {
-    this.#queue.length = 0;
+    for (const each of this.#queue.splice(0)) this.#sent(each);
+    if (this.#current) this.#sent(this.#current);
     this.#current = undefined;
     this.#credit = 0;
+  }
+
+  #sent(message: Uint8Array): void {
+    this.#wire.waitCharge?.give(message.length);
   }
 
   #run(): void {
@@ -64,6 +73,7 @@ export class Outbox {
         const next = this.#queue.shift();
         if (next === undefined) return;
         if (next.length <= this.#wire.payloadMax) {
+          this.#sent(next);
           this.#wire.send(next);
           continue;
         }
@@ -82,7 +92,10 @@ export class Outbox {
     const part = message.subarray(this.#at, this.#at + most);
     this.#at += part.length;
     this.#credit -= part.length;
-    if (this.#at === message.length) this.#current = undefined;
+    if (this.#at === message.length) {
+      this.#current = undefined;
+      this.#sent(message);
+    }
     this.#wire.send(this.#wire.codec.encode([Op.part, part]));
   }
 }

@@ -43,12 +43,12 @@ describe.skipIf(noServer)("opening durable mode", () => {
       users: [
         {
           nkey: callerUser.getPublicKey(),
-          publish: ["clearway.work.0.do.>", "clearway.work.0.drop", "$JS.API.>", values],
+          publish: ["clearway.work.0.do.>", "clearway.work.0.drop", "$JS.API.>", "$JS.FC.>", values],
           subscribe: ["_INBOX.>", "clearway.work.0.result.*"],
         },
         {
           nkey: workerUser.getPublicKey(),
-          publish: ["clearway.work.0.>", "$JS.API.>", "$JS.ACK.>", "$KV.clearway_work_0_claims.>", values],
+          publish: ["clearway.work.0.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "$KV.clearway_work_0_claims.>", values],
           subscribe: ["_INBOX.>", "clearway.work.0.drop"],
         },
       ],

@@ -110,6 +110,17 @@ describe("the publisher", () => {
     await expect(stored).rejects.toMatchObject({ name: "StoreError", code: 10077 });
   });
 
+  test("rejects with not-allowed what the user may not publish, and nothing else", async () => {
+    const { connection, publisher } = setup();
+    const refused = expect(publisher.publish("a", body)).rejects.toMatchObject({ code: "not-allowed", message: /subject a/ });
+    const stored = publisher.publish("b", body);
+    const [, { reply }] = connection.take() as [unknown, { reply: string }];
+    await connection.refuse("a");
+    await refused;
+    confirm(connection, reply, 1);
+    await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
   test("ignores an answer that is no confirmation", async () => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { JetStreamManager } from "@nats-io/jetstream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Claims } from "../../src/durable/claims.js";
+import { serveSettingsOf } from "../../src/durable/options.js";
+import { FakeConnection } from "../fixtures/fake-connection.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function setup() {
+  const connection = new FakeConnection();
+  const deleted: number[] = [];
+  const streams = {
+    deleteMessage: async (_stream: string, seq: number) => {
+      deleted.push(seq);
+      return true;
+    },
+  };
+  const manager = { streams } as unknown as JetStreamManager;
+  const claims = new Claims(connection.nats, manager, "bucket", serveSettingsOf({ ackWaitMs: 1_000 }));
+  return { connection, claims, deleted };
+}
+
+describe("the claim of a call that has ended", () => {
+  test("is deleted a minute later, because a server may deliver the call again until then", () => {
+    const { claims, deleted } = setup();
+    claims.release(1);
+    vi.advanceTimersByTime(30_000);
+    claims.release(2);
+    vi.advanceTimersByTime(29_999);
+    expect(deleted).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(deleted).toEqual([1]);
+    vi.advanceTimersByTime(30_000);
+    expect(deleted).toEqual([1, 2]);
+  });
+
+  test.each(["disconnect", "reconnect"] as const)("is left to its age after a %s", async (status) => {
+    const { connection, claims, deleted } = setup();
+    claims.release(1);
+    await connection.report(status);
+    claims.release(2);
+    vi.advanceTimersByTime(60_000);
+    expect(deleted).toEqual([2]);
+  });
+
+  test("is left to its age when the process closes", () => {
+    const { claims, deleted } = setup();
+    claims.release(1);
+    claims.close();
+    vi.advanceTimersByTime(120_000);
+    expect(deleted).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
