@@ -39,8 +39,7 @@ const requestOperations = (random) => {
       name: "call with a key",
       weight: 8,
       expected: crashed,
-      run: async ({ work }) =>
-        check((await work.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
+      run: async ({ work }) => check((await work.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
     },
     {
       name: "large result",
@@ -162,8 +161,7 @@ const durableOperations = (random) => {
     {
       name: "durable call with a key",
       weight: 3,
-      run: async ({ durable }) =>
-        check((await durable.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
+      run: async ({ durable }) => check((await durable.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
     },
     {
       name: "durable call with large values",

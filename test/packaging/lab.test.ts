@@ -51,7 +51,8 @@ describe("the packed lab", () => {
       "clearway serve needs the package clearway-nats, which is not installed. To go on: npm install clearway-nats in the project of twice.tasks.js",
     );
     const list = await clearway("lab", "list", "remote", "--host", "node", "--json");
-    for (const name of ["@nats-io/transport-node", "clearway-nats", "bullmq"]) expect(list).toContain(`npm install ${name}`);
+    for (const name of ["@nats-io/transport-node", "clearway-nats", "bullmq"])
+      expect(list).toContain(`npm install ${name}`);
   });
 
   test("contains the licences", async () => {

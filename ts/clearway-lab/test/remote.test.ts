@@ -44,7 +44,9 @@ describe("measuring remote calls", () => {
 
   test("refuses parameters that are missing", () => {
     expect(remoteParamsOf(PARAMS)).toEqual(PARAMS);
-    expect(() => remoteParamsOf({ ...PARAMS, inFlight: "many" })).toThrow("the parameter must be a number: inFlight=many");
+    expect(() => remoteParamsOf({ ...PARAMS, inFlight: "many" })).toThrow(
+      "the parameter must be a number: inFlight=many",
+    );
   });
 });
 
@@ -96,20 +98,25 @@ describe("the mechanisms of the family remote", () => {
   });
 
   test.each(
-    scenarios.flatMap(({ name, mechanisms }) => mechanisms.map((each) => [`${name}/${each.name}`, name, each.name] as const)),
-  )("call worker processes and end them with their server, or say what is missing: %s", async (_, scenario, mechanism) => {
-    const { mechanisms } = await runner.describe();
-    const { unavailable } = mechanisms.find((each) => each.scenario === scenario && each.mechanism === mechanism)!;
-    if (unavailable !== undefined) {
-      expect(unavailable).toMatch(/is not installed: (npm install|scripts\/setup\.sh)/);
-      return;
-    }
-    const request = { family: "remote", scenario, mechanism, expected: { equal: true } };
-    for (const params of [PARAMS, { ...PARAMS, processes: 2, payloadBytes: 300_000 }]) {
-      const { values } = await runner.measure({ ...request, params }, 100_000);
-      expect(Object.keys(values)).toEqual(expect.arrayContaining(["callsPerSecond", "perCall", "callerCpu"]));
-    }
-    // The fixture's folder stays until the runner ends.
-    expect(readdirSync(temporary).filter((name) => /nats|redis/.test(name))).toEqual([]);
-  });
+    scenarios.flatMap(({ name, mechanisms }) =>
+      mechanisms.map((each) => [`${name}/${each.name}`, name, each.name] as const),
+    ),
+  )(
+    "call worker processes and end them with their server, or say what is missing: %s",
+    async (_, scenario, mechanism) => {
+      const { mechanisms } = await runner.describe();
+      const { unavailable } = mechanisms.find((each) => each.scenario === scenario && each.mechanism === mechanism)!;
+      if (unavailable !== undefined) {
+        expect(unavailable).toMatch(/is not installed: (npm install|scripts\/setup\.sh)/);
+        return;
+      }
+      const request = { family: "remote", scenario, mechanism, expected: { equal: true } };
+      for (const params of [PARAMS, { ...PARAMS, processes: 2, payloadBytes: 300_000 }]) {
+        const { values } = await runner.measure({ ...request, params }, 100_000);
+        expect(Object.keys(values)).toEqual(expect.arrayContaining(["callsPerSecond", "perCall", "callerCpu"]));
+      }
+      // The fixture's folder stays until the runner ends.
+      expect(readdirSync(temporary).filter((name) => /nats|redis/.test(name))).toEqual([]);
+    },
+  );
 });

@@ -22,7 +22,12 @@ const file = (name: string, text: string): string => {
   return at;
 };
 
-const options = (more: Partial<ServeArguments> = {}): ServeArguments => ({ concurrency: 1, drain: 1, mode: ["request"], ...more });
+const options = (more: Partial<ServeArguments> = {}): ServeArguments => ({
+  concurrency: 1,
+  drain: 1,
+  mode: ["request"],
+  ...more,
+});
 
 describe("--nats", () => {
   test("takes addresses with and without a scheme and a port", () => {
@@ -46,8 +51,14 @@ describe("--nats", () => {
   });
 
   test("does not repeat a password in a message", () => {
-    for (const address of ["nats://me:secret@localhost", "nat://me:secret@localhost", "nats://me:secret@localhost:99999"])
-      expect(() => parseServers(address)).toThrow(expect.not.objectContaining({ message: expect.stringContaining("secret") }));
+    for (const address of [
+      "nats://me:secret@localhost",
+      "nat://me:secret@localhost",
+      "nats://me:secret@localhost:99999",
+    ])
+      expect(() => parseServers(address)).toThrow(
+        expect.not.objectContaining({ message: expect.stringContaining("secret") }),
+      );
   });
 
   test("is NATS_URL's by default, and a server on this machine without it", () => {
@@ -65,7 +76,9 @@ describe("--concurrency", () => {
   });
 
   test.each(["0", "-1", "1.5", "", " ", "1025", "many"])("refuses %j", (text) => {
-    expect(() => parseConcurrency(text)).toThrow("it is cpu (a thread for each core), or a number of threads from 1 to 1024");
+    expect(() => parseConcurrency(text)).toThrow(
+      "it is cpu (a thread for each core), or a number of threads from 1 to 1024",
+    );
   });
 
   test("names what is near", () => {
@@ -76,7 +89,9 @@ describe("--concurrency", () => {
 test("--mode takes one mode or both, each once, and names the nearest for another", () => {
   expect(parseModes("durable")).toEqual(["durable"]);
   expect(parseModes("request, durable,request")).toEqual(["request", "durable"]);
-  expect(() => parseModes("durabel")).toThrow('unknown mode "durabel". Modes: request, durable. Did you mean "durable"?');
+  expect(() => parseModes("durabel")).toThrow(
+    'unknown mode "durabel". Modes: request, durable. Did you mean "durable"?',
+  );
 });
 
 test("--idempotent takes names with one comma each", () => {
@@ -87,7 +102,9 @@ test("--idempotent takes names with one comma each", () => {
 test("a module without --module has the name of its file", () => {
   expect(moduleNameOf("/a/images.tasks.js")).toBe("images");
   expect(moduleNameOf("/a/images.ts")).toBe("images");
-  expect(() => moduleNameOf("/a/my images.js")).toThrow("the name of my images.js cannot be the module's name: give one with --module");
+  expect(() => moduleNameOf("/a/my images.js")).toThrow(
+    "the name of my images.js cannot be the module's name: give one with --module",
+  );
 });
 
 describe("a login", () => {

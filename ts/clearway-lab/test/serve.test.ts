@@ -37,7 +37,10 @@ export default expose({
 describe("clearway serve", () => {
   test.each([
     [["image.tasks.ts"], 'image.tasks.ts does not exist; did you mean "images.tasks.ts"?'],
-    [["images.tasks.ts", "--mode", "durabel"], 'unknown mode "durabel". Modes: request, durable. Did you mean "durable"?'],
+    [
+      ["images.tasks.ts", "--mode", "durabel"],
+      'unknown mode "durabel". Modes: request, durable. Did you mean "durable"?',
+    ],
     [["images.tasks.ts", "--nats", "nat://localhost"], 'Did you mean "nats"?'],
     [["images.tasks.ts", "--concurrency", "0"], "or a number of threads from 1 to 1024"],
     [["images.tasks.ts", "--module", "my images"], "a name has 1 to 64 letters, digits, hyphens and underscores"],
@@ -63,7 +66,8 @@ describe("clearway serve", () => {
 });
 
 const noServer = findServer("nats-server") === undefined;
-if (noServer) console.error("nats-server is not installed (scripts/setup.sh nats): tests of clearway serve are skipped");
+if (noServer)
+  console.error("nats-server is not installed (scripts/setup.sh nats): tests of clearway serve are skipped");
 
 describe.skipIf(noServer)("clearway serve, with a server", () => {
   let server: RunningServer;
@@ -89,11 +93,22 @@ describe.skipIf(noServer)("clearway serve, with a server", () => {
     return serving;
   }
 
-  const call = (options: object) => remotePool({ servers: server.url, module: "images", ...options } as never) as never as Pool;
+  const call = (options: object) =>
+    remotePool({ servers: server.url, module: "images", ...options } as never) as never as Pool;
 
   test("answers calls in both modes, and ends with status 0 after a signal", async () => {
-    const serving = await start("images.tasks.ts", "--version", "1.2.0", "--mode", "request,durable", "--idempotent", "add");
-    expect(serving.text.stdout).toMatch(/^serving images 1\.2\.0 \(request, durable\) on nats:\/\/127\.0\.0\.1:\d+ with \d+ threads?\n$/);
+    const serving = await start(
+      "images.tasks.ts",
+      "--version",
+      "1.2.0",
+      "--mode",
+      "request,durable",
+      "--idempotent",
+      "add",
+    );
+    expect(serving.text.stdout).toMatch(
+      /^serving images 1\.2\.0 \(request, durable\) on nats:\/\/127\.0\.0\.1:\d+ with \d+ threads?\n$/,
+    );
     for (const mode of ["request", "durable"]) {
       const pool = await call({ version: "1.2.0", mode });
       expect(await pool.call.add(2, 3)).toBe(5);

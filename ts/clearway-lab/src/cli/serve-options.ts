@@ -95,14 +95,17 @@ export function parseModes(text: string): Mode[] {
   const names = [...new Set(text.split(",").map((each) => each.trim()))];
   const stranger = names.find((name) => !(MODES as readonly string[]).includes(name));
   if (stranger !== undefined)
-    throw new InvalidArgumentError(`unknown mode "${stranger}". Modes: ${MODES.join(", ")}.${didYouMean(stranger, MODES)}`);
+    throw new InvalidArgumentError(
+      `unknown mode "${stranger}". Modes: ${MODES.join(", ")}.${didYouMean(stranger, MODES)}`,
+    );
   return names as Mode[];
 }
 
 /** Parses names of tasks with commas. */
 export function parseTasks(text: string): string[] {
   const names = text.split(",").map((each) => each.trim());
-  if (names.includes("")) throw new InvalidArgumentError("names of tasks are separated by one comma each, such as resize,rotate");
+  if (names.includes(""))
+    throw new InvalidArgumentError("names of tasks are separated by one comma each, such as resize,rotate");
   return names;
 }
 
@@ -125,7 +128,8 @@ export function parseVersion(text: string): string {
 /** Returns the name of a module by its file: `images` for `images.tasks.js`. Throws a UsageError if that is no name. */
 export function moduleNameOf(file: string): string {
   const name = path.basename(file, path.extname(file)).replace(/\.tasks$/, "");
-  if (!NAME.test(name)) throw new UsageError(`the name of ${path.basename(file)} cannot be the module's name: give one with --module`);
+  if (!NAME.test(name))
+    throw new UsageError(`the name of ${path.basename(file)} cannot be the module's name: give one with --module`);
   return name;
 }
 
@@ -147,14 +151,17 @@ export function loginOf(options: ServeArguments, env: NodeJS.ProcessEnv): Login 
   const [user, pass, token] = [fromEnv("NATS_USER"), fromEnv("NATS_PASSWORD"), fromEnv("NATS_TOKEN")];
   const creds = options.creds ?? fromEnv("NATS_CREDS");
   const nkey = options.nkey ?? fromEnv("NATS_NKEY");
-  const ways = Object.entries({ NATS_USER: user, NATS_TOKEN: token, "--creds": creds, "--nkey": nkey }).filter(([, each]) => each !== undefined);
-  if (ways.length > 1) throw new UsageError(`there is more than one login: ${ways.map(([name]) => name).join(" and ")}. Keep one of them`);
+  const ways = Object.entries({ NATS_USER: user, NATS_TOKEN: token, "--creds": creds, "--nkey": nkey }).filter(
+    ([, each]) => each !== undefined,
+  );
+  if (ways.length > 1)
+    throw new UsageError(`there is more than one login: ${ways.map(([name]) => name).join(" and ")}. Keep one of them`);
   const tls = {
     ...given("caFile", readable("--tls-ca", options.tlsCa ?? fromEnv("NATS_CA"))),
     ...given("certFile", readable("--tls-cert", options.tlsCert ?? fromEnv("NATS_CERT"))),
     ...given("keyFile", readable("--tls-key", options.tlsKey ?? fromEnv("NATS_KEY"))),
   };
-  if (("certFile" in tls) !== ("keyFile" in tls)) throw new UsageError("--tls-cert and --tls-key go together");
+  if ("certFile" in tls !== "keyFile" in tls) throw new UsageError("--tls-cert and --tls-key go together");
   return {
     ...given("user", user),
     ...given("pass", pass),

@@ -35,7 +35,11 @@ export function addServe(program: Command): void {
     .description("serve a task module to remote pools over NATS: a worker process (needs the package clearway-nats)")
     .argument("<file>", "the task module, whose default export is expose({ ... })")
     .option("--nats <servers>", `the NATS servers, with commas; default: NATS_URL, or ${DEFAULT_SERVER}`, parseServers)
-    .option("--module <name>", "the name by which callers find the module; default: images for images.tasks.js", parseModule)
+    .option(
+      "--module <name>",
+      "the name by which callers find the module; default: images for images.tasks.js",
+      parseModule,
+    )
     .option("--version <version>", 'the version that callers ask for; default: "0"', parseVersion)
     .addOption(
       new Option("--concurrency <threads>", "worker threads: cpu (one for each core), or a number")
@@ -100,14 +104,19 @@ async function serve(shown: string, options: ServeArguments): Promise<number> {
       throw readable(error, shown);
     });
     const threads = `${concurrency} ${concurrency === 1 ? "thread" : "threads"}`;
-    process.stdout.write(`serving ${module} ${version ?? "0"} (${mode.join(", ")}) on ${servers.join(", ")} with ${threads}\n`);
+    process.stdout.write(
+      `serving ${module} ${version ?? "0"} (${mode.join(", ")}) on ${servers.join(", ")} with ${threads}\n`,
+    );
     const signalled = new Promise<void>((resolve) => {
       stop.signal.addEventListener("abort", () => resolve(), { once: true });
       if (stop.signal.aborted) resolve();
     });
     await Promise.race([signalled, server.closed]);
     if (!stop.signal.aborted)
-      throw new FailedError("the connection to NATS has ended for good", "read the warnings above, and start the process again");
+      throw new FailedError(
+        "the connection to NATS has ended for good",
+        "read the warnings above, and start the process again",
+      );
     await server.close({ timeoutMs: options.drain });
     return 0;
   } finally {
@@ -154,7 +163,10 @@ class NatsPackages {
     const { credsAuthenticator, nkeyAuthenticator } = (await import(
       pathToFileURL(client).href
     )) as typeof import("@nats-io/transport-node");
-    return { ...plain, authenticator: creds !== undefined ? read(() => credsAuthenticator(creds)) : nkeyAuthenticator(seed) };
+    return {
+      ...plain,
+      authenticator: creds !== undefined ? read(() => credsAuthenticator(creds)) : nkeyAuthenticator(seed),
+    };
   }
 }
 
@@ -185,7 +197,10 @@ function readable(error: unknown, file: string): Error {
   if (code === "connect-failed")
     return new FailedError(text, "start a server (nats-server -js), or name another one with --nats");
   if (code === "invalid-argument") return new UsageError(text);
-  return new FailedError(`${file} cannot be served: ${text}`, "correct the task module, whose default export is expose({ ... })");
+  return new FailedError(
+    `${file} cannot be served: ${text}`,
+    "correct the task module, whose default export is expose({ ... })",
+  );
 }
 
 function textOf(error: unknown): string {

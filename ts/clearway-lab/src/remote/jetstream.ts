@@ -31,7 +31,11 @@ export const jetstreamKind: RemoteKind = {
     const file = { storage: StorageType.File };
     await manager.streams.add({ name: calls, subjects: [callSubject], retention: RetentionPolicy.Workqueue, ...file });
     await manager.streams.add({ name: results, subjects: [resultSubject], max_age: RESULT_AGE_NS, ...file });
-    await manager.consumers.add(calls, { durable_name: worker, ack_policy: AckPolicy.Explicit, max_ack_pending: 10_000 });
+    await manager.consumers.add(calls, {
+      durable_name: worker,
+      ack_policy: AckPolicy.Explicit,
+      max_ack_pending: 10_000,
+    });
     await connection.close();
   },
   async open(place) {

@@ -16,6 +16,7 @@ export type RemoteKindName = keyof typeof loaders;
 
 /** Returns a kind. Rejects with a RangeError if there is none of this name. */
 export async function kindOf(name: string): Promise<RemoteKind> {
-  if (!Object.hasOwn(loaders, name)) throw new RangeError(`no such kind: kind=${name} (${Object.keys(loaders).join(", ")})`);
+  if (!Object.hasOwn(loaders, name))
+    throw new RangeError(`no such kind: kind=${name} (${Object.keys(loaders).join(", ")})`);
   return loaders[name as RemoteKindName]();
 }

@@ -20,7 +20,10 @@ export interface RemoteParams {
 
 export function remoteParamsOf(params: Params): RemoteParams {
   const names = ["processes", "payloadBytes", "warmUpMs", "calls", "inFlight", "callsInFlight"] as const;
-  return Object.fromEntries(names.map((name) => [name, numberParam(params, name)])) as Record<(typeof names)[number], number>;
+  return Object.fromEntries(names.map((name) => [name, numberParam(params, name)])) as Record<
+    (typeof names)[number],
+    number
+  >;
 }
 
 /** Returns the mechanism of a kind: it starts a server and worker processes, measures, and ends them. */

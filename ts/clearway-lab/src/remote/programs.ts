@@ -7,8 +7,10 @@ import path from "node:path";
 const FURTHER_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
 
 const SERVERS = {
-  "nats-server": "scripts/setup.sh nats, apt-get install nats-server, or https://docs.nats.io/running-a-nats-service/introduction/installation",
-  "redis-server": "scripts/setup.sh redis, apt-get install redis-server, or https://redis.io/docs/latest/operate/oss_and_stack/install/",
+  "nats-server":
+    "scripts/setup.sh nats, apt-get install nats-server, or https://docs.nats.io/running-a-nats-service/introduction/installation",
+  "redis-server":
+    "scripts/setup.sh redis, apt-get install redis-server, or https://redis.io/docs/latest/operate/oss_and_stack/install/",
 } as const;
 
 export type ServerName = keyof typeof SERVERS;
@@ -29,7 +31,8 @@ export function remoteProblem(
   isThere: (name: string) => boolean = isInstalled,
 ): string | undefined {
   const missing = packages.filter((name) => !isThere(name));
-  if (missing.length > 0) return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not installed: npm install ${missing.join(" ")}`;
+  if (missing.length > 0)
+    return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not installed: npm install ${missing.join(" ")}`;
   if (server !== undefined && find(server) === undefined) return `${server} is not installed: ${SERVERS[server]}`;
   return undefined;
 }

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -32,7 +32,8 @@ export async function startServer(name: ServerName, durable: boolean): Promise<R
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
   try {
-    const { child, url } = name === "nats-server" ? await startNats(program, folder) : await startRedis(program, folder, durable);
+    const { child, url } =
+      name === "nats-server" ? await startNats(program, folder) : await startRedis(program, folder, durable);
     return {
       url,
       close: async () => {
@@ -115,7 +116,9 @@ function endOf(child: ChildProcess): Promise<never> {
   const ended = new Promise<never>((_, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) =>
-      reject(new Error(`the server ended: code=${code} signal=${signal} ${said.trim().split("\n").slice(-3).join(" | ")}`)),
+      reject(
+        new Error(`the server ended: code=${code} signal=${signal} ${said.trim().split("\n").slice(-3).join(" | ")}`),
+      ),
     );
   });
   // After the start, nothing awaits this promise.

@@ -39,14 +39,15 @@ export const nodeOnly: Record<string, Loader[]> = {
   "remote-call": [
     async () => unless(natsProblem("@nats-io/transport-node"), async () => (await remote()).natsCalls),
     async () => unless(natsProblem("clearway-nats"), async () => (await remote()).clearwayCalls),
-    async () => unless(remoteProblem("redis-server", ["bullmq"]), async () => (await remote()).bullmqCalls),
+    async () => unless(remoteProblem("redis-server", ["bullmq", "ioredis"]), async () => (await remote()).bullmqCalls),
     async () => (await remote()).httpCalls,
   ],
   "remote-durable": [
     async () =>
       unless(natsProblem("@nats-io/transport-node", "@nats-io/jetstream"), async () => (await remote()).jetstreamCalls),
     async () => unless(natsProblem("clearway-nats"), async () => (await remote()).clearwayDurableCalls),
-    async () => unless(remoteProblem("redis-server", ["bullmq"]), async () => (await remote()).bullmqDurableCalls),
+    async () =>
+      unless(remoteProblem("redis-server", ["bullmq", "ioredis"]), async () => (await remote()).bullmqDurableCalls),
   ],
   works: [async () => (await import("../offload/mechanisms.js")).works],
   sizes: [async () => (await import("../offload/mechanisms.js")).sizes],

@@ -13,9 +13,21 @@ interface Computing {
   each: number[];
 }
 
-const BARE = { name: "nats-request", role: "reference", settings: "request(), one queue group, one worker process" } as const;
-const REQUEST = { name: "clearway", role: "clearway", settings: "mode request, one worker process of one thread" } as const;
-const DURABLE = { name: "clearway", role: "clearway", settings: "mode durable, one worker process of one thread, files" } as const;
+const BARE = {
+  name: "nats-request",
+  role: "reference",
+  settings: "request(), one queue group, one worker process",
+} as const;
+const REQUEST = {
+  name: "clearway",
+  role: "clearway",
+  settings: "mode request, one worker process of one thread",
+} as const;
+const DURABLE = {
+  name: "clearway",
+  role: "clearway",
+  settings: "mode durable, one worker process of one thread, files",
+} as const;
 
 export async function remote({ host, collector, amounts, seed }: MeasurementContext): Promise<void> {
   const rounds = amounts["rounds"] as number;
@@ -27,9 +39,15 @@ export async function remote({ host, collector, amounts, seed }: MeasurementCont
     return;
   }
   for (const mechanism of [BARE, REQUEST])
-    collector.addMeasurement("remote", host.name, mechanism, { inFlight: 1, mode: "request" }, {
-      latency: { unit: "us", samples: requests[mechanism.name].samplesUs },
-    });
+    collector.addMeasurement(
+      "remote",
+      host.name,
+      mechanism,
+      { inFlight: 1, mode: "request" },
+      {
+        latency: { unit: "us", samples: requests[mechanism.name].samplesUs },
+      },
+    );
   const us = (name: keyof Requests) => median(requests[name].p50Us).toFixed(0);
   collector.addPromise(
     "remote-over-bare",
@@ -39,9 +57,15 @@ export async function remote({ host, collector, amounts, seed }: MeasurementCont
   );
 
   const rates = (await probe<number[]>("durable")) as number[];
-  collector.addMeasurement("remote", host.name, DURABLE, { inFlight: 1000, mode: "durable" }, {
-    rate: { unit: "events/s", value: median(rates) },
-  });
+  collector.addMeasurement(
+    "remote",
+    host.name,
+    DURABLE,
+    { inFlight: 1000, mode: "durable" },
+    {
+      rate: { unit: "events/s", value: median(rates) },
+    },
+  );
   collector.addPromise("remote-durable", host.name, { mechanism: "clearway" }, spread(rates));
 
   const { cores, one, each } = (await probe<Computing>("computing")) as Computing;
@@ -49,7 +73,10 @@ export async function remote({ host, collector, amounts, seed }: MeasurementCont
   collector.addPromise(
     "remote-linear",
     host.name,
-    { mechanism: "clearway", detail: `${median(each).toFixed(0)} over ${median(one).toFixed(0)} calls/s, ${cores} cores` },
+    {
+      mechanism: "clearway",
+      detail: `${median(each).toFixed(0)} over ${median(one).toFixed(0)} calls/s, ${cores} cores`,
+    },
     { ...perCore, median: perCore.median / cores, p25: perCore.p25 / cores, p75: perCore.p75 / cores },
   );
 }
