@@ -27,7 +27,8 @@ function kind(durable: boolean): RemoteKind {
         connection: connectionOf(place, 20),
         defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
       });
-      const events = new QueueEvents(place.name, { connection: connectionOf(place, null) });
+      // From the first event on: by default, an event before the first read would be missed, and its call would stay open.
+      const events = new QueueEvents(place.name, { connection: connectionOf(place, null), lastEventId: "0-0" });
       const pending = new Map<string, { resolve(job: Job): void; reject(error: Error): void }>();
       let nextId = 0;
       events.on("completed", ({ jobId, returnvalue }) => {
