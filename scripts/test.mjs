@@ -62,7 +62,11 @@ const authors = ["sys", "codec", "plugin-macros", "plugin"].flatMap((name) => ["
 const swiftProducts = swift ? ["swift: products"] : [];
 const addon = { after: ["native: addon", ...allPlugins] };
 const stages = [
-  { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-nats", "clearway-lab"], lane: "typescript" },
+  {
+    name: "build",
+    command: [node, "scripts/build.mjs", "clearway", "clearway-nats", "clearway-lab"],
+    lane: "typescript",
+  },
   // Long stages come first in each lane, so that no lane ends with a long stage.
   ...(jdk.builds ? [{ name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"], lane: "native" }] : []),
   // Cargo locks its target folder. The other stages with Cargo therefore start after this one, instead of waiting for the lock.

@@ -17,7 +17,13 @@ export function licenceProblems(sources) {
 
 function copies(write) {
   const problems = [];
-  for (const folder of ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "ts/clearway-nats", "ts/clearway-lab"]) {
+  for (const folder of [
+    "ts/clearway",
+    "ts/clearway-build",
+    "ts/clearway-native",
+    "ts/clearway-nats",
+    "ts/clearway-lab",
+  ]) {
     for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
       const [from, to] = [join(root, name), join(root, folder, name)];
       if (write) copyFileSync(from, to);

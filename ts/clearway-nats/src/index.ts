@@ -24,6 +24,6 @@ export type {
   RemotePoolLimits,
   RemotePoolOptions,
 } from "./options/pool.js";
+export { remotePool } from "./remote-pool.js";
 export type { RemoteAdvice, RemoteTaskAdvice } from "./request/advice.js";
 export type { RemoteCallable, RemotePool, RemotePoolStats, RemoteTaskStats } from "./request/remote-pool.js";
-export { remotePool } from "./remote-pool.js";

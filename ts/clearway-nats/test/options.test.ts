@@ -60,7 +60,10 @@ test.each<[object, RegExp]>([
 
 test("remotePool() rejects with connect-failed, without the password, when no server is there", async () => {
   const failed = remotePool({ servers: "nats://me:secret@127.0.0.1:1", module: "a" });
-  await expect(failed).rejects.toMatchObject({ code: "connect-failed", message: expect.not.stringContaining("secret") });
+  await expect(failed).rejects.toMatchObject({
+    code: "connect-failed",
+    message: expect.not.stringContaining("secret"),
+  });
 });
 
 test("remotePool() rejects with invalid-argument for wrong options of each mode", async () => {

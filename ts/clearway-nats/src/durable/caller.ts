@@ -105,6 +105,7 @@ export class DurableCaller {
     const caller = new DurableCaller({ context, settings, names, manager });
     try {
       caller.#reader = await ReplyReader.open({
+        connection: context.connection,
         client: jetstream(context.connection),
         manager,
         stream: names.results,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { caused } from "clearway/remote";
+import { watchConnection } from "./connection.js";
 
-// The servers end a request for outcomes after this time, and give a sign of life after half of it. So a lost consumer is noticed in about
-// this time, even if the connection stays.
-const requestMs = 10_000;
+// The servers end a request for outcomes after this time, and give a sign of life after half of it. The client makes a new consumer after two
+// signs are missing. So a consumer that is lost while the connection stays is noticed in about this time.
+const requestMs = 4_000;
 const batch = 512;
 // The servers keep outcomes that this caller has read for at most about this time.
 const purgeMs = 10_000;
@@ -12,6 +14,7 @@ const retryMs = 500;
 
 /** Settings of a {@link ReplyReader}. */
 export interface ReplySettings {
+  readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly stream: string;
@@ -24,12 +27,16 @@ export interface ReplySettings {
 
 /**
  * Reads the outcomes for one caller from a stream, in order and without gaps, with JetStream's ordered consumer. The client makes a new
- * consumer at the right place when the old one is lost.
+ * consumer at the right place when the old one is lost. This does so at once when the connection is made again: a consumer ends with its
+ * server.
  */
 export class ReplyReader {
   readonly #settings: ReplySettings;
   readonly #timer: NodeJS.Timeout;
+  readonly #unwatch: () => void;
   #messages: ConsumerMessages | undefined;
+  // Counts the consumers. What an old one still delivers is ignored.
+  #generation = 0;
   #nextSeq: number;
   #purgedSeq: number;
   #closed = false;
@@ -40,6 +47,10 @@ export class ReplyReader {
     this.#purgedSeq = nextSeq;
     this.#timer = setInterval(() => void this.#purge(), purgeMs);
     this.#timer.unref();
+    this.#unwatch = watchConnection(settings.connection, {
+      reconnected: () => void this.#renew(undefined),
+      closed: () => {},
+    });
   }
 
   /** Opens a reader at the end of the stream: nothing is stored for a new caller. Rejects if the servers refuse it. */
@@ -49,7 +60,7 @@ export class ReplyReader {
     try {
       await reader.#consume();
     } catch (reason) {
-      clearInterval(reader.#timer);
+      await reader.close(false);
       throw caused("connect-failed", `the stream ${settings.stream} cannot be read`, reason);
     }
     return reader;
@@ -60,12 +71,14 @@ export class ReplyReader {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
+    this.#unwatch();
     await this.#messages?.close();
     if (purge) await this.#purge();
   }
 
   async #consume(): Promise<void> {
     const { client, stream, subject } = this.#settings;
+    const generation = ++this.#generation;
     const consumer = await client.consumers.get(stream, {
       filter_subjects: subject,
       deliver_policy: DeliverPolicy.StartSequence,
@@ -75,21 +88,30 @@ export class ReplyReader {
       max_messages: batch,
       expires: requestMs,
       callback: (message) => {
+        if (generation !== this.#generation || message.seq < this.#nextSeq) return;
         this.#nextSeq = message.seq + 1;
         this.#settings.onMessage(message.data);
       },
     });
+    if (generation !== this.#generation || this.#closed) return void messages.close();
     this.#messages = messages;
-    void messages.closed().then((error) => this.#lost(error));
+    // The client gives a consumer up only if its stream is gone, or by a refusal.
+    void messages.closed().then((error) => {
+      if (generation === this.#generation) void this.#renew(error);
+    });
   }
 
-  // The client gives a consumer up only if its stream is gone, or by a refusal. Tries again until the reader is closed.
-  async #lost(error: unknown): Promise<void> {
+  // Makes a new consumer. Tries again until the reader is closed, or until another renewal has begun.
+  async #renew(error: unknown): Promise<void> {
+    const old = this.#messages;
+    this.#messages = undefined;
+    const generation = ++this.#generation;
+    void old?.close();
     let reason = error;
-    while (!this.#closed) {
+    for (let attempt = 0; ; attempt++) {
       if (reason) this.#settings.onError(reason);
-      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
-      if (this.#closed) return;
+      if (attempt > 0 || error) await new Promise((resolve) => setTimeout(resolve, retryMs));
+      if (this.#closed || this.#generation !== generation + attempt) return;
       try {
         await this.#consume();
         return;

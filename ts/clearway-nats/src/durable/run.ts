@@ -59,9 +59,11 @@ class GiveBack extends Error {
   }
 }
 
-// Returns the promise of a plain task. A stream has not begun yet, and never does.
+// Returns the promise of a plain task. A stream has not begun yet, and never does. What the local pool returns before it knows its tasks is
+// both.
 async function promised(task: string, answer: unknown): Promise<unknown> {
-  if (typeof (answer as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] !== "function") return answer;
+  const { then, [Symbol.asyncIterator]: iterate } = answer as Partial<PromiseLike<unknown> & AsyncIterable<unknown>>;
+  if (typeof then === "function" || typeof iterate !== "function") return answer;
   await (answer as AsyncIterator<unknown>).return?.();
   throw new ClearwayError("invalid-argument", `the task "${task}" is a stream, which durable mode cannot call`);
 }

@@ -85,7 +85,7 @@ export async function serveDurable(
 }
 
 // Number of tasks that the local pool runs at once, at most.
-function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<never> = {}): number {
+function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<unknown> = {}): number {
   const most = typeof size === "object" ? (size.max ?? "cpu") : size;
   return concurrency * (most === "cpu" ? availableParallelism() : most);
 }

@@ -84,7 +84,11 @@ export async function connected(options: ConnectOptions): Promise<Connected> {
     return { connection, own: true, inboxPrefix: nats?.inboxPrefix };
   } catch (cause) {
     const where = servers === undefined ? "127.0.0.1:4222" : [servers].flat().map(withoutCredentials).join(", ");
-    throw caused("connect-failed", `cannot connect to NATS at ${where}: ${(cause as Error | undefined)?.message}`, cause);
+    throw caused(
+      "connect-failed",
+      `cannot connect to NATS at ${where}: ${(cause as Error | undefined)?.message}`,
+      cause,
+    );
   }
 }
 

@@ -49,8 +49,12 @@ export interface ServeOptions<Setup = undefined> extends ConnectOptions {
   onError?(error: unknown): void;
 }
 
+/** Options of a server, whatever the `setup` of the module is. */
+export type AnyServeOptions = Omit<ServeOptions, "pool"> & { pool?: object };
+
 /** The options of a server, validated and with defaults. */
-export interface ServeSettings extends Omit<ServeOptions<unknown>, "limits" | "onError"> {
+export interface ServeSettings extends Omit<ServeOptions, "limits" | "onError" | "pool"> {
+  readonly pool: PoolOptions<never> | undefined;
   readonly version: string;
   readonly modes: readonly Mode[];
   readonly idempotent: readonly string[];
@@ -114,8 +118,8 @@ const defaults = {
 };
 
 /** Validates the options of a server and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
-export function serveSettingsOf(options: ServeOptions<never>): ServeSettings {
-  const given = checked(options as object, rules, defaults) as ServeSettings & ServeOptions<unknown>;
+export function serveSettingsOf(options: AnyServeOptions): ServeSettings {
+  const given = checked(options as object, rules, defaults) as ServeSettings & AnyServeOptions;
   checkConnect(given);
   if (given.modes.includes("durable")) durableSettingsOf(given.durable ?? {});
   else if (given.idempotent.length > 0) throw invalid("idempotent", onlyDurable, given.idempotent);

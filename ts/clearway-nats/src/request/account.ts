@@ -33,8 +33,12 @@ export class Account implements Charge {
     this.#total = total;
   }
 
-  /** The tasks for calls without options. All these calls share one signal, because only the end of their caller cancels them. */
-  get plain(): Callers<AnyModule> {
+  /**
+   * Returns the tasks for calls without options. Those of long tasks share one signal, because only the end of their caller cancels them. A
+   * signal makes the pool send calls one by one, which would cost short tasks half of their throughput.
+   */
+  plain(long: boolean): Callers<AnyModule> {
+    if (!long) return this.#pool.call;
     if (this.#plain === undefined) {
       this.#controller = new AbortController();
       this.#plain = this.#pool.with({ signal: this.#controller.signal }).call;
@@ -51,7 +55,10 @@ export class Account implements Charge {
   take(bytes: number): void {
     const { bytesPerCallerMax, bytesMax } = this.#limits;
     if (this.bytes + bytes > bytesPerCallerMax)
-      throw new ClearwayError("queue-full", `the caller's messages would take more than ${bytesPerCallerMax} bytes here`);
+      throw new ClearwayError(
+        "queue-full",
+        `the caller's messages would take more than ${bytesPerCallerMax} bytes here`,
+      );
     if (this.#total.bytes + bytes > bytesMax)
       throw new ClearwayError("queue-full", `all callers' messages would take more than ${bytesMax} bytes here`);
     this.bytes += bytes;

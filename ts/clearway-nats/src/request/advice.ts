@@ -75,7 +75,8 @@ function taskAdvice(task: string, all: readonly TaskFacts[], networkUs: number |
   const say = (better: RemoteTaskAdvice["better"], advice: string): RemoteTaskAdvice => {
     return { task, calls, samples, runUs, networkUs, better, advice: `${task}() ${advice}` };
   };
-  if (runUs === undefined || samples < samplesNeeded) return say(undefined, `was measured ${samples} times: too little to say`);
+  if (runUs === undefined || samples < samplesNeeded)
+    return say(undefined, `was measured ${samples} times: too little to say`);
   if (networkUs === undefined) return say(undefined, `takes ${shown(runUs)}; the way to its worker was not measured`);
   const cost = `takes ${shown(runUs)}, and the way to a worker process and back ${shown(networkUs)}`;
   if (networkUs > (networkUs + runUs) * networkShareMax)

@@ -32,7 +32,8 @@ export class Ask {
   /** Handles the answer. */
   receive(message: Msg): void {
     this.#sink.forget();
-    if (hadNoReceiver(message)) return this.#sink.reject(new ClearwayError("worker-lost", "the worker process is gone"));
+    if (hadNoReceiver(message))
+      return this.#sink.reject(new ClearwayError("worker-lost", "the worker process is gone"));
     try {
       this.#sink.resolve(fields(this.#codec, message.data, false));
     } catch (reason) {

@@ -88,7 +88,10 @@ export class Caller implements CallHost, LinkEvents {
     const { kind } = record;
     if (kind === "function") return this.#begin(new RemoteCall(this, record, settings, settle), args, promise);
     // The call must not keep the stream alive that the app may have dropped: neither itself, nor by the promise that resolves with it.
-    let pending: { settle: typeof settle; stream: RemoteStream | undefined } | undefined = { settle, stream: undefined };
+    let pending: { settle: typeof settle; stream: RemoteStream | undefined } | undefined = {
+      settle,
+      stream: undefined,
+    };
     const take = (): typeof pending => {
       const taken = pending;
       pending = undefined;
@@ -218,7 +221,8 @@ export class Caller implements CallHost, LinkEvents {
     const { silenceMs } = this.settings;
     // Counts ticks instead of time. After a pause of this process, messages that have arrived meanwhile are read before the next tick.
     const most = Math.ceil(silenceMs / tickMs);
-    for (const entry of [...this.#table.values()]) if (++entry.silent > most) entry.lose(this.#silent(entry, silenceMs));
+    for (const entry of [...this.#table.values()])
+      if (++entry.silent > most) entry.lose(this.#silent(entry, silenceMs));
   }
 
   /** See `Pool.close()`. */
@@ -246,7 +250,9 @@ export class Caller implements CallHost, LinkEvents {
         };
       });
     }
-    this.#cancelAll(new ClearwayError("pool-closed", `the pool is closed, and the call took over ${timeoutMs} ms more`));
+    this.#cancelAll(
+      new ClearwayError("pool-closed", `the pool is closed, and the call took over ${timeoutMs} ms more`),
+    );
     await this.link.flush(this.clock);
     this.link.close();
     this.#end(why);
@@ -333,7 +339,10 @@ export class Caller implements CallHost, LinkEvents {
 
   #take(bytes: number): void {
     if (this.#heldBytes + bytes > this.settings.limits.bytesMax)
-      throw new ClearwayError("queue-full", `messages from workers would take more than ${this.settings.limits.bytesMax} bytes`);
+      throw new ClearwayError(
+        "queue-full",
+        `messages from workers would take more than ${this.settings.limits.bytesMax} bytes`,
+      );
     this.#heldBytes += bytes;
   }
 

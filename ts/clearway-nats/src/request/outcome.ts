@@ -11,7 +11,12 @@ export function outcome(): { promise: Promise<unknown>; resolve(value: unknown):
     resolve = settle;
   });
   // Rejects one microtask later. By then the caller's promise depends on this one, so V8 can find the functions that await it.
-  const fail = (reason: unknown): void => resolve(Promise.resolve().then(() => Promise.reject(reason)).catch(rethrow));
+  const fail = (reason: unknown): void =>
+    resolve(
+      Promise.resolve()
+        .then(() => Promise.reject(reason))
+        .catch(rethrow),
+    );
   return { promise, resolve, fail };
 }
 

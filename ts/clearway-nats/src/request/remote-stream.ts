@@ -56,7 +56,10 @@ export class RemoteStream implements Stream<unknown> {
 
   // The handlers of the promise keep this handle alive while the read waits.
   #read(batch: boolean): Promise<IteratorResult<unknown>> {
-    return this.#call.incoming!.next(batch).then((result) => this.#after(result), (reason) => this.#failed(reason));
+    return this.#call.incoming!.next(batch).then(
+      (result) => this.#after(result),
+      (reason) => this.#failed(reason),
+    );
   }
 
   #after(result: IteratorResult<unknown>): IteratorResult<unknown> {

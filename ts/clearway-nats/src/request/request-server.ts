@@ -60,6 +60,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   readonly #subject: string;
   readonly #link: Link;
   readonly #tasks: ReadonlySet<string>;
+  readonly #long = new Set<string>();
   readonly #calls = new Map<string, ServedCall>();
   readonly #accounts = new Map<string, Account>();
   readonly #total: Total = { bytes: 0 };
@@ -130,7 +131,10 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
         };
       });
     }
-    const why = new ClearwayError("pool-closed", `the worker process closes, and the call took over ${timeoutMs} ms more`);
+    const why = new ClearwayError(
+      "pool-closed",
+      `the worker process closes, and the call took over ${timeoutMs} ms more`,
+    );
     for (const call of [...this.#calls.values()]) call.abort(why);
     for (const account of this.#accounts.values()) account.abandon(why);
     await this.#link.flush(this.#clock);
@@ -146,7 +150,14 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     if (this.#tasks.has(task)) return;
     const { module } = this.#context.settings;
     const known = [...this.#tasks].join(", ");
-    throw new ClearwayError("unknown-task", `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known}`);
+    throw new ClearwayError(
+      "unknown-task",
+      `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known}`,
+    );
+  }
+
+  isLong(task: string): boolean {
+    return this.#long.has(task);
   }
 
   forget(call: ServedCall): void {
@@ -185,8 +196,11 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   /** Gives a sign of life for the calls that are older than a tick, and cancels those whose callers give none. */
   tick(): void {
     if (this.#link.interrupted) return;
-    for (const call of this.#calls.values())
-      if (call.ticks++ > 0) call.account.tokens.push(call.reply.slice(call.account.inbox.length + 1));
+    for (const call of this.#calls.values()) {
+      if (call.ticks++ === 0) continue;
+      call.account.tokens.push(call.reply.slice(call.account.inbox.length + 1));
+      if (call.task !== undefined) this.#long.add(call.task);
+    }
     // Counts ticks instead of time. After a pause of this process, messages that have arrived meanwhile are read before the next tick.
     const most = Math.ceil(this.#context.settings.silenceMs / aliveMs);
     for (const account of [...this.#accounts.values()]) {
@@ -226,7 +240,8 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     if (this.#calls.has(reply)) throw malformed("a call has the subject of another one");
     const account = this.#accountOf(reply);
     const { callsMax, callsPerCallerMax } = this.#context.settings.limits;
-    if (account.open >= callsPerCallerMax) return this.#refuse(reply, `the caller has ${callsPerCallerMax} open calls here`);
+    if (account.open >= callsPerCallerMax)
+      return this.#refuse(reply, `the caller has ${callsPerCallerMax} open calls here`);
     if (this.#calls.size >= callsMax) return this.#refuse(reply, `the worker process has ${callsMax} open calls`);
     const call = new ServedCall(this, account, reply);
     this.#calls.set(reply, call);

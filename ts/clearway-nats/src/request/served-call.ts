@@ -25,6 +25,8 @@ export interface ServedHost {
   answer(reply: string, bytes: Uint8Array, last: boolean): void;
   /** Throws `unknown-task` for a task that the module does not have. */
   checkTask(task: string): void;
+  /** Returns whether a call of the task has taken longer than a second, or has waited so long. */
+  isLong(task: string): boolean;
   forget(call: ServedCall): void;
 }
 
@@ -32,6 +34,8 @@ export interface ServedHost {
 export class ServedCall implements ConversationWire {
   /** Whether the call was cancelled. Its caller may still wait for the end. */
   cancelled = false;
+  /** The name of the task, once it is known. */
+  task: string | undefined;
   readonly account: Account;
   readonly reply: string;
   /** Number of ticks since the call arrived. */
@@ -133,11 +137,12 @@ export class ServedCall implements ConversationWire {
 
   #run({ task, args, options }: WireCall, large: boolean): void {
     this.#host.checkTask(task);
+    this.task = task;
     let call = args as unknown[];
     // The lists of numbers in the arguments have memory of their own. Moving it costs a message more, so that of small ones is copied.
     if (large) call = call.map((each) => (ArrayBuffer.isView(each) ? move(each) : each));
     let answer: unknown;
-    if (options === undefined) answer = this.account.plain[task]!(...call);
+    if (options === undefined) answer = this.account.plain(this.#host.isLong(task))[task]!(...call);
     else {
       for (const index of options.inputs ?? []) call[index] = this.#openInput(index);
       answer = this.#host.pool.with(this.#settingsOf(options)).call[task]!(...call);
@@ -281,7 +286,9 @@ export class ServedCall implements ConversationWire {
   #tooLarge(bytes: number): void {
     this.#state = "running";
     const limit = this.messageBytesMax;
-    this.#fail(new ClearwayError("too-large", `the result has ${bytes} bytes, and the limit of the worker is ${limit}`));
+    this.#fail(
+      new ClearwayError("too-large", `the result has ${bytes} bytes, and the limit of the worker is ${limit}`),
+    );
   }
 
   #endOf(value: unknown): Uint8Array {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { nuid } from "@nats-io/transport-node";
-import { type Pool, type PoolOptions, type PoolStats, pool, type SetupData, type WorkerSource } from "clearway";
+import { type Pool, type PoolStats, pool, type SetupData, type WorkerSource } from "clearway";
 import { checked, invalid } from "clearway/remote";
 import type { DurableServeStats } from "../durable/server.js";
 import { type Connected, connected } from "../options/connect.js";
-import { type ServeOptions, type ServeSettings, serveSettingsOf } from "../options/serve.js";
+import { type AnyServeOptions, type ServeOptions, type ServeSettings, serveSettingsOf } from "../options/serve.js";
 import { type Clock, systemClock } from "../request/clock.js";
-import { type RequestStats, RequestServer } from "../request/request-server.js";
+import { RequestServer, type RequestStats } from "../request/request-server.js";
 import { wireCodec } from "../wire/call.js";
 import type { AnyModule, ServeContext, ServedMode } from "./context.js";
 
@@ -48,18 +48,14 @@ export async function serveTasks<Module>(
   source: WorkerSource,
   options: ServeOptions<SetupOf<Module>>,
 ): Promise<TaskServer> {
-  return serveWith(source, options as ServeOptions<unknown>, systemClock);
+  return serveWith(source, options as AnyServeOptions, systemClock);
 }
 
 /** Serves the tasks of a module with a certain clock. */
-export async function serveWith(
-  source: WorkerSource,
-  options: ServeOptions<unknown>,
-  clock: Clock,
-): Promise<TaskServer> {
-  const settings = serveSettingsOf(options as ServeOptions<never>);
+export async function serveWith(source: WorkerSource, options: AnyServeOptions, clock: Clock): Promise<TaskServer> {
+  const settings = serveSettingsOf(options);
   const codec = wireCodec(settings.extensions);
-  const local: Pool<AnyModule> = pool(source, settings.pool as PoolOptions<never>);
+  const local: Pool<AnyModule> = pool(source, settings.pool);
   let link: Connected | undefined;
   try {
     // The workers of the local pool start while the connection is made.

@@ -101,8 +101,7 @@ export class Conversation {
     try {
       const message = fields(this.#wire.codec, bytes, false);
       const op = message[0];
-      if (op === Op.large || op === Op.part || op === Op.more)
-        throw malformed("a large message is within another one");
+      if (op === Op.large || op === Op.part || op === Op.more) throw malformed("a large message is within another one");
       return { message, bytes: bytes.length, large: true };
     } finally {
       this.#assembly.drop();

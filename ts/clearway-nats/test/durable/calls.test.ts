@@ -19,7 +19,9 @@ describe.skipIf(noServer)("a durable call", () => {
     const { work, worker } = await ends();
     await expect(work.call.add(2, 3)).resolves.toBe(5);
     expect(work.stats()).toMatchObject({ open: 0, calls: 1, ok: 1, failed: 0, unexpected: 0 });
-    expect(worker.stats()).toMatchObject({ open: 0, received: 1, answered: 1, duplicates: 0, interrupted: 0 });
+    await expect
+      .poll(() => worker.stats())
+      .toMatchObject({ open: 0, received: 1, answered: 1, duplicates: 0, interrupted: 0 });
   });
 
   test("carries every value of the standard codec", async () => {
@@ -86,9 +88,9 @@ describe.skipIf(noServer)("a durable call", () => {
     const second = await serve(await connection(server.url));
     const sums = await Promise.all(Array.from({ length: 2_000 }, (_, n) => work.call.add(n, 1)));
     expect(sums).toEqual(Array.from({ length: 2_000 }, (_, n) => n + 1));
-    const [a, b] = [worker.stats(), second.stats()];
-    expect(a.answered + b.answered).toBe(2_000);
-    expect(a.malformed + b.malformed + work.stats().unexpected).toBe(0);
+    // A caller may have an outcome before its worker knows that it is stored.
+    await expect.poll(() => worker.stats().answered + second.stats().answered).toBe(2_000);
+    expect(worker.stats().malformed + second.stats().malformed + work.stats().unexpected).toBe(0);
   });
 
   test("leaves nothing in the queue and, after close, nothing in the results", async () => {
@@ -182,8 +184,9 @@ describe.skipIf(noServer)("large values", () => {
     const bytes = new Uint8Array(3_000_000).map((_, at) => at);
     const copy = (await work.call.echo(bytes)) as Uint8Array;
     expect(Buffer.compare(copy, bytes)).toBe(0);
-    expect(work.stats().objects.storedBytes).toBe(work.stats().objects.readBytes);
+    expect(work.stats().objects.storedBytes).toBeGreaterThan(bytes.length);
     expect(worker.stats().objects.readBytes).toBe(work.stats().objects.storedBytes);
+    expect(work.stats().objects.readBytes).toBe(worker.stats().objects.storedBytes);
     const manager = await jetstreamManager(nats);
     const chunks = async (): Promise<number> => {
       const { state } = await manager.streams.info(`OBJ_${namesOf("work", "0").values}`, { subjects_filter: "$O.*.C.>" });

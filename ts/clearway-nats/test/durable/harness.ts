@@ -46,10 +46,11 @@ export async function serve(nats: NatsConnection, ends: Ends = {}): Promise<Test
     ...(ends.version !== undefined && { version: ends.version }),
     modes: ["durable"],
     idempotent: ends.idempotent ?? ["add", "echo", "bytes", "lengthOf", "held", "exit"],
-    pool: ends.pool ?? { size: 2 },
+    pool: (ends.pool ?? { size: 2 }) as PoolOptions<never>,
     onError: (error) => errors.push(error),
   });
-  const workers = pool<AnyModule>(new URL("../fixtures/work.tasks.ts", import.meta.url), settings.pool ?? {});
+  const workers = pool<AnyModule>(new URL("../fixtures/work.tasks.ts", import.meta.url), (settings.pool ?? {}) as PoolOptions<never>);
+  await workers.ready();
   const context = { connection: nats, settings, workerId: crypto.randomUUID(), codec: wireCodec(), pool: workers, tasks };
   const served = await serveDurable(context, ends.serve);
   onTestFinished(async () => {

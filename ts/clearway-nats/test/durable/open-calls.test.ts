@@ -36,11 +36,11 @@ describe("the open calls of a caller", () => {
   test("fail when they are older than the servers keep them, the others stay", () => {
     const calls = new OpenCalls();
     const old = open(calls, "old");
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(900);
     const recent = open(calls, "recent");
     calls.failOld(1_000);
     expect(old).toEqual([]);
-    vi.advanceTimersByTime(1);
+    vi.advanceTimersByTime(200);
     calls.failOld(1_000);
     expect([old, recent]).toEqual([["released", "deadline"], []]);
     expect(calls.size).toBe(1);

@@ -26,7 +26,7 @@ describe("the publisher", () => {
   test("resolves with the place of a message when the servers confirm it", async () => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);
-    const [{ reply }] = connection.take() as [{ reply: string }];
+    const reply = connection.take()[0]!.reply!;
     connection.deliver(reply, { body: JSON.stringify({ stream: "S", seq: 9, duplicate: true }) });
     await expect(stored).resolves.toEqual({ stream: "S", seq: 9, duplicate: true });
     expect(publisher.unconfirmed).toBe(0);
@@ -93,7 +93,7 @@ describe("the publisher", () => {
   test("waits when no stream answers or no leader is elected", async () => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);
-    const [{ reply }] = connection.take() as [{ reply: string }];
+    const reply = connection.take()[0]!.reply!;
     connection.deliver(reply, { code: 503 });
     connection.deliver(reply, { body: JSON.stringify({ error: { code: 503, err_code: 10008, description: "busy" } }) });
     expect(publisher.unconfirmed).toBe(1);
@@ -104,7 +104,7 @@ describe("the publisher", () => {
   test("rejects with the servers' refusal", async () => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);
-    const [{ reply }] = connection.take() as [{ reply: string }];
+    const reply = connection.take()[0]!.reply!;
     const error = { code: 503, err_code: 10077, description: "maximum messages exceeded" };
     connection.deliver(reply, { body: JSON.stringify({ error }) });
     await expect(stored).rejects.toMatchObject({ name: "StoreError", code: 10077 });
@@ -114,7 +114,7 @@ describe("the publisher", () => {
     const { connection, publisher } = setup();
     const refused = expect(publisher.publish("a", body)).rejects.toMatchObject({ code: "not-allowed", message: /subject a/ });
     const stored = publisher.publish("b", body);
-    const [, { reply }] = connection.take() as [unknown, { reply: string }];
+    const reply = connection.take()[1]!.reply!;
     await connection.refuse("a");
     await refused;
     confirm(connection, reply, 1);
@@ -124,7 +124,7 @@ describe("the publisher", () => {
   test("ignores an answer that is no confirmation", async () => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);
-    const [{ reply }] = connection.take() as [{ reply: string }];
+    const reply = connection.take()[0]!.reply!;
     for (const answer of ["", "no json", "null", "{}", '{"stream":1,"seq":2}']) connection.deliver(reply, { body: answer });
     confirm(connection, reply, 3);
     await expect(stored).resolves.toMatchObject({ seq: 3 });

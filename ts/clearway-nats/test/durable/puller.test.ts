@@ -38,7 +38,7 @@ describe("the puller", () => {
 
   test("asks again when half of the room is free, and never for more than the room", () => {
     const { requests, held, call } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     for (let each = 0; each < 4; each++) call(reply);
     expect(held).toHaveLength(4);
     expect(requests()).toEqual([]);
@@ -53,7 +53,7 @@ describe("the puller", () => {
 
   test("counts a release once", () => {
     const { requests, held, call } = setup(1);
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     call(reply);
     held[0]!.release();
     held[0]!.release();
@@ -62,7 +62,7 @@ describe("the puller", () => {
 
   test("asks again when the time of a request is over", () => {
     const { connection, requests } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     connection.deliver(reply, { code: 408 });
     expect(requests()).toMatchObject([{ batch: 4 }]);
   });
@@ -76,7 +76,7 @@ describe("the puller", () => {
 
   test("waits a little when the consumer cannot be asked", () => {
     const { connection, requests } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     connection.deliver(reply, { code: 503 });
     expect(requests()).toEqual([]);
     vi.advanceTimersByTime(250);
@@ -85,7 +85,7 @@ describe("the puller", () => {
 
   test("ignores a sign of life, and a status of a request that has ended", () => {
     const { connection, requests } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     connection.deliver(reply, { code: 100 });
     connection.deliver(reply, { code: 408 });
     requests();
@@ -102,7 +102,7 @@ describe("the puller", () => {
 
   test("gives back a call that comes after its stop", () => {
     const { connection, held, puller, requests, call } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     puller.stop();
     call(reply);
     expect(held).toEqual([]);
@@ -113,7 +113,7 @@ describe("the puller", () => {
 
   test("reads the number of deliveries from both forms of the reply subject", () => {
     const { connection, held, requests, call } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     call(reply, 3);
     connection.deliver(reply, {
       subject: "clearway.m.0.do.normal",
@@ -124,7 +124,7 @@ describe("the puller", () => {
 
   test("answers the servers with JetStream's own words", () => {
     const { connection, held, requests, call } = setup();
-    const [{ reply }] = requests() as [{ reply: string }];
+    const { reply } = requests()[0]!;
     call(reply);
     const { delivery } = held[0]!;
     delivery.working();

@@ -6,7 +6,7 @@ import type { Work } from "./harness.js";
 describe("the type of a durable pool", () => {
   test("has the module's plain functions and none of its streams", () => {
     expectTypeOf<DurableCallers<Work>["add"]>().returns.toEqualTypeOf<Promise<number>>();
-    expectTypeOf<DurableCallers<Work>["held"]>().parameter(0).toEqualTypeOf<string>();
+    expectTypeOf<DurableCallers<Work>["held"]>().returns.toEqualTypeOf<Promise<string>>();
     expectTypeOf<"count" extends keyof DurableCallers<Work> ? true : false>().toEqualTypeOf<false>();
   });
 

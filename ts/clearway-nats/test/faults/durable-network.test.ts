@@ -215,7 +215,7 @@ describe.skipIf(noServer)("durable calls", () => {
     const id = await work.submit("held", [log.path, "x", log.beside("gate")]);
     await log.until((lines) => lines.length === 1);
     await first.kill();
-    const second = await serve(nats, { idempotent: [] });
+    const second = await serve(nats, { idempotent: [], serve: { ackWaitMs: 1_000 } });
     await expect(work.result(id)).rejects.toMatchObject({ code: "interrupted" });
     expect(second.stats()).toMatchObject({ interrupted: 1, repeated: 0 });
   });

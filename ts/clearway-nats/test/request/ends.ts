@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { RemotePoolOptions } from "../../src/options/pool.js";
-import type { ServeOptions } from "../../src/options/serve.js";
+import type { AnyServeOptions } from "../../src/options/serve.js";
 import { type Clock, systemClock } from "../../src/request/clock.js";
 import { type RemotePool, requestPool } from "../../src/request/remote-pool.js";
 import { serveWith, type TaskServer } from "../../src/serve/serve-tasks.js";
@@ -36,7 +36,7 @@ export function oneServer(options: ServerOptions = {}): { readonly url: string; 
 }
 
 /** Serves the sample tasks in this process until the test ends. */
-export async function serve(options: ServeOptions<unknown>, clock: Clock = systemClock): Promise<TaskServer> {
+export async function serve(options: AnyServeOptions, clock: Clock = systemClock): Promise<TaskServer> {
   const server = await serveWith(source, { pool: { size: 1 }, onError: () => {}, ...options }, clock);
   onTestFinished(() => server.close({ timeoutMs: 0 }));
   return server;
@@ -52,7 +52,7 @@ export async function open(options: RemotePoolOptions, clock: Clock = systemCloc
 /** Serves the sample tasks and opens a pool for them. */
 export async function pair(
   url: string,
-  served: Partial<ServeOptions<unknown>> = {},
+  served: Partial<AnyServeOptions> = {},
   opened: Partial<RemotePoolOptions> = {},
 ): Promise<{ pool: RemotePool<Sample>; server: TaskServer; module: string }> {
   const module = newModule();

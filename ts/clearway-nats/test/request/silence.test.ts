@@ -18,7 +18,11 @@ describe.skipIf(noServer)("a sign of life", () => {
     const silent = await connect({ servers: nats.url });
     onTestFinished(() => silent.close());
     let received = 0;
-    silent.subscribe(subjectsOf(module, "0").call, { callback: () => received++ });
+    silent.subscribe(subjectsOf(module, "0").call, {
+      callback: () => {
+        received++;
+      },
+    });
     await silent.flush();
     const pool = await open({ servers: nats.url, module, silenceMs: 3_000 }, clock);
     const call = pool.call.add(1, 2);
@@ -34,11 +38,12 @@ describe.skipIf(noServer)("a sign of life", () => {
   test("a call that runs for longer than silenceMs goes on while its worker gives signs of life", async () => {
     const module = newModule();
     const [callers, workers] = [new ManualClock(), new ManualClock()];
-    await serve({ servers: nats.url, module }, workers);
+    const server = await serve({ servers: nats.url, module }, workers);
     const pool = await open({ servers: nats.url, module, silenceMs: 3_000 }, callers);
     const controller = new AbortController();
     const call = pool.with({ signal: controller.signal }).call.untilCancelled();
     const failed = expect(call).rejects.toBe("end");
+    await until(() => server.stats().request!.open === 1);
     workers.advance(second); // the first tick only notes that the call is there
     for (let each = 0; each < 10; each++) {
       const before = pool.stats().ledger.receivedBytes;
@@ -57,6 +62,14 @@ describe.skipIf(noServer)("a sign of life", () => {
     const server = await serve({ servers: nats.url, module, silenceMs: 3_000 }, clock);
     const caller = await connect({ servers: nats.url });
     const pool = await open({ connection: caller, module }, new ManualClock());
+    // A call without options can be stopped after an earlier one has shown that its task is long.
+    const controller = new AbortController();
+    const first = expect(pool.with({ signal: controller.signal }).call.untilCancelled()).rejects.toBe("enough");
+    await until(() => server.stats().request!.open === 1);
+    clock.advance(2 * second);
+    controller.abort("enough");
+    await first;
+    await until(() => server.stats().request!.open === 0);
     const lost = expect(pool.call.untilCancelled()).rejects.toMatchObject({ code: "transport-closed" });
     await until(() => server.stats().request!.open === 1);
     await caller.close();
@@ -124,7 +137,10 @@ describe.skipIf(noServer)("a sign of life", () => {
     const { pool, server } = await pair(nats.url);
     await pool.call.count(1).next();
     const forget = async (): Promise<void> => {
-      await pool.with({ window: { items: 2 } }).call.count(1_000_000).next();
+      await pool
+        .with({ window: { items: 2 } })
+        .call.count(1_000_000)
+        .next();
     };
     await forget();
     await until(() => {

@@ -104,14 +104,24 @@ test("values without credit, and credit that is no amount, throw protocol", () =
     { next: () => new Promise(() => {}) },
     { codec, send: () => {}, ended: () => {}, failed: () => {} },
   );
-  for (const [items, bytes] of [[-1, 1], [0.5, 1], [1, Number.NaN], ["1", 1], [1, null], [Number.POSITIVE_INFINITY, 1]])
+  for (const [items, bytes] of [
+    [-1, 1],
+    [0.5, 1],
+    [1, Number.NaN],
+    ["1", 1],
+    [1, null],
+    [Number.POSITIVE_INFINITY, 1],
+  ])
     expect(() => outgoing.grant(items, bytes)).toThrow(ClearwayError);
   expect(() => outgoing.grant(creditMax.items * 10, Number.POSITIVE_INFINITY)).not.toThrow();
 });
 
 test("reads that wait when a stream fails receive the error once, and then the end", async () => {
   const { incoming } = connect([], { items: 2, bytes: 100 });
-  const failing = new Incoming({ items: 2, bytes: 100 }, { grant: () => {}, charge: { take: () => {}, give: () => {} } });
+  const failing = new Incoming(
+    { items: 2, bytes: 100 },
+    { grant: () => {}, charge: { take: () => {}, give: () => {} } },
+  );
   const [first, second] = [failing.next(false), failing.next(true)];
   failing.fail(new Error("broken"));
   await expect(first).rejects.toThrow("broken");

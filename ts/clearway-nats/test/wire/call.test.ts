@@ -98,6 +98,7 @@ test("any thrown value crosses, in at most the given number of bytes", () => {
       expect(bytes.length).toBeLessThanOrEqual(bytesMax);
       expect(decodeReply(codec, bytes).ok).toBe(false);
     }),
+    { numRuns: 50 },
   );
 });
 

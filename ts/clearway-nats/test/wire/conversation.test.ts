@@ -58,7 +58,8 @@ test("messages of any size arrive whole and in order, in messages that NATS allo
       const values = sizes.map((size, at) => new Uint8Array(size).fill(at));
       for (const value of values) ends.left.send(codec.encode([Op.result, value]));
       ends.deliver();
-      expect(ends.received).toEqual(values);
+      expect(ends.received.length).toBe(values.length);
+      for (const [at, value] of values.entries()) expect(Buffer.compare(ends.received[at] as Uint8Array, value)).toBe(0);
       expect(ends.most).toBeLessThanOrEqual(payloadMax);
       expect(ends.charged).toBe(0);
       expect(ends.left.waits).toBe(false);
