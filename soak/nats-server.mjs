@@ -42,11 +42,11 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** Kills the server and starts it again with the same streams, `awayMs` later. Restarts wait for each other. */
+  /** Ends the server and starts it again with the same streams, `awayMs` later. Restarts wait for each other. */
   restart(awayMs) {
     this.#turn = this.#turn.then(async () => {
       if (this.#child === undefined) return;
-      await this.#kill();
+      await this.#end("SIGTERM");
       await pause(awayMs);
       await this.#start();
     });
@@ -55,7 +55,7 @@ export class NatsServer {
 
   async close() {
     await this.#turn;
-    await this.#kill();
+    await this.#end("SIGKILL");
     this.#child = undefined;
     process.off("exit", this.#remove);
     this.#remove();
@@ -74,11 +74,11 @@ export class NatsServer {
     }
   }
 
-  async #kill() {
+  async #end(signal) {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
-    child.kill("SIGKILL");
+    child.kill(signal);
     await ended;
   }
 }

@@ -15,6 +15,8 @@ const program = fileURLToPath(new URL("./remote-worker.mjs", import.meta.url));
 export const idempotent = ["add", "bytes", "lengthOf"];
 
 const workerCount = 2;
+/** The exit code of a worker process that cannot connect. */
+export const serverAway = 3;
 
 const check = (right, what) => {
   if (!right) throw new Wrong(what);
@@ -219,14 +221,16 @@ class Workers {
     await Promise.all(this.#children.map(end));
   }
 
+  /** Starts one, again and again while the server is away. */
   async #fork() {
-    const child = fork(program, [this.#url], { execArgv: [] });
-    const ended = once(child, "exit").then(() => {
-      throw new Error("a worker process ended before it served");
-    });
-    ended.catch(() => {});
-    await Promise.race([once(child, "message"), ended]);
-    return child;
+    for (;;) {
+      const child = fork(program, [this.#url], { execArgv: [] });
+      const ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+      const first = await Promise.race([once(child, "message"), ended]);
+      if (Array.isArray(first)) return child;
+      if (first.code !== serverAway)
+        throw new Error(`a worker process ended: code=${first.code} signal=${first.signal}`);
+    }
   }
 }
 

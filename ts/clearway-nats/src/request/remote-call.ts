@@ -201,7 +201,8 @@ export class RemoteCall implements ConversationWire {
   interrupted(why: () => ClearwayError): void {
     if (!this.sent) return;
     if (this.state === "ending") return this.over();
-    const several = this.incoming !== undefined || this.#uploads !== undefined || this.settings.onProgress !== undefined;
+    const several =
+      this.incoming !== undefined || this.#uploads !== undefined || this.settings.onProgress !== undefined;
     if (several || this.#conversation.receiving || this.#conversation.waits) this.lose(own(why()));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, onTestFinished, test } from "vitest";
 import { remotePool } from "../../src/remote-pool.js";
-import { type Work, connection } from "../durable/harness.js";
+import { connection, type Work } from "../durable/harness.js";
 import { logFile } from "../fixtures/log-file.js";
 import { startCluster } from "../server/cluster.js";
 import { freePort, noServer, startServer } from "../server/nats-server.js";
@@ -16,7 +16,13 @@ const faults = ["worker-lost", "no-worker", "transport-closed"];
 
 async function open(servers: string | string[], nats: object = { reconnectTimeWait: 50 }) {
   const errors: unknown[] = [];
-  const work = await remotePool<Work>({ servers, module: "work", silenceMs, nats, onError: (error) => errors.push(error) });
+  const work = await remotePool<Work>({
+    servers,
+    module: "work",
+    silenceMs,
+    nats,
+    onError: (error) => errors.push(error),
+  });
   onTestFinished(() => work.terminate());
   return work;
 }
@@ -113,23 +119,26 @@ describe.skipIf(noServer)("a call in request mode", () => {
     expect(log.lines()).toEqual(["begun x", "ended x"]);
   });
 
-  test.each(["cut", "stall"] as const)("fails typed when its caller hears nothing (%s), and later calls succeed", async (how) => {
-    const log = logFile();
-    const server = await startServer();
-    const proxy = await startProxy(server.port);
-    await startWorker({ servers: server.url });
-    const work = await open(proxy.url, watchful);
-    const call = work.call.held(log.path, "x", log.beside("gate"));
-    const rejected = expect(call).rejects.toMatchObject({ code: expect.stringMatching(faults.join("|")) });
-    await log.until((lines) => lines.includes("begun x"));
-    proxy[how]();
-    const made = work.call.add(1, 1).catch(codeOf);
-    await rejected;
-    proxy.resume();
-    expect([2, ...faults]).toContain(await made);
-    await expect.poll(() => work.call.add(1, 2).catch(codeOf)).toBe(3);
-    expect(log.lines().filter((line) => line === "begun x")).toHaveLength(1);
-  });
+  test.each(["cut", "stall"] as const)(
+    "fails typed when its caller hears nothing (%s), and later calls succeed",
+    async (how) => {
+      const log = logFile();
+      const server = await startServer();
+      const proxy = await startProxy(server.port);
+      await startWorker({ servers: server.url });
+      const work = await open(proxy.url, watchful);
+      const call = work.call.held(log.path, "x", log.beside("gate"));
+      const rejected = expect(call).rejects.toMatchObject({ code: expect.stringMatching(faults.join("|")) });
+      await log.until((lines) => lines.includes("begun x"));
+      proxy[how]();
+      const made = work.call.add(1, 1).catch(codeOf);
+      await rejected;
+      proxy.resume();
+      expect([2, ...faults]).toContain(await made);
+      await expect.poll(() => work.call.add(1, 2).catch(codeOf)).toBe(3);
+      expect(log.lines().filter((line) => line === "begun x")).toHaveLength(1);
+    },
+  );
 
   test.each(["the caller", "the worker process", "both"])(
     "that is a stream fails with worker-lost when the connection of %s is interrupted for a moment",
