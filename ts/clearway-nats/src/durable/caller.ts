@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { setMaxListeners } from "node:events";
 import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
-import { headers, nuid } from "@nats-io/transport-node";
-import type { StandardMessageCodec } from "clearway/channel";
+import { headers, type NatsConnection, nuid } from "@nats-io/transport-node";
+import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused, unmoved } from "clearway/remote";
 import { outcome, own } from "../request/outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
-import { type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
+import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
 import { classOf, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
 import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding } from "./options.js";
-import type { DurablePoolContext } from "./pool.js";
-import { Publisher, StoreError, type Stored } from "./publisher.js";
+import { Publisher, type Stored, StoreError } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
 import { StoredResults } from "./stored-results.js";
 import { ensureStreams, managerOf } from "./streams.js";
 import { Values } from "./values.js";
+
+/** What `durablePool()` needs besides its options. */
+export interface DurablePoolContext {
+  readonly connection: NatsConnection;
+  readonly module: string;
+  readonly version: string;
+  readonly extensions: readonly Extension[];
+  readonly onError: (error: unknown) => void;
+  /** Called when the pool has closed. Closes the connection, if it is the pool's own. */
+  closed(): Promise<void>;
+}
 
 /** Options of calls, validated. */
 export interface DurableCallSettings {
@@ -136,7 +146,7 @@ export class DurableCaller {
       this.#open.add(id, open);
       this.#counters.calls++;
       open.release = limited(settings, (reason) => this.#cancel(id, open, reason));
-      this.#store({ id, caller: this.#id, callback: "" }, call, settings).then(
+      this.#store({ id, caller: this.#id, callback: "", cancellable: open.release !== undefined }, call, settings).then(
         (stored) => {
           open.stored = stored;
           if (open.cancelled) this.#drop(id, stored);
@@ -158,7 +168,7 @@ export class DurableCaller {
     this.#checkOpen();
     const id = settings.id ?? this.#nextId();
     const call = this.#encode(task, args, settings);
-    await this.#store({ id, caller: "", callback: settings.callback ?? "" }, call, settings);
+    await this.#store({ id, caller: "", callback: settings.callback ?? "", cancellable: false }, call, settings);
     this.#counters.submitted++;
     return id;
   }
@@ -170,10 +180,7 @@ export class DurableCaller {
     return promise;
   }
 
-  async #result(
-    id: string,
-    limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
-  ): Promise<unknown> {
+  async #result(id: string, limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Promise<unknown> {
     this.#checkOpen();
     limits.signal?.throwIfAborted();
     const controller = new AbortController();
@@ -247,7 +254,7 @@ export class DurableCaller {
   }
 
   async #store(
-    envelope: { readonly id: string; readonly caller: string; readonly callback: string },
+    envelope: Omit<CallEnvelope, "content">,
     call: Uint8Array,
     { key, priority }: DurableCallSettings,
   ): Promise<Stored> {

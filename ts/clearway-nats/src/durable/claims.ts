@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { JetStreamApiError, type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
+import { type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import type { NatsConnection } from "@nats-io/transport-node";
+import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { persistently, watchConnection } from "./connection.js";
 import type { ServeSettings } from "./options.js";
+import { type Publisher, StoreError } from "./publisher.js";
 
 const wrongLastSequence = 10071;
+// The servers store a key only if it has no value yet. The client's `create()` does the same, with a timer for each request.
+const onlyNew = headers();
+onlyNew.set("Nats-Expected-Last-Subject-Sequence", "0");
+const encoder = new TextEncoder();
 // A server that dies may forget that it has confirmed the end of a call, and deliver the call again, within some seconds. So a claim remains
 // for at least this time.
 const releaseMsMin = 60_000;
@@ -17,6 +22,15 @@ export type Claim =
   /** Another run has begun the call. */
   | { readonly taken: false };
 
+/** What {@link Claims} needs. */
+export interface ClaimsParts {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly publisher: Publisher;
+  readonly bucket: string;
+  readonly settings: ServeSettings;
+}
+
 /**
  * Who may run a call, in a bucket of the servers. The first run of a call that creates its key has the claim. Only the servers decide; no
  * clock of a worker process is read.
@@ -27,6 +41,7 @@ export type Claim =
 export class Claims {
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
+  readonly #publisher: Publisher;
   readonly #bucket: string;
   readonly #settings: ServeSettings;
   readonly #releaseMs: number;
@@ -36,9 +51,10 @@ export class Claims {
   #ended: { readonly revision: number; readonly dueMs: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(connection: NatsConnection, manager: JetStreamManager, bucket: string, settings: ServeSettings) {
+  constructor({ connection, manager, publisher, bucket, settings }: ClaimsParts) {
     this.#connection = connection;
     this.#manager = manager;
+    this.#publisher = publisher;
     this.#bucket = bucket;
     this.#settings = settings;
     this.#releaseMs = Math.max(releaseMsMin, 2 * settings.ackWaitMs);
@@ -49,8 +65,17 @@ export class Claims {
   }
 
   /** Claims a call for a run. Rejects with `transport-closed` when the connection has ended. */
-  take(call: string, run: string): Promise<Claim> {
-    return persistently(this.#connection, async () => this.#take(await this.#open(), call, run));
+  async take(call: string, run: string): Promise<Claim> {
+    const store = await persistently(this.#connection, () => this.#open());
+    try {
+      const { seq } = await this.#publisher.publish(`$KV.${this.#bucket}.${call}`, encoder.encode(run), onlyNew);
+      return { taken: true, revision: seq };
+    } catch (reason) {
+      if (!(reason instanceof StoreError && reason.code === wrongLastSequence)) throw reason;
+    }
+    // The claim may be this run's own, if the first confirmation was lost and the request was sent again.
+    const entry = await persistently(this.#connection, () => store.get(call));
+    return entry?.string() === run ? { taken: true, revision: entry.revision } : { taken: false };
   }
 
   /** Counts one more beginning of a call of an idempotent task. Returns the number of beginnings that were counted before. */
@@ -89,17 +114,6 @@ export class Claims {
     }
     const [next] = this.#ended;
     if (next) this.#timer = setTimeout(() => this.#delete(), next.dueMs - at).unref();
-  }
-
-  async #take(store: KV, call: string, run: string): Promise<Claim> {
-    try {
-      return { taken: true, revision: await store.create(call, run) };
-    } catch (reason) {
-      if (!(reason instanceof JetStreamApiError && reason.code === wrongLastSequence)) throw reason;
-    }
-    // The claim may be this run's own, if the answer to an earlier request was lost.
-    const entry = await store.get(call);
-    return entry?.string() === run ? { taken: true, revision: entry.revision } : { taken: false };
   }
 
   async #open(): Promise<KV> {

@@ -49,7 +49,8 @@ function follow(connection: NatsConnection, watch: Watch): void {
       for (const each of [...watch.listeners]) {
         if (status.type === "reconnect") each.reconnected();
         else if (status.type === "disconnect") each.disconnected?.();
-        else if (status.type === "error" && status.error instanceof PermissionViolationError) each.refused?.(status.error);
+        else if (status.type === "error" && status.error instanceof PermissionViolationError)
+          each.refused?.(status.error);
       }
     }
   };
@@ -57,9 +58,7 @@ function follow(connection: NatsConnection, watch: Watch): void {
   read().catch(() => {});
   void connection.closed().then((error) => {
     const message = "the connection to the servers is closed";
-    watch.reason = error
-      ? caused("transport-closed", message, error)
-      : new ClearwayError("transport-closed", message);
+    watch.reason = error ? caused("transport-closed", message, error) : new ClearwayError("transport-closed", message);
     for (const each of [...watch.listeners]) each.closed(watch.reason);
     watch.listeners.clear();
   });

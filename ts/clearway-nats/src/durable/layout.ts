@@ -7,11 +7,11 @@ import { isId, isObjectName } from "./names.js";
 // A call:
 //
 //   u8   version of this layout: 1
-//   u8   form: 0 = the call follows, 1 = the call is an object of the bucket of values
+//   u8   form: 0 = the call follows, 1 = the call is an object of the bucket of values; plus 2 if the caller may cancel the call
 //   u8   length of the id, and the id (ASCII)
 //   u8   length of the caller's id, and that id. Length 0: the outcome is stored under the call's id
 //   u8   length of the callback subject, and that subject (ASCII). Length 0: none
-//   ...  form 0: the call (`wire/call.ts`); form 1: f64 size of the object in bytes, little-endian, and its name (ASCII)
+//   ...  form 0 or 2: the call (`wire/call.ts`); form 1 or 3: f64 size of the object in bytes, little-endian, and its name (ASCII)
 //
 // The outcomes of calls. A message has one or more of them:
 //
@@ -32,6 +32,8 @@ export interface CallEnvelope {
   readonly caller: string;
   /** The subject to which the outcome is also published. Empty for none. */
   readonly callback: string;
+  /** Whether the caller may cancel the call while it runs. */
+  readonly cancellable: boolean;
   readonly content: Content;
 }
 
@@ -42,11 +44,11 @@ export interface OutcomeEnvelope {
 }
 
 /** Encodes a call's envelope. Copies the content. */
-export function writeCall({ id, caller, callback, content }: CallEnvelope): Uint8Array {
+export function writeCall({ id, caller, callback, cancellable, content }: CallEnvelope): Uint8Array {
   const size = 5 + id.length + caller.length + callback.length + contentBytes(content);
   const writer = new EnvelopeWriter(new Uint8Array(size));
   writer.byte(layoutVersion);
-  writer.byte(formOf(content));
+  writer.byte(formOf(content) + (cancellable ? 2 : 0));
   writer.text(id);
   writer.text(caller);
   writer.text(callback);
@@ -64,7 +66,9 @@ export function readCall(bytes: Uint8Array): CallEnvelope {
   const caller = reader.text();
   if (caller !== "" && !isId(caller)) throw malformed("a caller's id is none");
   const callback = reader.text();
-  return { id, caller, callback, content: reader.content(form) };
+  // The form of the content: any other bit of the byte is unknown.
+  const content = reader.content(form & ~2);
+  return { id, caller, callback, cancellable: (form & 2) !== 0, content };
 }
 
 /** Encodes the envelope of one outcome. Copies the content. */
@@ -110,7 +114,8 @@ export function* readOutcomes(bytes: Uint8Array): Generator<OutcomeEnvelope> {
 }
 
 const formOf = (content: Content): number => ("bytes" in content ? 0 : 1);
-const contentBytes = (content: Content): number => ("bytes" in content ? content.bytes.length : 8 + content.object.length);
+const contentBytes = (content: Content): number =>
+  "bytes" in content ? content.bytes.length : 8 + content.object.length;
 
 class EnvelopeWriter {
   #at = 0;

@@ -58,7 +58,10 @@ export class OpenCalls {
     // A map keeps the order of insertion, so the oldest calls come first.
     for (const [id, { atMs }] of this.#calls) {
       if (atMs >= oldest) return;
-      const reason = new ClearwayError("deadline", `the servers keep a call and its outcome for ${ageMs} ms, and it had none`);
+      const reason = new ClearwayError(
+        "deadline",
+        `the servers keep a call and its outcome for ${ageMs} ms, and it had none`,
+      );
       this.settle(id, "failed", (call) => call.fail(reason));
     }
   }

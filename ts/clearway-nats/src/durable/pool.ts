@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { NatsConnection } from "@nats-io/transport-node";
 import type { Callers } from "clearway";
-import type { Extension } from "clearway/channel";
 import { ClearwayError, checked, invalid, type Rules, type Test } from "clearway/remote";
-import { DurableCaller, type DurableCallSettings, type DurablePoolStats } from "./caller.js";
+import { DurableCaller, type DurableCallSettings, type DurablePoolContext, type DurablePoolStats } from "./caller.js";
 import { isId } from "./names.js";
 import { callerSettingsOf, type DurableCallerOptions } from "./options.js";
 
@@ -17,8 +15,11 @@ export type DurableCallers<Module> = {
 };
 
 type TaskName<Module> = keyof DurableCallers<Module> & string;
-type Arguments<Module, Name extends TaskName<Module>> =
-  DurableCallers<Module>[Name] extends (...args: infer Args) => unknown ? Args : never;
+type Arguments<Module, Name extends TaskName<Module>> = DurableCallers<Module>[Name] extends (
+  ...args: infer Args
+) => unknown
+  ? Args
+  : never;
 
 /** Options of durable calls. */
 export interface DurableCallOptions {
@@ -94,17 +95,6 @@ export interface DurablePool<Module> extends DurableCallable<Module>, AsyncDispo
   terminate(): Promise<void>;
 }
 
-/** What `durablePool()` needs besides its options. */
-export interface DurablePoolContext {
-  readonly connection: NatsConnection;
-  readonly module: string;
-  readonly version: string;
-  readonly extensions: readonly Extension[];
-  readonly onError: (error: unknown) => void;
-  /** Called when the pool has closed. Closes the connection, if it is the pool's own. */
-  closed(): Promise<void>;
-}
-
 const abortSignal: Test = (value) =>
   typeof (value as AbortSignal | null)?.addEventListener === "function" || "an AbortSignal";
 const keyRule: Test = (value) =>
@@ -137,7 +127,11 @@ export async function durablePool<Module>(
 ): Promise<DurablePool<Module>> {
   const caller = await DurableCaller.open(context, callerSettingsOf(options));
   const bound = (settings: DurableCallSettings): DurableCallable<Module> => ({
-    call: byName<DurableCallers<Module>>((task) => (...args) => caller.call(task, args, settings)),
+    call: byName<DurableCallers<Module>>(
+      (task) =>
+        (...args) =>
+          caller.call(task, args, settings),
+    ),
   });
   const close = async (closeOptions: { timeoutMs?: number } = {}): Promise<void> => {
     const { timeoutMs } = checked(closeOptions, { timeoutMs: milliseconds }, { timeoutMs: 30_000 });

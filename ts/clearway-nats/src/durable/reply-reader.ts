@@ -7,7 +7,9 @@ import { watchConnection } from "./connection.js";
 // The servers end a request for outcomes after this time, and give a sign of life after half of it. The client makes a new consumer after two
 // signs are missing. So a consumer that is lost while the connection stays is noticed in about this time.
 const requestMs = 4_000;
-const batch = 512;
+// Messages that the servers send ahead. Each has at most half of the servers' limit of a message, 512 KiB, so all of them are below the 64 MiB
+// after which the servers cut a client that reads too slowly.
+const batch = 64;
 // The servers keep outcomes that this caller has read for at most about this time.
 const purgeMs = 10_000;
 const retryMs = 500;

@@ -3,7 +3,7 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
 import type { ServeContext } from "../serve/context.js";
-import { decodeCall, encodeFailure, encodeResult, type WireCall } from "../wire/call.js";
+import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
 import type { Claims } from "./claims.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
 import { isId, type Names } from "./names.js";
@@ -75,7 +75,8 @@ async function promised(task: string, answer: unknown): Promise<unknown> {
 export class Run {
   readonly #context: RunContext;
   readonly #envelope: CallEnvelope;
-  readonly #controller = new AbortController();
+  // Undefined for a call that its caller cannot cancel. A signal costs more than everything else that the local pool does for a short call.
+  readonly #controller: AbortController | undefined;
   #delivery: Delivery;
   #claim: number | undefined;
   // Number of this beginning of the call, among those that are counted.
@@ -87,6 +88,7 @@ export class Run {
     this.#context = context;
     this.#envelope = envelope;
     this.#delivery = delivery;
+    this.#controller = envelope.cancellable ? new AbortController() : undefined;
   }
 
   /** Runs the call. Never rejects. Resolves with false if the call was given back or will come again. */
@@ -120,7 +122,7 @@ export class Run {
 
   /** Cancels the task. */
   cancel(): void {
-    this.#controller.abort(new ClearwayError("cancelled", "the caller has cancelled the call"));
+    this.#controller?.abort(new ClearwayError("cancelled", "the caller has cancelled the call"));
   }
 
   // Returns the encoded outcome of the call. Throws `GiveBack` if the call has none in this process.
@@ -149,18 +151,11 @@ export class Run {
   }
 
   async #run({ task, args, options }: WireCall): Promise<unknown> {
-    const { pool, settings } = this.#context;
+    const { settings } = this.#context;
     const idempotent = this.#context.idempotent.has(task);
     if (idempotent) await this.#begin(task);
     else await this.#claimCall(task);
-    const { timeoutMs, deadlineMs, key, priority } = options ?? {};
-    const { call } = pool.with({
-      signal: this.#controller.signal,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(deadlineMs !== undefined && { deadlineMs }),
-      ...(key !== undefined && { key }),
-      ...(priority !== undefined && { priority }),
-    });
+    const { call } = this.#pool(options);
     try {
       return await promised(task, (call as Readonly<Record<string, Caller>>)[task]!(...args));
     } catch (thrown) {
@@ -170,6 +165,21 @@ export class Run {
       if (this.#begun >= settings.tries) throw await this.#giveUp(task, thrown);
       throw new GiveBack(Math.min(giveBackMsMax, 50 * 2 ** this.#begun), thrown);
     }
+  }
+
+  // Returns the local pool's tasks with the options of this call.
+  #pool(options: WireCallOptions | undefined): { readonly call: object } {
+    const { pool } = this.#context;
+    // The pool keeps a function for each name. Only the names of the module's tasks come here.
+    if (options === undefined && this.#controller === undefined) return pool;
+    const { timeoutMs, deadlineMs, key, priority } = options ?? {};
+    return pool.with({
+      ...(this.#controller && { signal: this.#controller.signal }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(key !== undefined && { key }),
+      ...(priority !== undefined && { priority }),
+    });
   }
 
   // An idempotent task may begin `tries` times. The first beginning is not counted, so that a call which ends at once costs nothing more.

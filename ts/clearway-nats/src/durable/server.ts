@@ -7,7 +7,13 @@ import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
-import { type DurableServeOptions, headersBytesMax, objectBytesMinOf, outstanding, serveSettingsOf } from "./options.js";
+import {
+  type DurableServeOptions,
+  headersBytesMax,
+  objectBytesMinOf,
+  outstanding,
+  serveSettingsOf,
+} from "./options.js";
 import { Publisher } from "./publisher.js";
 import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
@@ -44,7 +50,7 @@ export interface DurableServeStats {
 }
 
 // Number of ended calls whose repeated delivery is recognized. An id has at most 128 characters.
-const endedMax = 16_384;
+const endedMax = 8_192;
 // A partition's calls run one after the other. A request for several saves a round trip between them.
 const partitionCapacity = 16;
 
@@ -74,9 +80,15 @@ export async function serveDurable(
     onError,
     settings,
     names,
-    claims: new Claims(connection, manager, names.claims, settings),
+    claims: new Claims({ connection, manager, publisher, bucket: names.claims, settings }),
     values: new Values(connection, names.values, settings),
-    writer: new ResultWriter({ connection, manager, publisher, names, bytesMax: payloadBytesMax - headersBytesMax }),
+    writer: new ResultWriter({
+      connection,
+      manager,
+      publisher,
+      names,
+      bytesMax: Math.floor(payloadBytesMax / 2) - headersBytesMax,
+    }),
     publisher,
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
@@ -107,7 +119,8 @@ class Server implements ServedMode<DurableServeStats> {
   readonly #context: RunContext;
   readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
   readonly #runs = new Map<string, Run>();
-  readonly #ended = new Set<string>();
+  #ended = new Set<string>();
+  #endedBefore = new Set<string>();
   readonly #capacity: Capacity;
   readonly #pullers: Puller[];
   readonly #drops: Subscription;
@@ -185,7 +198,7 @@ class Server implements ServedMode<DurableServeStats> {
     }
     const { id } = envelope;
     const known = this.#runs.get(id);
-    if (known !== undefined || this.#ended.has(id)) {
+    if (known !== undefined || this.#ended.has(id) || this.#endedBefore.has(id)) {
       counters.duplicates++;
       if (known) known.deliveredAgain(delivery);
       else delivery.ack();
@@ -216,13 +229,11 @@ class Server implements ServedMode<DurableServeStats> {
     }
   }
 
+  // Remembers at least the last `endedMax` calls. A set is slow when its oldest entry is deleted again and again, so there are two.
   #remember(id: string): void {
     this.#ended.add(id);
-    if (this.#ended.size <= endedMax) return;
-    // A set keeps the order of insertion.
-    for (const oldest of this.#ended) {
-      this.#ended.delete(oldest);
-      break;
-    }
+    if (this.#ended.size < endedMax) return;
+    this.#endedBefore = this.#ended;
+    this.#ended = new Set();
   }
 }

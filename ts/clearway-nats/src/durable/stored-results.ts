@@ -30,17 +30,12 @@ export class StoredResults {
           if (error === null) end(() => resolve(message.data));
         },
       });
-      let looking = false;
       const look = async (): Promise<void> => {
-        if (looking) return;
-        looking = true;
         try {
           const body = await this.#stored(id);
           if (body) end(() => resolve(body));
         } catch {
           // The servers do not answer now. The next look asks again.
-        } finally {
-          looking = false;
         }
       };
       const timer = setInterval(look, lookMs);
@@ -55,6 +50,7 @@ export class StoredResults {
         unwatch();
         signal.removeEventListener("abort", aborted);
         subscription.unsubscribe();
+        // Does nothing after the first time.
         settle();
       };
       void look();

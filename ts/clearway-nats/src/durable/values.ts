@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstream } from "@nats-io/jetstream";
-import { Objm, type ObjectStore, StorageType } from "@nats-io/obj";
+import { type ObjectStore, Objm, StorageType } from "@nats-io/obj";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { persistently } from "./connection.js";
@@ -67,8 +67,6 @@ export class Values {
     this.#store ??= new Objm(jetstream(this.#connection)).create(this.#bucket, {
       storage: storage === "file" ? StorageType.File : StorageType.Memory,
       replicas,
-      // The client passes the options on to the servers, which know the number of replicas by another name.
-      ...({ num_replicas: replicas } as object),
       ttl: nanos(callAgeMs + resultAgeMs),
     });
     try {

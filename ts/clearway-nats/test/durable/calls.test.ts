@@ -189,7 +189,9 @@ describe.skipIf(noServer)("large values", () => {
     expect(work.stats().objects.readBytes).toBe(worker.stats().objects.storedBytes);
     const manager = await jetstreamManager(nats);
     const chunks = async (): Promise<number> => {
-      const { state } = await manager.streams.info(`OBJ_${namesOf("work", "0").values}`, { subjects_filter: "$O.*.C.>" });
+      const { state } = await manager.streams.info(`OBJ_${namesOf("work", "0").values}`, {
+        subjects_filter: "$O.*.C.>",
+      });
       return Object.keys(state.subjects ?? {}).length;
     };
     await expect.poll(chunks).toBe(0);

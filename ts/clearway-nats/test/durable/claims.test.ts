@@ -2,7 +2,8 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Claims } from "../../src/durable/claims.js";
-import { serveSettingsOf } from "../../src/durable/options.js";
+import { outstanding, serveSettingsOf } from "../../src/durable/options.js";
+import { Publisher } from "../../src/durable/publisher.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
 
 beforeEach(() => {
@@ -22,7 +23,11 @@ function setup() {
     },
   };
   const manager = { streams } as unknown as JetStreamManager;
-  const claims = new Claims(connection.nats, manager, "bucket", serveSettingsOf({ ackWaitMs: 1_000 }));
+  const publisher = new Publisher(connection.nats, { ...outstanding, resendMs: 60_000 });
+  const settings = serveSettingsOf({ ackWaitMs: 1_000 });
+  const claims = new Claims({ connection: connection.nats, manager, publisher, bucket: "bucket", settings });
+  // Only the timers of the claims remain.
+  publisher.end();
   return { connection, claims, deleted };
 }
 

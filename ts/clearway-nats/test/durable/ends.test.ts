@@ -70,7 +70,10 @@ describe.skipIf(noServer)("opening durable mode", () => {
     const nats = await connection(server.url);
     const manager = await jetstreamManager(nats);
     await manager.streams.add({ name: names.calls, subjects: ["other"], retention: RetentionPolicy.Limits });
-    await expect(caller(nats)).rejects.toMatchObject({ code: "connect-failed", message: /durable mode needs workqueue/ });
+    await expect(caller(nats)).rejects.toMatchObject({
+      code: "connect-failed",
+      message: /durable mode needs workqueue/,
+    });
   });
 
   test("keeps the options of streams that exist", async () => {

@@ -12,9 +12,7 @@ import { wireCodec } from "../../src/wire/call.js";
 export type Work = typeof import("../fixtures/work.tasks.js");
 
 /** The names of the tasks in `work.tasks.ts`. */
-const tasks = [
-  ...["add", "echo", "bytes", "lengthOf", "fail", "notEncodable", "exit", "killProcess", "effect", "held", "untilAborted", "count"],
-];
+const tasks = "add echo bytes lengthOf fail notEncodable exit killProcess effect held untilAborted count".split(" ");
 
 /** Connects to a server for a test. A lost connection is made again at once. */
 export async function connection(url: string | string[], options: object = {}): Promise<NatsConnection> {
@@ -49,9 +47,19 @@ export async function serve(nats: NatsConnection, ends: Ends = {}): Promise<Test
     pool: (ends.pool ?? { size: 2 }) as PoolOptions<never>,
     onError: (error) => errors.push(error),
   });
-  const workers = pool<AnyModule>(new URL("../fixtures/work.tasks.ts", import.meta.url), (settings.pool ?? {}) as PoolOptions<never>);
+  const workers = pool<AnyModule>(
+    new URL("../fixtures/work.tasks.ts", import.meta.url),
+    (settings.pool ?? {}) as PoolOptions<never>,
+  );
   await workers.ready();
-  const context = { connection: nats, settings, workerId: crypto.randomUUID(), codec: wireCodec(), pool: workers, tasks };
+  const context = {
+    connection: nats,
+    settings,
+    workerId: crypto.randomUUID(),
+    codec: wireCodec(),
+    pool: workers,
+    tasks,
+  };
   const served = await serveDurable(context, ends.serve);
   onTestFinished(async () => {
     await served.close(0);
@@ -61,7 +69,10 @@ export async function serve(nats: NatsConnection, ends: Ends = {}): Promise<Test
 }
 
 /** Opens a pool of the tasks of `work.tasks.ts`. Ends with the test. */
-export async function caller(nats: NatsConnection, ends: Ends = {}): Promise<DurablePool<Work> & { errors: unknown[] }> {
+export async function caller(
+  nats: NatsConnection,
+  ends: Ends = {},
+): Promise<DurablePool<Work> & { errors: unknown[] }> {
   const errors: unknown[] = [];
   const context = {
     connection: nats,

@@ -4,8 +4,20 @@ import { describe, expect, inject, test } from "vitest";
 import { joinOutcomes, readCall, readOutcomes, writeCall, writeOutcome } from "../../src/durable/layout.js";
 import { objectName } from "../../src/durable/names.js";
 
-const inline = { id: "call-1", caller: "me", callback: "clearway.callback.x", content: { bytes: Uint8Array.of(1, 2, 3) } };
-const object = { id: "a".repeat(128), caller: "", callback: "", content: { object: objectName("call-1"), objectBytes: 2 ** 40 } };
+const inline = {
+  id: "call-1",
+  caller: "me",
+  callback: "clearway.callback.x",
+  cancellable: true,
+  content: { bytes: Uint8Array.of(1, 2, 3) },
+};
+const object = {
+  id: "a".repeat(128),
+  caller: "",
+  callback: "",
+  cancellable: false,
+  content: { object: objectName("call-1"), objectBytes: 2 ** 40 },
+};
 
 describe("a call's envelope", () => {
   test.each([inline, object])("is read as it was written", (call) => {

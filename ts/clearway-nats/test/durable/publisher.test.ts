@@ -112,7 +112,10 @@ describe("the publisher", () => {
 
   test("rejects with not-allowed what the user may not publish, and nothing else", async () => {
     const { connection, publisher } = setup();
-    const refused = expect(publisher.publish("a", body)).rejects.toMatchObject({ code: "not-allowed", message: /subject a/ });
+    const refused = expect(publisher.publish("a", body)).rejects.toMatchObject({
+      code: "not-allowed",
+      message: /subject a/,
+    });
     const stored = publisher.publish("b", body);
     const reply = connection.take()[1]!.reply!;
     await connection.refuse("a");
@@ -125,7 +128,8 @@ describe("the publisher", () => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);
     const reply = connection.take()[0]!.reply!;
-    for (const answer of ["", "no json", "null", "{}", '{"stream":1,"seq":2}']) connection.deliver(reply, { body: answer });
+    for (const answer of ["", "no json", "null", "{}", '{"stream":1,"seq":2}'])
+      connection.deliver(reply, { body: answer });
     confirm(connection, reply, 3);
     await expect(stored).resolves.toMatchObject({ seq: 3 });
   });

@@ -84,7 +84,9 @@ describe.skipIf(noServer)("a submitted call", () => {
     const work = await caller(nats);
     const id = await work.submit("add", [1, 1], { callback: "orders.done" });
     await expect(work.result(id)).resolves.toBe(2);
-    await expect.poll(() => worker.errors).toMatchObject([{ code: "invalid-argument", message: /callback=orders\.done/ }]);
+    await expect
+      .poll(() => worker.errors)
+      .toMatchObject([{ code: "invalid-argument", message: /callback=orders\.done/ }]);
   });
 
   test("keeps a large result as an object that can be read again", async () => {

@@ -77,7 +77,13 @@ describe.skipIf(noServer)("a durable call whose worker process is killed", () =>
     let deaths = 0;
     let worker = await startWorker(options);
     while (!ended) {
-      const died = await Promise.race([worker.exited.then(() => true), poison.then(() => false, () => false)]);
+      const died = await Promise.race([
+        worker.exited.then(() => true),
+        poison.then(
+          () => false,
+          () => false,
+        ),
+      ]);
       if (!died) break;
       deaths++;
       worker = await startWorker(options);
