@@ -4,8 +4,8 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { caused } from "clearway/remote";
 import { watchConnection } from "./connection.js";
 
-// The servers end a request for outcomes after this time, and give a sign of life after half of it. The client makes a new consumer after two
-// signs are missing. So a consumer that is lost while the connection stays is noticed in about this time.
+// The servers end a request for outcomes after this time, and give a sign of life after half of it. A consumer is renewed after two signs are
+// missing. So one that is lost while the connection stays is noticed in about this time.
 const requestMs = 4_000;
 // Messages that the servers send ahead. Each has at most half of the servers' limit of a message, 512 KiB, so all of them are below the 64 MiB
 // after which the servers cut a client that reads too slowly.
@@ -97,10 +97,20 @@ export class ReplyReader {
     });
     if (generation !== this.#generation || this.#closed) return void messages.close();
     this.#messages = messages;
+    void this.#watch(messages, generation);
     // The client gives a consumer up only if its stream is gone, or by a refusal.
     void messages.closed().then((error) => {
       if (generation === this.#generation) void this.#renew(error);
     });
+  }
+
+  // Renews a consumer that gives no signs of life. The client waits for the servers to say that it is gone, which a cluster does not say
+  // while it hopes that the consumer's server comes back.
+  async #watch(messages: ConsumerMessages, generation: number): Promise<void> {
+    for await (const { type } of messages.status()) {
+      if (generation !== this.#generation) return;
+      if (type === "heartbeats_missed") return void this.#renew(undefined);
+    }
   }
 
   // Makes a new consumer. Tries again until the reader is closed, or until another renewal has begun.

@@ -69,7 +69,7 @@ export async function serveDurable(
   const settings = await ensureStreams(manager, names, serveSettingsOf(options));
   const consumers = await ensureConsumers(manager, names, settings);
   const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
-  const publisher = new Publisher(connection, { ...outstanding, resendMs: 5_000 });
+  const publisher = new Publisher(connection, { ...outstanding, resendMs });
   const run: RunContext = {
     connection,
     module,
@@ -102,6 +102,8 @@ function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<unknown> =
   return concurrency * (most === "cpu" ? availableParallelism() : most);
 }
 
+// A cluster elects another leader of a stream within some seconds.
+const resendMs = 2_000;
 const flushMsMax = 1_000;
 
 // Settles when the servers have received everything that was published, or after a time: there may be no connection now.
