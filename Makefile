@@ -16,7 +16,7 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
 test: ## set up, build, and run every test and check; ONLY="lab chromium" selects stages by name; out/stages.json has the times
-	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb sqlite rust swift tools
+	@scripts/setup.sh node chromium postgresql prometheus nats redis python shells jvm xvfb sqlite rust swift tools
 	@node scripts/test.mjs $(ONLY)
 
 measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release
@@ -26,7 +26,7 @@ measure: ## check allocation budgets, the meter's errors and idle cost with cloc
 	@node measure/run.mjs $(ONLY)
 
 soak: ## run mixed load with injected faults for HOURS (default 1), and check that everything settles and nothing grows: out/soak/report.html
-	@scripts/setup.sh node jvm rust
+	@scripts/setup.sh node nats jvm rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "soak: the example plugin was not built; its part is left out"
 	@node scripts/jvm.mjs compile >/dev/null || echo "soak: the JVM's executor was not compiled; its part is left out"
@@ -49,7 +49,7 @@ remote: ## serve the remote control on loopback: frames one way, commands the ot
 	@npm run --silent start -w @clearway-examples/remote-control
 
 bench: ## measure the promised figures beside other libraries, in about five minutes: out/promises.json
-	@scripts/setup.sh node chromium rust
+	@scripts/setup.sh node chromium nats rust
 	@node scripts/build.mjs
 	@node ts/clearway-lab/dist/cli.js lab --profile promises --out out
 
@@ -102,8 +102,8 @@ sanitize: ## run the C codec and plugins, and the Rust crates, under address, un
 	@node scripts/build.mjs
 	@node scripts/sanitize.mjs $(ONLY)
 
-setup: ## install npm packages, Chromium, PostgreSQL, Prometheus, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages, Swift, the tools that "Runs with" names
-	@scripts/setup.sh node chromium postgresql prometheus python shells jvm xvfb rust swift tools
+setup: ## install npm packages, Chromium, PostgreSQL, Prometheus, NATS, Redis, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages, Swift, the tools that "Runs with" names
+	@scripts/setup.sh node chromium postgresql prometheus nats redis python shells jvm xvfb rust swift tools
 
 clean: ## remove the build output
 	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target swift/.build

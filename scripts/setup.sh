@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh node [chromium] [postgresql] [prometheus] [python] [shells] [jvm] [xvfb] [flutter] [rust] [cross] [swift] [tools]`. It is quick if
-# nothing is missing. It stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser or database,
-# it prints the command that installs it and continues. The tests that need it report that it is missing.
+# Sets up the machine: `scripts/setup.sh PART ...`, with the parts in the list at the end of this file. It is quick if nothing is missing. It
+# stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser, database or server, it prints the
+# command that installs it and continues. The tests that need it report that it is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -66,6 +66,18 @@ need_postgresql() {
 # server on the usual port; the tests do not use it.
 need_prometheus() {
   command -v prometheus >/dev/null 2>&1 || add_package Prometheus prometheus
+}
+
+# The tests of remote pools, the lab and the soak start their own servers from these programs, on 127.0.0.1 and any free port, in a temporary
+# folder. Debian's packages may start a server on the usual port; nothing here uses it. Debian installs nats-server in /usr/sbin, which is
+# not on every user's path.
+need_nats() {
+  command -v nats-server >/dev/null 2>&1 || [ -x /usr/sbin/nats-server ] || add_package "the NATS server" nats-server
+}
+
+# Only for the lab: BullMQ, another library, keeps its jobs in Redis.
+need_redis() {
+  command -v redis-server >/dev/null 2>&1 || add_package Redis redis-server
 }
 
 # The tests run the completion of the command line in these shells, without the user's configuration.
@@ -193,6 +205,8 @@ for what in "$@"; do
     postgresql) need_postgresql ;;
     prometheus) need_prometheus ;;
     python) need_python ;;
+    nats) need_nats ;;
+    redis) need_redis ;;
     shells) need_shells ;;
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
@@ -202,6 +216,6 @@ for what in "$@"; do
     cross) need_cross ;;
     swift) need_swift ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, python, shells, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, nats, redis, python, shells, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
   esac
 done

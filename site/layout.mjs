@@ -25,6 +25,8 @@ export const navigation = [
       ["docs/records.html", "Records"],
       ["docs/channel.html", "Channels"],
       ["docs/transports.html", "Transports and schemas"],
+      ["docs/remote.html", "Remote pools"],
+      ["docs/scale-out.html", "Past one machine"],
       ["docs/native.html", "Native plugins"],
       ["docs/meter.html", "The meter"],
       ["docs/placement.html", "Automatic placement"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make soak HOURS=1`: runs pools, channels, plugins and the JVM's executor under mixed load for a long time, while faults are injected.
-// README.md in this folder explains it. The exit status is 0 if all parts passed, 1 if one failed, and 2 after a wrong option.
+// `make soak HOURS=1`: runs pools, channels, plugins, remote pools and the JVM's executor under mixed load for a long time, while faults are
+// injected. README.md in this folder explains it. The exit status is 0 if all parts passed, 1 if one failed, and 2 after a wrong option.
 import { fork } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { plugins } from "../scripts/native.mjs";
 import { executorMissing, startExecutor } from "./executor.mjs";
+import { natsMissing } from "./nats-server.mjs";
 import { faultsOf, trendsOf } from "./verdict.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -28,6 +29,12 @@ const parts = {
         : existsSync(plugins.c.example)
           ? undefined
           : "the example plugin is not built (make native)",
+  },
+  remote: {
+    missing: () =>
+      existsSync(join(root, "ts/clearway-nats/dist/index.js"))
+        ? natsMissing()
+        : "clearway-nats is not built (make build)",
   },
   executor: {
     missing: executorMissing,

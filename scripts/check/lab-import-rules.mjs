@@ -59,8 +59,13 @@ export const labFolders = {
     types: ["work"],
     why: "family: which executor suits which work",
   },
+  remote: {
+    may: ["channel", "host", "mechanism", "protocol"],
+    types: ["work"],
+    why: "family: calls to other processes over NATS, Redis and HTTP; the servers and worker processes that they need",
+  },
   work: {
-    may: ["channel", "flutter", "host", "isolate", "offload", "push"],
+    may: ["channel", "flutter", "host", "isolate", "offload", "push", "remote"],
     why: "what runs in the measured workers and processes; one file per entry",
   },
   "user-code": { may: [], why: "compiles a user's file and the worker files that it starts" },
@@ -73,13 +78,13 @@ export const labFolders = {
     why: "the command `measure`: one function, called directly and in a worker",
   },
   promises: {
-    may: ["machine", "native", "protocol", "run", "scenario", "statistics"],
+    may: ["machine", "native", "protocol", "remote", "run", "scenario", "statistics"],
     why: "the profile `promises`: probes, rows, targets, table",
   },
   runner: {
     may: [
       ...["bench", "channel", "codec", "flutter", "frame-drops", "host", "isolate", "machine", "mechanism", "memory"],
-      ...["native", "offload", "promises", "protocol", "push", "statistics"],
+      ...["native", "offload", "promises", "protocol", "push", "remote", "statistics"],
     ],
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
   },

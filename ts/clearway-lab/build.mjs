@@ -62,13 +62,17 @@ const everywhere = [
 await rm(out, { recursive: true, force: true });
 
 const external = [
+  "@nats-io/*",
   "@jridgewell/trace-mapping",
   "@observablehq/plot",
   "ajv",
   "ajv/*",
+  "bullmq",
   "capnweb",
   "cbor-x",
   "clearway",
+  "clearway-nats",
+  "clearway-nats/*",
   "clearway-native",
   "clearway-native/*",
   "clearway/*",
@@ -127,6 +131,8 @@ await build({
       "channel-json-stdio",
       "channel-ipc",
       "flutter-answer",
+      "remote-tasks",
+      "remote-worker",
     ]),
   },
   // Comlink is bundled, because its Node entry is CommonJS and its documentation uses the ES modules.

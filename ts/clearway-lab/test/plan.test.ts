@@ -57,6 +57,8 @@ describe("the scenario files", () => {
       "sizes",
       "changing-site",
       "published-executors",
+      "remote-call",
+      "remote-durable",
     ]);
     expect(readdirSync(new URL("../scenarios", import.meta.url)).filter((name) => name.endsWith(".json"))).toHaveLength(
       scenarios.length,
@@ -195,7 +197,9 @@ describe("names on the command line", () => {
 
   test("that are unknown are refused with the valid names", () => {
     expect(() => names("onload")).toThrow(UsageError);
-    expect(() => names("onload")).toThrow("Families: isolate, memory, push, channel, offload. Scenarios: students");
+    expect(() => names("onload")).toThrow(
+      "Families: isolate, memory, push, channel, offload, remote. Scenarios: students",
+    );
     expect(() => names("students/rx")).toThrow("Mechanisms of students: direct, worker-clone");
     expect(() => names("students/direct/more")).toThrow(UsageError);
     expect(() => names("isolate/nothing")).toThrow(UsageError);

@@ -31,6 +31,7 @@ import { addRatio } from "./ratio.js";
 import { report } from "./report.js";
 import { addResume } from "./resume.js";
 import { parseHostNames, parseJdk, parseNames, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
+import { addServe } from "./serve.js";
 import { addTrend } from "./trend.js";
 import { columnsOf, helpItem } from "./width.js";
 
@@ -63,7 +64,7 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument(
     "[what...]",
-    "families (isolate, memory, push, channel, offload), scenarios (students) or cells (students/comlink); default: the twelve questions in the profile quick, everything in the profile full",
+    "families (isolate, memory, push, channel, offload, remote), scenarios (students) or cells (students/comlink); default: the twelve questions in the profile quick, everything in the profile full",
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[] = []) => [...all, name])
   .option("--host <names>", "node, chromium, jvm, flutter, swift, with commas; default: all", parseHostNames)
@@ -164,8 +165,11 @@ addBench(program);
 addInit(program);
 addMeasure(program);
 addRatio(program);
+addServe(program);
 
 addCompletion(program);
+// After a command's name, `--version` is that command's option: `clearway serve` has one.
+program.enablePositionalOptions();
 for (const command of program.commands) command.exitOverride();
 
 try {

@@ -71,7 +71,10 @@ export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnT
   return Number((((after.stolen - before.stolen) / (after.all - before.all)) * 100).toFixed(2));
 }
 
-const PEERS = ["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"];
+const PEERS = [
+  ...["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"],
+  ...["@nats-io/transport-node", "@nats-io/jetstream", "bullmq"],
+];
 
 /** Returns the facts about the build. `names` are the compared libraries (peers), whose versions are reported. */
 export function buildFacts(chromium: string | null, names: readonly string[] = PEERS): BuildFacts {

@@ -20,6 +20,7 @@ export const PROMISE_PEERS = [
   "msgpackr",
   "cbor-x",
   "koffi",
+  "@nats-io/transport-node",
 ];
 
 export interface PromiseRun {

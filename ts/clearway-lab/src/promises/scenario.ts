@@ -46,6 +46,7 @@ const ORDER = [
   "codec",
   "native",
   "frames",
+  "remote",
 ];
 
 export function isPromiseProfile(name: string): name is PromiseProfile {

@@ -55,6 +55,15 @@ export const BENCH_COLUMNS: Column[] = [
   { label: "dropped 120", unit: "frames", metric: "droppedFrames120" },
 ];
 
+/** The figures of calls to other processes. */
+const REMOTE: Column[] = [
+  { label: "p50", unit: "us", metric: "roundTrip", quantile: "p50" },
+  { label: "p99", unit: "us", metric: "roundTrip", quantile: "p99" },
+  { label: "in flight", unit: "us", metric: "perCall" },
+  { label: "calls", unit: "events/s", metric: "callsPerSecond" },
+  { label: "caller's CPU", unit: "us", metric: "callerCpu" },
+];
+
 export const COLUMNS: Record<string, Column[]> = {
   students: STALLS,
   "fetch-image": STALLS,
@@ -151,6 +160,8 @@ export const COLUMNS: Record<string, Column[]> = {
     { label: "computing again", unit: "ms", metric: "back" },
     { label: "batches to adapt", unit: "count", metric: "recoverBack" },
   ],
+  "remote-call": REMOTE,
+  "remote-durable": REMOTE,
   codec: [
     { label: "encode", unit: "us", metric: "encode" },
     { label: "decode", unit: "us", metric: "decode" },
@@ -179,6 +190,7 @@ export function comparedLabel({ compare }: RecordedScenario): string {
     batch: "warm batch",
     task10us: "10 us",
     total: "all batches",
+    perCall: "in flight",
   };
   return names[compare] ?? compare;
 }

@@ -25,6 +25,9 @@ export function loadText(params: Params): string {
   if (perSecond === 0) parts.push(`${shown(count as number)} events back to back`);
   else if (typeof perSecond === "number") parts.push(`${shown(perSecond)} events/s`);
   if (typeof payloadBytes === "number" && payloadBytes > 8) parts.push(`${bytes(payloadBytes)} each`);
+  const { processes, inFlight } = params;
+  if (typeof processes === "number") parts.push(`${processes} worker process${processes === 1 ? "" : "es"}`);
+  if (typeof processes === "number" && typeof inFlight === "number") parts.push(`${shown(inFlight)} in flight`);
   if (receiver === "stalled") parts.push("receiver stalled for 30 ms every 300 ms");
   if (typeof size === "number") parts.push(bytes(size));
   if (typeof memory === "string") parts.push(`${memory} memory`);

@@ -92,3 +92,15 @@ export function firehoseChart(results: Results, record: RunRecord, title: string
   const caption = `${title}: events per second, back to back`;
   return html`<h4>${caption}</h4>${rangeChart(caption, "events per second (logarithmic)", ranges, "/s")}`;
 }
+
+/** Draws the round trips of the smallest calls with one worker process. */
+export function remoteChart(results: Results, record: RunRecord, title: string, cells: RecordedCell[]): Html {
+  const group = byLoad(cells)[0]!;
+  const ranges = group.flatMap((cell) => {
+    const found = metricsFor(results, record, cell)["roundTrip"];
+    return found !== undefined && "p50" in found ? [rangeOf(cell, found)] : [];
+  });
+  ranges.sort((a, b) => a.middle - b.middle);
+  const caption = `${title}: round trip of one call, ${loadText(group[0]!.params).replace(/, [^,]* in flight$/, "")}`;
+  return html`<h4>${caption}</h4>${rangeChart(caption, "µs, logarithmic; dot: median, bar: p10 to p90", ranges, "µs")}${roleLegend("One at a time.")}`;
+}

@@ -12,7 +12,7 @@ import { hostTitle } from "./host-titles.js";
 import { type Html, html } from "./html.js";
 import { coresText, loadText } from "./load-text.js";
 import { offloadCharts } from "./offload/charts.js";
-import { channelChart, codecChart, firehoseChart, poolChart, roleLegend } from "./range-charts.js";
+import { channelChart, codecChart, firehoseChart, poolChart, remoteChart, roleLegend } from "./range-charts.js";
 import { crossingCharts, memoryCharts, uploadCharts } from "./size-charts.js";
 import { byLoad, metricsFor, type Table } from "./table.js";
 import { tableHtml } from "./table-html.js";
@@ -93,6 +93,7 @@ function hostCharts(
   if (scenario.name.startsWith("channel-")) return channelChart(results, record, title, cells);
   if (figuresOf(scenario.name) === "codec") return codecChart(results, record, title, cells);
   if (scenario.family === "offload") return offloadCharts(results, record, scenario, host);
+  if (scenario.family === "remote") return remoteChart(results, record, title, cells);
   if (figuresOf(scenario.name) === "stream") return streamChart(results, record, scenario, title, cells);
   return html`<h4>${title}</h4>`;
 }

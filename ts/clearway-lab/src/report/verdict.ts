@@ -28,6 +28,9 @@ export function verdictOf(results: Results, record: RunRecord): string[] {
     streamSentence,
     channelSentence,
     offloadSentence,
+    remoteSentence,
+    durableSentence,
+    crossoverSentence,
   ].flatMap((sentence) => HOST_NAMES.flatMap((host) => sentence(results, record, host)));
   if (sentences.length > 0) return sentences;
   const measured = record.cells.some((cell) => cell.rounds.length > 0);
@@ -118,6 +121,50 @@ function channelSentence(results: Results, record: RunRecord, host: HostName): s
   const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "roundTrip"));
   return [
     `The round trip of a 2 KB message to a worker in ${hostTitle(host)} took ${ours} us through Clearway's channel and ${bare} us by structured clone over a bare port: ${said}.`,
+  ];
+}
+
+/** The smallest call with one worker process: larger ones measure the copying of bytes. */
+const isSmallest = ({ params }: RecordedCell) => params["processes"] === 1 && params["payloadBytes"] === 8;
+
+function remoteSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const found = pair(record, host, "remote-call", "clearway", "nats-request", isSmallest);
+  if (found === undefined) return [];
+  const said = spoken(compareCells(record, found[0], found[1], "roundTrip.p50", results.noiseFloor));
+  const [ours, bare] = found.map((cell) => p50Of(results, record, cell, "roundTrip"));
+  return [
+    `A call to another process took ${ours} us through Clearway's remote pool in request mode, and a bare request of NATS took ${bare} us: ${said}.`,
+  ];
+}
+
+function durableSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const found =
+    pair(record, host, "remote-durable", "clearway", "bullmq", isSmallest) ??
+    pair(record, host, "remote-durable", "clearway", "jetstream", isSmallest);
+  if (found === undefined) return [];
+  const said = spoken(compareCells(record, found[0], found[1], "perCall", results.noiseFloor));
+  const [ours, other] = found.map((cell) => shown(numberOf(metricsFor(results, record, cell)["callsPerSecond"])));
+  return [
+    `With ${found[0].params["inFlight"]} durable calls in flight, Clearway's remote pool made ${ours} a second, and ${found[1].title} ${other}; the time of a call: ${said}.`,
+  ];
+}
+
+/** Says how long a task must be so that other machines can help. docs/scale-out.md derives it. */
+function crossoverSentence(results: Results, record: RunRecord, host: HostName): string[] {
+  const cell = record.cells.find(
+    (each) =>
+      !each.control &&
+      each.host === host &&
+      each.scenario === "remote-call" &&
+      each.mechanism === "clearway" &&
+      each.rounds.length > 0 &&
+      isSmallest(each),
+  );
+  if (cell === undefined) return [];
+  const { cores } = record.machine;
+  const us = numberOf(metricsFor(results, record, cell)["callerCpu"]);
+  return [
+    `A remote call cost its caller ${shown(us)} us of processor time. Beside a machine with the ${cores} cores of this one, other machines help with tasks that compute for longer than ${shown(us * cores)} us.`,
   ];
 }
 

@@ -3,6 +3,7 @@
 // node-only-none.ts. The build picks one of the two as #lab-node-only.
 import { koffiProblem, peersProblem } from "../native/peers.js";
 import { buildProblem, type PluginBuild, pluginProblem } from "../native/plugin.js";
+import { remoteProblem } from "../remote/programs.js";
 import { type Loader, unless } from "./loader.js";
 
 const memory = () => import("../memory/peers.js");
@@ -19,6 +20,9 @@ const ofBuild =
   async () =>
     unless(await buildProblem(build), async () => (await import("../memory/builds.js")).memoryOfBuild(build));
 
+const remote = () => import("../remote/mechanisms.js");
+const natsProblem = (...packages: string[]) => remoteProblem("nats-server", packages);
+
 export const nodeOnly: Record<string, Loader[]> = {
   "closed-connection": [async () => (await import("../isolate/closed-connection.js")).closedConnections],
   "http2-feed": [async () => (await import("../isolate/http2-feed.js")).feeds],
@@ -31,6 +35,19 @@ export const nodeOnly: Record<string, Loader[]> = {
     async () => unless(await koffiProblem(), async () => (await import("../channel/native-koffi.js")).nativeKoffi),
     async () =>
       unless(await pluginProblem(), async () => (await import("../channel/native-clearway.js")).nativeClearway),
+  ],
+  "remote-call": [
+    async () => unless(natsProblem("@nats-io/transport-node"), async () => (await remote()).natsCalls),
+    async () => unless(natsProblem("clearway-nats"), async () => (await remote()).clearwayCalls),
+    async () => unless(remoteProblem("redis-server", ["bullmq", "ioredis"]), async () => (await remote()).bullmqCalls),
+    async () => (await remote()).httpCalls,
+  ],
+  "remote-durable": [
+    async () =>
+      unless(natsProblem("@nats-io/transport-node", "@nats-io/jetstream"), async () => (await remote()).jetstreamCalls),
+    async () => unless(natsProblem("clearway-nats"), async () => (await remote()).clearwayDurableCalls),
+    async () =>
+      unless(remoteProblem("redis-server", ["bullmq", "ioredis"]), async () => (await remote()).bullmqDurableCalls),
   ],
   works: [async () => (await import("../offload/mechanisms.js")).works],
   sizes: [async () => (await import("../offload/mechanisms.js")).sizes],

@@ -74,6 +74,8 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "sizes",
     "changing-site",
     "published-executors",
+    "remote-call",
+    "remote-durable",
   ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
   return scenarios.sort((a, b) => familyRank(a) - familyRank(b) || rank(a) - rank(b) || a.name.localeCompare(b.name));

@@ -12,7 +12,7 @@ export const PROFILE_NAMES: readonly ProfileName[] = [...SCENARIO_PROFILES, "pub
 export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "jvm", "flutter", "swift"];
 /** The hosts of a scenario that does not list its hosts. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
-export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload"] as const;
+export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload", "remote"] as const;
 
 /**
  * The place where a strategy of the family `offload` runs its actions. `caller` is the calling thread, and `one` is one other thread.

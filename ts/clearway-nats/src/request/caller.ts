@@ -194,6 +194,12 @@ export class Caller implements CallHost, LinkEvents {
     this.#table.delete(call.token);
   }
 
+  interrupted(): void {
+    const why = "the connection to NATS was interrupted, and messages of the call may be lost";
+    for (const entry of [...this.#table.values()])
+      if (entry instanceof RemoteCall) entry.interrupted(() => new ClearwayError("worker-lost", why));
+  }
+
   back(): void {
     void this.members.gather();
   }

@@ -5,7 +5,9 @@ import type { Clock } from "./clock.js";
 
 /** The events of a connection. */
 export interface LinkEvents {
-  /** The connection is made again. Messages that were under way in either direction may be lost. */
+  /** The connection is interrupted. Messages that were under way in either direction may be lost. */
+  interrupted(): void;
+  /** The connection is made again. */
   back(): void;
   /** NATS refused a publish or a subscription, because the user has no permission for the subject. */
   denied(subject: string, cause: Error): void;
@@ -144,11 +146,17 @@ export class Link {
   async #follow(): Promise<void> {
     for await (const status of this.connection.status()) {
       if (this.#over) return;
-      if (status.type === "disconnect") this.#held ??= [];
+      if (status.type === "disconnect") this.#interrupt();
       else if (status.type === "reconnect") this.#resume();
       else if (status.type === "error" && status.error instanceof PermissionViolationError)
         this.#events.denied(status.error.subject, status.error);
     }
+  }
+
+  #interrupt(): void {
+    if (this.#held) return;
+    this.#held = [];
+    this.#events.interrupted();
   }
 
   #resume(): void {

@@ -194,6 +194,18 @@ export class RemoteCall implements ConversationWire {
     if (open) this.#failed(reason);
   }
 
+  /**
+   * Ends a call that a lost message would leave open for ever, because its worker still has it: a stream, a task that may be one, progress, a
+   * large value under way, and a call whose cancel may be lost. A lost answer of any other call is missed by its silence.
+   */
+  interrupted(why: () => ClearwayError): void {
+    if (!this.sent) return;
+    if (this.state === "ending") return this.over();
+    const several =
+      this.incoming !== undefined || this.#uploads !== undefined || this.settings.onProgress !== undefined;
+    if (several || this.#conversation.receiving || this.#conversation.waits) this.lose(own(why()));
+  }
+
   /** Fails a call that was never sent. */
   refuse(reason: unknown): void {
     if (this.state !== "idle") return this.cancel(reason, "cancelled");

@@ -169,7 +169,11 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     if (this.#calls.size === 0) this.#whenIdle?.();
   }
 
-  // Announces this worker, also after an interrupted connection, because callers may have forgotten it.
+  interrupted(): void {
+    for (const call of [...this.#calls.values()]) call.interrupted();
+  }
+
+  // Announces this worker, because callers may have forgotten it.
   back(): void {
     this.#link.send(this.#subjects.members, this.#me());
   }
@@ -196,13 +200,19 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   /** Gives a sign of life for the calls that are older than a tick, and cancels those whose callers give none. */
   tick(): void {
     if (this.#link.interrupted) return;
-    for (const call of this.#calls.values()) {
+    // Counts ticks instead of time. After a pause of this process, messages that have arrived meanwhile are read before the next tick.
+    const most = Math.ceil(this.#context.settings.silenceMs / aliveMs);
+    for (const call of [...this.#calls.values()]) {
+      // A caller takes the parts of an answer as they come. If it does not, its connection was interrupted, and parts are lost.
+      if (call.waitsForCaller && call.unheard++ > most) {
+        this.#counts.abandoned++;
+        call.abandon(new ClearwayError("cancelled", "the caller took no more of the answer"));
+        continue;
+      }
       if (call.ticks++ === 0) continue;
       call.account.tokens.push(call.reply.slice(call.account.inbox.length + 1));
       if (call.task !== undefined) this.#long.add(call.task);
     }
-    // Counts ticks instead of time. After a pause of this process, messages that have arrived meanwhile are read before the next tick.
-    const most = Math.ceil(this.#context.settings.silenceMs / aliveMs);
     for (const account of [...this.#accounts.values()]) {
       const { tokens } = account;
       account.tokens = [];

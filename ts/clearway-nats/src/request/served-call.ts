@@ -40,6 +40,8 @@ export class ServedCall implements ConversationWire {
   readonly reply: string;
   /** Number of ticks since the call arrived. */
   ticks = 0;
+  /** Number of ticks since the caller's last message. */
+  unheard = 0;
   readonly #host: ServedHost;
   readonly #conversation: Conversation;
   #state: "receiving" | "running" | "answering" | "over" = "receiving";
@@ -89,6 +91,7 @@ export class ServedCall implements ConversationWire {
 
   /** Handles a message of the caller. A call that breaks the protocol, or exceeds a limit, fails. Never throws. */
   receive(bytes: Uint8Array): void {
+    this.unheard = 0;
     if (this.isOver) return;
     try {
       const received = this.#conversation.receive(bytes);
@@ -107,6 +110,19 @@ export class ServedCall implements ConversationWire {
     this.#conversation.drop();
     this.#state = "running"; // an answer whose parts were under way is given up
     this.#fail(reason);
+  }
+
+  /** Ends a call of which a lost message would never be missed: a stream, progress, a large value under way. */
+  interrupted(): void {
+    const several = this.#stream !== undefined || this.#inputs !== undefined || this.#progress !== undefined;
+    if (!several && !this.#conversation.receiving && !this.#conversation.waits) return;
+    const what = "the connection of the worker process was interrupted, and messages of the call may be lost";
+    this.abort(new ClearwayError("worker-lost", what));
+  }
+
+  /** Whether the call only waits until its caller takes the rest of a large answer. */
+  get waitsForCaller(): boolean {
+    return this.#state === "answering" && this.#conversation.waits;
   }
 
   /** Ends the call without an answer, because its caller is gone. */

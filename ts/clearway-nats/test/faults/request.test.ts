@@ -140,6 +140,31 @@ describe.skipIf(noServer)("a call in request mode", () => {
     },
   );
 
+  test.each(["the caller", "the worker process", "both"])(
+    "that is a stream fails with worker-lost when the connection of %s is interrupted for a moment",
+    async (side) => {
+      const server = await startServer({ port: await freePort() });
+      const proxy = await startProxy(server.port);
+      const servers = side === "the worker process" ? proxy.url : server.url;
+      await startWorker({ servers, nats: { reconnectTimeWait: 50 } });
+      const work = await open(side === "the caller" ? proxy.url : server.url);
+      const stream = work.with({ window: { items: 4 } }).call.count(1_000_000);
+      await expect(stream.next()).resolves.toMatchObject({ value: 0 });
+      if (side === "both") {
+        await server.kill();
+        await server.start();
+      } else {
+        proxy.cut();
+        proxy.mend();
+      }
+      const read = async (): Promise<void> => {
+        for await (const _ of stream);
+      };
+      await expect(read()).rejects.toMatchObject({ code: "worker-lost" });
+      await expect.poll(() => work.call.add(1, 2).catch(codeOf)).toBe(3);
+    },
+  );
+
   test("has one effect when its worker's connection is cut", async () => {
     const log = logFile();
     const server = await startServer();

@@ -57,6 +57,7 @@ const probes = {
   list: async () => (await import("../probe/list.mjs")).list,
   native: async () => (await import("../probe/native.mjs")).native,
   placement: async () => (await import("../probe/placement.mjs")).placement,
+  remote: async () => (await import("../probe/remote.mjs")).remote,
   scan: async () => (await import("../probe/scan.mjs")).scan,
   start: async () => (await import("../probe/start.mjs")).start,
   stream: async () => (await import("../probe/stream.mjs")).stream,

@@ -8,6 +8,7 @@ import { frames } from "./frames.js";
 import { idle } from "./idle.js";
 import { native } from "./native.js";
 import { placement } from "./placement.js";
+import { remote } from "./remote.js";
 import { scan } from "./scan.js";
 import { start } from "./start.js";
 import { stream } from "./stream.js";
@@ -29,4 +30,5 @@ export const measurements: Readonly<Record<string, ScenarioMeasurement>> = {
   codec,
   native,
   frames,
+  remote,
 };

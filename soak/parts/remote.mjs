@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Remote pools in both modes over a real NATS server: calls, streams both ways, progress, cancellation and keys, while worker processes are
+// killed and the server is restarted.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { remotePool } from "clearway-nats";
+import { NatsServer } from "../nats-server.mjs";
+import { Wrong } from "../tally.mjs";
+
+const program = fileURLToPath(new URL("./remote-worker.mjs", import.meta.url));
+
+/** The tasks that may run again after a worker process has died. */
+export const idempotent = ["add", "bytes", "lengthOf"];
+
+const workerCount = 2;
+/** The exit code of a worker process that cannot connect. */
+export const serverAway = 3;
+
+const check = (right, what) => {
+  if (!right) throw new Wrong(what);
+};
+
+/** The errors of a call in request mode whose worker was killed, or whose messages were lost with the server. */
+const lost = ["worker-lost", "no-worker", "transport-closed"];
+/** The errors of a task whose worker thread another call has ended. */
+const crashed = ["worker-crashed", "worker-exited", "out-of-memory", ...lost];
+
+const requestOperations = (random) => {
+  const upTo = (most) => Math.floor(random() * most) + 1;
+  const bytes = () => 2 ** Math.floor(random() * 22);
+  return [
+    {
+      name: "call",
+      weight: 40,
+      expected: crashed,
+      run: async ({ work }) => check((await work.call.add(2, 3)) === 5, "2 + 3 is not 5"),
+    },
+    {
+      name: "call with a key",
+      weight: 8,
+      expected: crashed,
+      run: async ({ work }) => check((await work.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
+    },
+    {
+      name: "large result",
+      weight: 6,
+      expected: crashed,
+      async run({ work }) {
+        const length = bytes();
+        const result = await work.call.bytes(length);
+        check(result.length === length && result[length - 1] === 7, `a result of ${length} bytes is damaged`);
+      },
+    },
+    {
+      name: "large argument",
+      weight: 6,
+      expected: crashed,
+      async run({ work }) {
+        const length = bytes();
+        check((await work.call.lengthOf(new Uint8Array(length))) === length, "an argument has another length");
+      },
+    },
+    {
+      name: "stream",
+      weight: 6,
+      expected: crashed,
+      async run({ work }) {
+        const count = upTo(2000);
+        let next = 0;
+        for await (const value of work.call.numbers(count))
+          check(value === next++, `value ${value} instead of ${next - 1}`);
+        check(next === count, `a stream ended after ${next} of ${count} values`);
+      },
+    },
+    {
+      name: "slow reader that leaves",
+      weight: 2,
+      expected: crashed,
+      async run({ work }) {
+        let left = upTo(8);
+        for await (const chunk of work.call.chunks(1000, 65_536)) {
+          check(chunk.length === 65_536, "a chunk has another length");
+          if (left-- === 0) break;
+          await pause(upTo(10));
+        }
+      },
+    },
+    {
+      name: "stream into a task",
+      weight: 4,
+      expected: crashed,
+      async run({ work }) {
+        const count = upTo(500);
+        async function* values() {
+          for (let at = 0; at < count; at++) yield 1;
+        }
+        check((await work.call.sum(values())) === count, "a task has read another number of values");
+      },
+    },
+    {
+      name: "progress",
+      weight: 4,
+      expected: crashed,
+      async run({ work }) {
+        const count = upTo(100);
+        let last = -1;
+        const onProgress = (value) => {
+          check(value > last, "progress went back");
+          last = value;
+        };
+        await work.with({ onProgress }).call.reports(count);
+        check(last === count - 1, "the last progress is missing");
+      },
+    },
+    {
+      name: "task that throws",
+      weight: 4,
+      expected: ["RangeError", ...crashed],
+      async run({ work }) {
+        await work.call.throws();
+        throw new Wrong("the error of a task was lost");
+      },
+    },
+    {
+      name: "cancelled call",
+      weight: 4,
+      expected: ["AbortError", 20, ...crashed],
+      async run({ work }) {
+        const controller = new AbortController();
+        const call = work.with({ signal: controller.signal }).call.hold();
+        setTimeout(() => controller.abort(), upTo(20));
+        await call;
+        throw new Wrong("a cancelled call has a result");
+      },
+    },
+    {
+      name: "call with a deadline",
+      weight: 3,
+      expected: ["deadline", ...crashed],
+      run: ({ work }) => work.with({ deadlineMs: upTo(20) }).call.hold(),
+    },
+    {
+      name: "call that hangs",
+      weight: 0.5,
+      expected: ["timeout", ...crashed],
+      run: ({ work }) => work.with({ timeoutMs: upTo(50) }).call.deaf(),
+    },
+    { name: "exit of a worker thread", weight: 0.4, expected: crashed, run: ({ work }) => work.call.exit() },
+  ];
+};
+
+/** Nothing that a durable call waits for is lost, so it has no error but its task's own. */
+const durableOperations = (random) => {
+  const upTo = (most) => Math.floor(random() * most) + 1;
+  return [
+    {
+      name: "durable call",
+      weight: 10,
+      run: async ({ durable }) => check((await durable.call.add(2, 3)) === 5, "2 + 3 is not 5"),
+    },
+    {
+      name: "durable call with a key",
+      weight: 3,
+      run: async ({ durable }) => check((await durable.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
+    },
+    {
+      name: "durable call with large values",
+      weight: 0.5,
+      async run({ durable }) {
+        const length = 2 ** upTo(20);
+        check((await durable.call.bytes(length)).length === length, "a durable result has another length");
+      },
+    },
+    {
+      name: "durable call that may run once",
+      weight: 2,
+      expected: ["RangeError", "interrupted", ...crashed],
+      async run({ durable }) {
+        await durable.call.throws();
+        throw new Wrong("the error of a durable task was lost");
+      },
+    },
+  ];
+};
+
+const faults = [
+  { name: "worker process killed", weight: 0.1, run: ({ workers }) => workers.replace() },
+  { name: "server restarted", weight: 0.03, run: ({ server }) => server.restart(100) },
+];
+
+/** The worker processes. */
+class Workers {
+  #url;
+  #children = [];
+  #turn = Promise.resolve();
+  #closed = false;
+
+  constructor(url) {
+    this.#url = url;
+  }
+
+  async start() {
+    this.#children = await Promise.all(Array.from({ length: workerCount }, () => this.#fork()));
+  }
+
+  /** Kills one, and starts another. Replacements wait for each other. */
+  replace() {
+    this.#turn = this.#turn.then(async () => {
+      if (this.#closed) return;
+      await end(this.#children.shift());
+      this.#children.push(await this.#fork());
+    });
+    return this.#turn;
+  }
+
+  async close() {
+    this.#closed = true;
+    await this.#turn;
+    await Promise.all(this.#children.map(end));
+  }
+
+  /** Starts one, again and again while the server is away. */
+  async #fork() {
+    for (;;) {
+      const child = fork(program, [this.#url], { execArgv: [] });
+      const ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+      const first = await Promise.race([once(child, "message"), ended]);
+      if (Array.isArray(first)) return child;
+      if (first.code !== serverAway)
+        throw new Error(`a worker process ended: code=${first.code} signal=${first.signal}`);
+    }
+  }
+}
+
+async function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+/** Opens the part. */
+export async function open({ random }) {
+  const server = await NatsServer.start();
+  const workers = new Workers(server.url);
+  await workers.start();
+  const common = { servers: server.url, module: "soak", onError() {} };
+  const [work, durable] = await Promise.all([remotePool(common), remotePool({ ...common, mode: "durable" })]);
+  let closed;
+  const close = async () => {
+    // Calls that are open finish first, so the server and the workers end last.
+    await Promise.all([work.close(), durable.close()]);
+    await workers.close();
+    await server.close();
+  };
+  return {
+    server,
+    workers,
+    work,
+    durable,
+    width: 12,
+    renewEach: 1 / 5000,
+    closing: ["pool-closed", "pool-terminated"],
+    operations: [...requestOperations(random), ...durableOperations(random), ...faults],
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Runs `clearway serve` as a user does: a process of its own, and a real server. Without nats-server, the tests that need one are skipped.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { remotePool } from "clearway-nats";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findServer } from "../src/remote/programs.js";
+import { type RunningServer, startServer } from "../src/remote/server.js";
+import { UserFolder } from "./user-folder.js";
+
+const user = new UserFolder("serve-dist");
+const serve = (...args: string[]) => user.run("serve", ...args);
+
+beforeAll(() => {
+  user.write(
+    "images.tasks.ts",
+    `import { existsSync, watch } from "node:fs";
+import { expose, task } from "clearway/worker";
+export default expose({
+  add: (a: number, b: number) => a + b,
+  /** Reports that it runs, and ends when the file exists. */
+  held: task(async ({ progress }, folder: string) => {
+    const exists = () => existsSync(folder + "/go");
+    await new Promise<void>((resolve) => {
+      const watcher = watch(folder, () => { if (exists()) { watcher.close(); resolve(); } });
+      progress("running");
+    });
+    return "done";
+  }),
+});`,
+  );
+  user.write("broken.tasks.js", "export const nothing = 1;");
+  user.write("wrong.tasks.ts", "export default 1 +;");
+});
+
+describe("clearway serve", () => {
+  test.each([
+    [["image.tasks.ts"], 'image.tasks.ts does not exist; did you mean "images.tasks.ts"?'],
+    [
+      ["images.tasks.ts", "--mode", "durabel"],
+      'unknown mode "durabel". Modes: request, durable. Did you mean "durable"?',
+    ],
+    [["images.tasks.ts", "--nats", "nat://localhost"], 'Did you mean "nats"?'],
+    [["images.tasks.ts", "--concurrency", "0"], "or a number of threads from 1 to 1024"],
+    [["images.tasks.ts", "--module", "my images"], "a name has 1 to 64 letters, digits, hyphens and underscores"],
+    [["images.tasks.ts", "--version", ".1"], "a version has 1 to 64 letters"],
+    [["images.tasks.ts", "--idempotent", "add"], "--idempotent is for durable mode"],
+    [["images.tasks.ts", "--creds", "none.creds"], "--creds: none.creds cannot be read"],
+    [["images.tasks.ts", "--modul", "x"], "(Did you mean --module?)"],
+    [["wrong.tasks.ts"], "wrong.tasks.ts does not compile"],
+    [[], "missing required argument 'file'"],
+  ])("refuses %j with status 2, and serves nothing", async (args, message) => {
+    const { code, stdout, stderr } = await serve(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+
+  test("says what to do when no server answers", async () => {
+    // No program listens on port 1 of a usual machine.
+    const { code, stdout, stderr } = await serve("images.tasks.ts", "--nats", "127.0.0.1:1");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: cannot connect to NATS at 127\.0\.0\.1:1: /);
+    expect(stderr).toContain("To go on: start a server (nats-server -js), or name another one with --nats");
+  });
+});
+
+const noServer = findServer("nats-server") === undefined;
+if (noServer)
+  console.error("nats-server is not installed (scripts/setup.sh nats): tests of clearway serve are skipped");
+
+describe.skipIf(noServer)("clearway serve, with a server", () => {
+  let server: RunningServer;
+  beforeEach(async () => {
+    server = await startServer("nats-server", true);
+  });
+  const running: Serving[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((each) => each.kill()));
+    await server.close();
+  });
+
+  /** Starts the command and waits until it serves. */
+  async function start(...args: string[]): Promise<Serving> {
+    const child = spawn(process.execPath, [user.cli, "serve", ...args, "--nats", server.url], {
+      cwd: user.path,
+      env: user.environment,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const serving = new Serving(child);
+    running.push(serving);
+    await serving.says("stdout", "serving ");
+    return serving;
+  }
+
+  const call = (options: object) =>
+    remotePool({ servers: server.url, module: "images", ...options } as never) as never as Pool;
+
+  test("answers calls in both modes, and ends with status 0 after a signal", async () => {
+    const serving = await start(
+      "images.tasks.ts",
+      "--version",
+      "1.2.0",
+      "--mode",
+      "request,durable",
+      "--idempotent",
+      "add",
+    );
+    expect(serving.text.stdout).toMatch(
+      /^serving images 1\.2\.0 \(request, durable\) on nats:\/\/127\.0\.0\.1:\d+ with \d+ threads?\n$/,
+    );
+    for (const mode of ["request", "durable"]) {
+      const pool = await call({ version: "1.2.0", mode });
+      expect(await pool.call.add(2, 3)).toBe(5);
+      await pool.close();
+    }
+    serving.child.kill("SIGTERM");
+    expect(await serving.exit).toEqual([0, null]);
+    expect(serving.text.stderr).toBe("stopping: the running calls finish (press Ctrl-C again to end at once)\n");
+  });
+
+  test("lets a running call finish before it ends", async () => {
+    const serving = await start("images.tasks.ts", "--concurrency", "1");
+    const pool = await call({});
+    const held = mark();
+    const result = pool.with({ onProgress: held.reach }).call.held(user.path);
+    await held.reached;
+    serving.child.kill("SIGINT");
+    await serving.says("stderr", "stopping");
+    writeFileSync(user.at("go"), "");
+    expect(await result).toBe("done");
+    expect(await serving.exit).toEqual([0, null]);
+    await pool.close();
+  });
+
+  test("ends at once with status 130 at the second signal", async () => {
+    const serving = await start("images.tasks.ts", "--concurrency", "1");
+    const pool = await call({});
+    const held = mark();
+    const result = pool.with({ onProgress: held.reach }).call.held(user.at("tmp"));
+    result.catch(() => {});
+    await held.reached;
+    serving.child.kill("SIGTERM");
+    await serving.says("stderr", "stopping");
+    serving.child.kill("SIGTERM");
+    expect(await serving.exit).toEqual([130, null]);
+    await pool.terminate();
+  });
+
+  test("refuses a file that exposes no tasks, with status 1", async () => {
+    const { code, stdout, stderr } = await serve("broken.tasks.js", "--nats", server.url);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: broken\.tasks\.js cannot be served: /);
+  });
+});
+
+/** Returns a promise, and the function that resolves it. */
+function mark(): { reached: Promise<void>; reach: () => void } {
+  let reach: () => void = () => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  return { reached, reach };
+}
+
+interface Pool {
+  call: { add(a: number, b: number): Promise<number>; held(folder: string): Promise<string> };
+  with(options: object): Pool;
+  close(): Promise<void>;
+  terminate(): Promise<void>;
+}
+
+class Serving {
+  readonly text = { stdout: "", stderr: "" };
+  readonly exit: Promise<unknown[]>;
+  readonly #heard = new Set<() => void>();
+
+  readonly child: ChildProcess;
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    this.exit = once(child, "close");
+    for (const name of ["stdout", "stderr"] as const)
+      child[name]?.setEncoding("utf8").on("data", (text: string) => {
+        this.text[name] += text;
+        for (const look of this.#heard) look();
+      });
+    child.once("close", () => {
+      for (const look of this.#heard) look();
+    });
+  }
+
+  /** Resolves when the command has written `text`. Rejects if it ends before. */
+  says(name: "stdout" | "stderr", text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (this.text[name].includes(text)) resolve();
+        else if (this.child.exitCode !== null) reject(new Error(`the command ended: ${this.text.stderr}`));
+        else return;
+        this.#heard.delete(look);
+      };
+      this.#heard.add(look);
+      look();
+    });
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill("SIGKILL");
+    await this.exit;
+  }
+}
+
+user.testThatNothingIsLeft();
