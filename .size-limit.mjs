@@ -115,7 +115,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "37.9 KB",
+    limit: "38.4 KB",
     ignore: [lazyModules],
   },
   {
@@ -130,31 +130,31 @@ const sizes = [
     import:
       "{ standardMessageCodec, standardMethodCodec, jsonMessageCodec, jsonMethodCodec, stringCodec, binaryCodec }",
   },
-  { name: "clearway/channel/stdio (Node, minified, gzip)", path: node("stdio"), limit: "4 KB", ignore: [/^node:/] },
+  { name: "clearway/channel/stdio (Node, minified, gzip)", path: node("stdio"), limit: "4.1 KB", ignore: [/^node:/] },
   { name: "clearway/channel/websocket (browser, minified, gzip)", path: browser("websocket"), limit: "4 KB" },
   {
     name: "clearway/channel/window (browser, minified, gzip)",
     path: browser("window"),
-    limit: "6.3 KB",
+    limit: "6.6 KB",
     ignore: [lazyModules],
   },
   {
     name: "clearway/channel/shared-worker (browser, minified, gzip)",
     path: browser("shared-worker"),
-    limit: "5.3 KB",
+    limit: "5.6 KB",
     ignore: [lazyModules],
   },
   {
     name: "clearway/channel/service-worker (browser, minified, gzip)",
     path: browser("service-worker"),
-    limit: "5.8 KB",
+    limit: "6.1 KB",
     ignore: [lazyModules],
   },
   { name: "clearway/channel/extension (browser, minified, gzip)", path: browser("extension"), limit: "3 KB" },
   {
     name: "clearway/channel/electron (browser, minified, gzip)",
     path: browser("electron"),
-    limit: "4.9 KB",
+    limit: "5.2 KB",
     ignore: [lazyModules],
   },
   {

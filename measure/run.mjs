@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { budgets } from "./figures/budgets.mjs";
+import { channels } from "./figures/channels.mjs";
 import { chromiumMeter } from "./figures/chromium-meter.mjs";
 import { demo } from "./figures/demo.mjs";
 import { hostilePeers } from "./figures/hostile-peers.mjs";
@@ -23,7 +24,19 @@ import { intervalOf, verdictOf } from "./interval.mjs";
  * The groups of figures. Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`. If a tool or a JDK that it
  * needs is missing, it yields `{ name, missing }`.
  */
-const groups = { budgets, nodeMeter, chromiumMeter, metrics, jvm, idle, streams, hostilePeers, demo, remoteControl };
+const groups = {
+  budgets,
+  nodeMeter,
+  chromiumMeter,
+  metrics,
+  jvm,
+  idle,
+  streams,
+  channels,
+  hostilePeers,
+  demo,
+  remoteControl,
+};
 const out = fileURLToPath(new URL("../out/", import.meta.url));
 
 const words = process.argv.slice(2);

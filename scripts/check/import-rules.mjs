@@ -138,7 +138,7 @@ export const folders = {
   },
   "callback.ts": { may: ["callback", "task"], why: "entry `clearway/callback`" },
   "transfer.ts": { may: ["handler"], why: "entry `clearway/transfer`" },
-  stdio: { may: ["error", "channel"], why: "channels over streams of bytes between processes; Node only" },
+  stdio: { may: ["error", "lazy", "channel"], why: "channels over streams of bytes between processes; Node only" },
   websocket: { may: ["error", "channel"], why: "channels over WebSockets, the client's end; the same on every host" },
   "websocket-server": {
     may: ["error", "channel", "websocket"],

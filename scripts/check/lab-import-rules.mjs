@@ -48,7 +48,10 @@ export const labFolders = {
   },
   memory: { may: ["host", "native", "protocol"], why: "family: buffers that native code fills" },
   push: { may: ["host", "mechanism", "protocol"], types: ["work"], why: "family: live streams" },
-  channel: { may: ["host", "native", "protocol"], why: "family: messages to workers, processes and native code" },
+  channel: {
+    may: ["host", "mechanism", "native", "protocol"],
+    why: "family: messages to workers, processes and native code",
+  },
   codec: { may: ["channel", "host", "protocol", "statistics"], why: "family: the codecs of channels" },
   flutter: {
     may: ["channel", "codec", "host", "machine", "protocol"],
@@ -78,7 +81,7 @@ export const labFolders = {
     why: "the command `measure`: one function, called directly and in a worker",
   },
   promises: {
-    may: ["machine", "native", "protocol", "remote", "run", "scenario", "statistics"],
+    may: ["channel", "machine", "native", "protocol", "remote", "run", "scenario", "statistics"],
     why: "the profile `promises`: probes, rows, targets, table",
   },
   runner: {

@@ -2,6 +2,8 @@ import { T as TransportLimits } from './types-limits.js';
 
 /** Settings of a port that carries channels. */
 interface PortOptions extends TransportLimits {
+    /** Number of bytes that may be in flight before `send` returns false. Default: 8 MiB. A single larger frame is still sent. */
+    readonly windowBytes?: number;
     /**
      * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
      * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes

@@ -19,6 +19,13 @@ export interface Caller {
   close(): void | Promise<void>;
 }
 
+/** A caller with the worker or process that echoes its calls. */
+export interface OpenCaller {
+  caller: Caller;
+  /** Ends the worker or process. */
+  end(): Promise<void>;
+}
+
 /** A mechanism over a port. Both ends can open and serve, so either end can make the calls. */
 export interface PortKind {
   open(end: PortEnd, params: ChannelParams): Caller | Promise<Caller>;

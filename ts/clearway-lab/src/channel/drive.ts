@@ -2,7 +2,8 @@
 // The measuring side of a channel. It warms the channel up and checks the echo. Then it times round trips: first one at a time,
 // then three in flight.
 import { allocatedBy, nowMs } from "#lab-host";
-import type { Measured } from "../protocol/measured.js";
+import { warmUp } from "../mechanism/warm-up.js";
+import { type Measured, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
 import type { ChannelParams } from "./channel-params.js";
 import { payloadOf } from "./payload.js";
@@ -16,30 +17,53 @@ export interface Figures {
   /** The round trips with three in flight. Absent for callers with `callNow`. */
   three?: { ns: Float64Array; ms: number };
   equal: boolean;
+  /** The length of the warm-up, if its time ran out before the calls stopped getting faster. */
+  warmUpCutMs?: number;
   copiedBytes?: number;
   allocated?: { count: number; bytes: number };
 }
 
 const LANES = 3;
-/** Maximum number of warm-up calls. It is lower if fewer calls are timed. The optimiser compiles code after a few hundred calls. */
-const WARM_UP_MAX = 300;
+/** The warm-up's windows, in milliseconds. */
+const WARM_UP_WINDOW_MS = 10;
+/** Maximum length of the warm-up, in milliseconds: of quick measurements, with few messages, and of others. */
+const WARM_UP_QUICK_MS = 120;
+const WARM_UP_MS = 2000;
+const QUICK_MESSAGES_MAX = 300;
 /** Maximum number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
 const COUNTED_MAX = 30;
 
-export async function drive(caller: Caller, params: ChannelParams): Promise<Figures> {
-  const made = () => caller.prepare?.(payloadOf(params.payload)) ?? payloadOf(params.payload);
-  const lanes: unknown[] = Array.from({ length: LANES }, made);
-  const once = async (lane: number) => {
+/** Returns the payload in the form that the mechanism sends. */
+function payloadFor(caller: Caller, { payload }: ChannelParams): unknown {
+  return caller.prepare?.(payloadOf(payload)) ?? payloadOf(payload);
+}
+
+/**
+ * Returns a function that makes a call on a lane, 0 to 2. Each lane sends its own payload. If a call takes the payload's memory, the lane
+ * sends the answer in its next call.
+ */
+export function laneCalls(caller: Caller, params: ChannelParams): (lane: number) => Promise<unknown> {
+  const lanes: unknown[] = Array.from({ length: LANES }, () => payloadFor(caller, params));
+  return async (lane) => {
     const answer = await caller.call(lanes[lane]);
     if (caller.moves) lanes[lane] = answer;
     return answer;
   };
+}
+
+export async function drive(caller: Caller, params: ChannelParams): Promise<Figures> {
+  const made = (): unknown => payloadFor(caller, params);
+  const once = laneCalls(caller, params);
   const { messages } = params;
-  for (let i = 0; i < Math.min(messages, WARM_UP_MAX); i++) await once(i % LANES);
+  // Three in flight, which runs the code of both measurements.
+  const three = () => Promise.all(Array.from({ length: LANES }, (_, lane) => once(lane)));
+  const warmUpMsMax = messages > QUICK_MESSAGES_MAX ? WARM_UP_MS : WARM_UP_QUICK_MS;
+  const { warm, ms: warmUpMs } = await warmUp(three, warmUpMsMax, { windowMs: WARM_UP_WINDOW_MS });
   const first = same(made(), await once(0));
   const { callNow } = caller;
+  const given = made();
   const timed =
-    callNow === undefined ? await inFlight(once, messages) : batched(() => callNow.call(caller, lanes[0]), messages);
+    callNow === undefined ? await inFlight(once, messages) : batched(() => callNow.call(caller, given), messages);
   // Allocations and copies are counted after the timed calls, because counting slows the calls.
   const counted = Math.min(messages, COUNTED_MAX);
   const some = async () => {
@@ -53,6 +77,7 @@ export async function drive(caller: Caller, params: ChannelParams): Promise<Figu
   return {
     ...timed,
     equal,
+    ...(!warm && { warmUpCutMs: warmUpMs }),
     ...(before === undefined || after === undefined ? {} : { copiedBytes: (after - before) / counted }),
     ...(allocated && { allocated: { count: allocated.count / counted, bytes: allocated.bytes / counted } }),
   };
@@ -96,8 +121,9 @@ function batched(call: () => unknown, messages: number) {
   return { oneNs: Float64Array.from({ length: messages }, () => batchNs(batch) / batch), batch };
 }
 
-export function measuredOf({ oneNs, batch, three, equal, copiedBytes, allocated }: Figures): Measured {
+export function measuredOf({ oneNs, batch, three, equal, warmUpCutMs, copiedBytes, allocated }: Figures): Measured {
   const values: Measured["values"] = {};
+  if (warmUpCutMs !== undefined) values[WARM_UP_CUT] = { unit: "ms", value: warmUpCutMs };
   if (three !== undefined) values["perMessageOfThree"] = { unit: "us", value: (three.ms * 1000) / three.ns.length };
   if (copiedBytes !== undefined) values["copiedBytes"] = { unit: "bytes", value: copiedBytes };
   if (allocated !== undefined) {

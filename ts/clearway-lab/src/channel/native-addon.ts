@@ -3,29 +3,29 @@
 
 import { loadAddon } from "../native/peers.js";
 import type { Mechanism } from "../protocol/measured.js";
-import type { Caller } from "./caller.js";
-import { bytesOf, nativeChannel } from "./native.js";
+import { bytesOf, nativeChannel, type OpenNative } from "./native.js";
 
 const NOTHING = new Uint8Array(0);
 
-export const nativeAddon: Record<string, Mechanism> = {
-  "node-api": nativeChannel((params, direction): Caller => {
-    const addon = loadAddon();
-    const { write, read, encodes } = bytesOf(params);
-    let copied = 0;
-    const answer = (bytes: Uint8Array): Uint8Array => {
-      // Counts three copies: packing the message, copying it for the call, and packing the result.
-      copied += 3 * bytes.length;
-      return write(read(bytes));
-    };
-    const call = (value: unknown): unknown => {
-      if (params.payload === "null" && params.channel === "message") return addon.take(NOTHING);
-      if (direction === "native to host") return read(addon.ask(answer, write(value)));
-      const bytes = addon.echo(write(value));
-      // Packing copies the message once, and the addon copies it once more. Raw bytes are not packed.
-      copied += (encodes ? 2 : 1) * bytes.length;
-      return read(bytes);
-    };
-    return { call: async (value) => call(value), callNow: call, copiedBytes: () => copied, close: () => {} };
-  }),
+/** Opens a caller of the mechanism `node-api`. */
+export const openNativeAddon: OpenNative = (params, direction) => {
+  const addon = loadAddon();
+  const { write, read, encodes } = bytesOf(params);
+  let copied = 0;
+  const answer = (bytes: Uint8Array): Uint8Array => {
+    // Counts three copies: packing the message, copying it for the call, and packing the result.
+    copied += 3 * bytes.length;
+    return write(read(bytes));
+  };
+  const call = (value: unknown): unknown => {
+    if (params.payload === "null" && params.channel === "message") return addon.take(NOTHING);
+    if (direction === "native to host") return read(addon.ask(answer, write(value)));
+    const bytes = addon.echo(write(value));
+    // Packing copies the message once, and the addon copies it once more. Raw bytes are not packed.
+    copied += (encodes ? 2 : 1) * bytes.length;
+    return read(bytes);
+  };
+  return { call: async (value) => call(value), callNow: call, copiedBytes: () => copied, close: () => {} };
 };
+
+export const nativeAddon: Record<string, Mechanism> = { "node-api": nativeChannel(openNativeAddon) };

@@ -5,9 +5,8 @@ import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clea
 import type { NativeMessage } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
 import type { Mechanism } from "../protocol/measured.js";
-import type { Caller } from "./caller.js";
 import type { ChannelParams } from "./channel-params.js";
-import { nativeChannel } from "./native.js";
+import { nativeChannel, type OpenNative } from "./native.js";
 
 /** Converts a value to the bytes of the channel and back. A null message has no bytes. */
 interface Form {
@@ -42,54 +41,55 @@ function handlerOf({ channel, codec }: ChannelParams): string {
   return codec === "binary" ? "echo" : "echo/standard";
 }
 
-export const nativeClearway: Record<string, Mechanism> = {
-  clearway: nativeChannel(async (params, direction): Promise<Caller> => {
-    const plugin = await openPlugin();
-    const { write, read } = formOf(params);
-    const encodes = params.codec !== "binary";
-    let encoded = 0;
-    // Counts encoded bytes as they are written, in both directions. For raw bytes, the plugin's ledger counts the copies.
-    const written = (value: unknown): Uint8Array | null => {
-      const bytes = write(value);
-      if (encodes) encoded += bytes?.length ?? 0;
-      return bytes;
-    };
-    const answered = (message: NativeMessage): unknown => {
-      const { bytes } = message;
-      if (encodes) encoded += bytes?.length ?? 0;
-      const value = read(bytes);
-      // Decoding has copied everything that the value needs. Raw bytes are not released: the caller may read them until the next call.
-      if (encodes) message.release();
-      return value;
-    };
-    const common = {
-      copiedBytes: () => {
-        const { toNative, fromNative } = plugin.stats().ledger;
-        return encoded + (encodes ? 0 : toNative.copiedBytes + fromNative.copiedBytes);
-      },
-      close: () => plugin.close(),
-    };
-    if (direction === "native to host") {
-      plugin.handle("echo/host", (message) => {
-        const value = read(message.bytes);
-        return write(value);
-      });
-      const channel = plugin.channel("echo/back");
-      return { ...common, call: async (value) => answered(await channel.send(written(value))) };
-    }
-    if (direction === "host to native, background") {
-      const channel = plugin.channel(`${handlerOf(params)}/pool`);
-      return { ...common, call: async (value) => answered(await channel.send(written(value))) };
-    }
-    const channel = plugin.channel(handlerOf(params));
-    const call = (value: unknown): unknown => {
-      if (encodes) return answered(channel.call(written(value)));
-      // Lends the bytes to the plugin, which then answers with the same memory.
-      const loan = plugin.lend(value as Uint8Array);
-      const bytes = answered(channel.call(loan));
-      loan.release();
-      return bytes;
-    };
-    return { ...common, call: async (value) => call(value), callNow: call };
-  }),
+/** Opens a caller of the mechanism `clearway`. */
+export const openNativeClearway: OpenNative = async (params, direction) => {
+  const plugin = await openPlugin();
+  const { write, read } = formOf(params);
+  const encodes = params.codec !== "binary";
+  let encoded = 0;
+  // Counts encoded bytes as they are written, in both directions. For raw bytes, the plugin's ledger counts the copies.
+  const written = (value: unknown): Uint8Array | null => {
+    const bytes = write(value);
+    if (encodes) encoded += bytes?.length ?? 0;
+    return bytes;
+  };
+  const answered = (message: NativeMessage): unknown => {
+    const { bytes } = message;
+    if (encodes) encoded += bytes?.length ?? 0;
+    const value = read(bytes);
+    // Decoding has copied everything that the value needs. Raw bytes are not released: the caller may read them until the next call.
+    if (encodes) message.release();
+    return value;
+  };
+  const common = {
+    copiedBytes: () => {
+      const { toNative, fromNative } = plugin.stats().ledger;
+      return encoded + (encodes ? 0 : toNative.copiedBytes + fromNative.copiedBytes);
+    },
+    close: () => plugin.close(),
+  };
+  if (direction === "native to host") {
+    plugin.handle("echo/host", (message) => {
+      const value = read(message.bytes);
+      return write(value);
+    });
+    const channel = plugin.channel("echo/back");
+    return { ...common, call: async (value) => answered(await channel.send(written(value))) };
+  }
+  if (direction === "host to native, background") {
+    const channel = plugin.channel(`${handlerOf(params)}/pool`);
+    return { ...common, call: async (value) => answered(await channel.send(written(value))) };
+  }
+  const channel = plugin.channel(handlerOf(params));
+  const call = (value: unknown): unknown => {
+    if (encodes) return answered(channel.call(written(value)));
+    // Lends the bytes to the plugin, which then answers with the same memory.
+    const loan = plugin.lend(value as Uint8Array);
+    const bytes = answered(channel.call(loan));
+    loan.release();
+    return bytes;
+  };
+  return { ...common, call: async (value) => call(value), callNow: call };
 };
+
+export const nativeClearway: Record<string, Mechanism> = { clearway: nativeChannel(openNativeClearway) };

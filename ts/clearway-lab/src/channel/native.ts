@@ -8,9 +8,10 @@ import { drive, measuredOf } from "./drive.js";
 
 export type Direction = "host to native" | "host to native, background" | "native to host";
 
-export function nativeChannel(
-  open: (params: ChannelParams, direction: Direction) => Caller | Promise<Caller>,
-): Mechanism {
+/** Opens a caller of native code. */
+export type OpenNative = (params: ChannelParams, direction: Direction) => Caller | Promise<Caller>;
+
+export function nativeChannel(open: OpenNative): Mechanism {
   return async (work) => {
     const params = channelParamsOf(work.params);
     const caller = await open(params, textParam(work.params, "direction") as Direction);

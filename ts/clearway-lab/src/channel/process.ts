@@ -4,7 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Mechanism } from "../protocol/measured.js";
-import { channelParamsOf } from "./channel-params.js";
+import type { OpenCaller } from "./caller.js";
+import { type ChannelParams, channelParamsOf } from "./channel-params.js";
 import { drive, measuredOf } from "./drive.js";
 import type { ProcessKind } from "./process-kind.js";
 
@@ -12,11 +13,7 @@ import type { ProcessKind } from "./process-kind.js";
 export function processChannel(kind: ProcessKind, entry: string): Mechanism {
   return async (work) => {
     const params = channelParamsOf(work.params);
-    const program = fileURLToPath(new URL(`./work-${entry}.js`, import.meta.url));
-    const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(params)], {
-      stdio: ["pipe", "pipe", "inherit", ...(kind.ipc === undefined ? [] : (["ipc"] as const))],
-      ...(kind.ipc && { serialization: kind.ipc }),
-    });
+    const child = startEcho(kind, entry, params);
     const exited = once(child, "exit");
     const failed = exited.then(([code, signal]) => {
       throw new Error(`the child exited too early: code=${code} signal=${signal}`);
@@ -33,6 +30,30 @@ export function processChannel(kind: ProcessKind, entry: string): Mechanism {
       await exited;
     }
   };
+}
+
+/** Starts a process that echoes, and opens a caller in this process. */
+export async function openProcessEcho(kind: ProcessKind, entry: string, params: ChannelParams): Promise<OpenCaller> {
+  const child = startEcho(kind, entry, params);
+  const exited = once(child, "exit");
+  const end = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await exited;
+  };
+  try {
+    return { caller: await kind.open(child, params), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+function startEcho(kind: ProcessKind, entry: string, params: ChannelParams): ChildProcess {
+  const program = fileURLToPath(new URL(`./work-${entry}.js`, import.meta.url));
+  return spawn(process.execPath, [program, JSON.stringify(params)], {
+    stdio: ["pipe", "pipe", "inherit", ...(kind.ipc === undefined ? [] : (["ipc"] as const))],
+    ...(kind.ipc && { serialization: kind.ipc }),
+  });
 }
 
 /** Returns the parameters that the parent passed to this child process. */

@@ -2,7 +2,7 @@
 // A channel between the main thread and a worker. One side measures and the other echoes, in either direction.
 import { openWorker, portEnd } from "#lab-host";
 import { type Mechanism, textParam } from "../protocol/measured.js";
-import type { PortKind } from "./caller.js";
+import type { OpenCaller, PortKind } from "./caller.js";
 import { type ChannelParams, channelParamsOf } from "./channel-params.js";
 import { drive, type Figures, measuredOf } from "./drive.js";
 
@@ -14,6 +14,28 @@ export interface WorkerRequest {
 }
 
 export type WorkerReply = "ready" | Figures | { failed: string };
+
+/** Starts a worker that echoes, and opens a caller in this thread. `entry` names the worker's file, as in `workerChannel`. */
+export async function openWorkerEcho(kind: PortKind, entry: string, params: ChannelParams): Promise<OpenCaller> {
+  const worker = openWorker(entry);
+  const { port1, port2 } = new MessageChannel();
+  const end = portEnd(port1);
+  const ended = async (): Promise<void> => {
+    end.close();
+    await worker.end();
+  };
+  try {
+    const replied = new Promise<WorkerReply>((resolve) => worker.listen((message) => resolve(message as WorkerReply)));
+    const request: WorkerRequest = { role: "serve", params, port: port2 };
+    worker.post(request, [port2]);
+    const reply = await replied;
+    if (reply !== "ready") throw new Error("failed" in reply ? reply.failed : "the worker measured instead of serving");
+    return { caller: await kind.open(end, params), end: ended };
+  } catch (error) {
+    await ended();
+    throw error;
+  }
+}
 
 /** Makes the mechanism. `entry` names the worker's file, which calls `serveOrDrive` with the same kind. */
 export function workerChannel(kind: PortKind, entry: string): Mechanism {

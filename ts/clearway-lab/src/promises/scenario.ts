@@ -43,6 +43,7 @@ const ORDER = [
   "start",
   "stream",
   "stream-values",
+  "channel",
   "codec",
   "native",
   "frames",

@@ -9,6 +9,7 @@ import {
 } from "../channel/transport/transport.js";
 import { checked, type Rules, type Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
+import { inMicrotask } from "../lazy/microtask.js";
 import { FrameReader } from "./frame-reader.js";
 import { closeFrame, joinFrames } from "./frame-writer.js";
 import { headerBytes } from "./layout.js";
@@ -131,30 +132,36 @@ export class StdioTransport implements ChannelTransport {
     // The first frame of a tick leaves at once, and the others together at the end of the tick. Replies to the frames of one piece leave
     // together when the piece has been read.
     if (this.#waitingBytes >= tickBytesMax || !(this.#inTick || this.#delivering)) this.#flush();
-    if (!this.#inTick) {
+    if (!this.#inTick && !this.#delivering) {
       this.#inTick = true;
-      queueMicrotask(() => {
-        this.#inTick = false;
-        this.#flush();
-      });
+      inMicrotask(this.#endTick);
     }
     this.#full ||= this.#waitingBytes + this.#writable.writableLength >= this.#windowBytes;
     return !this.#full;
   }
 
+  readonly #endTick = (): void => {
+    this.#inTick = false;
+    this.#flush();
+  };
+
   /** Writes the frames that wait, in one system call if the stream supports that. */
   #flush(): void {
     const frames = this.#waiting;
     if (frames.length === 0) return;
+    const bytes = this.#waitingBytes;
     this.#waiting = [];
     this.#waitingBytes = 0;
     const writable = this.#writable;
     if (!writable.writable) return;
+    // Only a write that may fill the window has to tell when it is done.
+    const fills = this.#full || writable.writableLength + bytes >= this.#windowBytes;
     const chunks = joinFrames(frames);
     const last = chunks.pop();
     if (chunks.length > 0) writable.cork();
     for (const chunk of chunks) writable.write(chunk);
-    writable.write(last, this.#onWritten);
+    if (fills) writable.write(last, this.#onWritten);
+    else writable.write(last);
     if (chunks.length > 0) writable.uncork();
   }
 

@@ -49,6 +49,7 @@ const host = {
 
 const probes = {
   call: async () => (await import("../probe/call.mjs")).call,
+  channel: async () => (await import("../probe/channel.mjs")).channel,
   codec: async () => (await import("../probe/codec.mjs")).codec,
   firehose: async () => (await import("../probe/firehose.mjs")).firehose,
   flight: async () => (await import("../probe/flight.mjs")).flight,

@@ -2,6 +2,7 @@
 // The functions that measure the scenarios, by scenario name.
 import type { ScenarioMeasurement } from "../run.js";
 import { call } from "./call.js";
+import { channel } from "./channel.js";
 import { codec } from "./codec.js";
 import { flight } from "./flight.js";
 import { frames } from "./frames.js";
@@ -27,6 +28,7 @@ export const measurements: Readonly<Record<string, ScenarioMeasurement>> = {
   start,
   stream,
   "stream-values": streamValues,
+  channel,
   codec,
   native,
   frames,

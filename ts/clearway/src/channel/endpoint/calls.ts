@@ -35,22 +35,36 @@ class Call implements QueuedRequest {
   unlisten: (() => void) | undefined;
 
   constructor(
+    readonly owner: CallOwner,
     readonly id: number,
+    readonly name: Uint8Array,
     readonly channel: string,
     readonly message: Encoded,
+    readonly options: CallOptions,
     readonly resolve: (reply: Received) => void,
     readonly reject: (reason: unknown) => void,
-    readonly leave: () => void,
-    readonly refuse: (reason: unknown) => void,
   ) {}
+
+  leave(): void {
+    this.owner.leave(this);
+  }
 
   hold(): void {
     this.message.value?.hold();
   }
+
+  refuse(reason: unknown): void {
+    this.owner.refuse(this, reason);
+  }
+}
+
+interface CallOwner {
+  leave(call: Call): void;
+  refuse(call: Call, reason: unknown): void;
 }
 
 /** Open calls of this end. Each call settles once: by its answer, its signal, its time limit or the transport's end. */
-export class Calls {
+export class Calls implements CallOwner {
   readonly #connection: Connection;
   readonly #outbox: Outbox;
   readonly #open = new Map<number, Call>();
@@ -80,8 +94,7 @@ export class Calls {
       return Promise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
     return new Promise((resolve, reject) => {
       const id = this.#nextId();
-      const leave = (): void => this.#connection.send(this.#parts(id, name, channel, settings), message);
-      const call = new Call(id, channel, message, resolve, reject, leave, (reason) => this.#take(id)?.reject(reason));
+      const call = new Call(this, id, name, channel, message, settings, resolve, reject);
       this.#open.set(id, call);
       if (this.#open.size === 1) this.#onChange();
       if (signal) {
@@ -95,6 +108,14 @@ export class Calls {
       this.#limit(call, timeoutMs, deadlineMs);
       this.#outbox.push(call);
     });
+  }
+
+  leave({ id, name, channel, message, options }: Call): void {
+    this.#connection.send(this.#parts(id, name, channel, options), message);
+  }
+
+  refuse({ id }: Call, reason: unknown): void {
+    this.#take(id)?.reject(reason);
   }
 
   /** Settles the call that a reply belongs to. Drops a reply whose call has already settled. */
@@ -129,6 +150,7 @@ export class Calls {
   }
 
   #limit(call: Call, timeoutMs: number | undefined, deadlineMs: number | undefined): void {
+    if (timeoutMs === undefined && deadlineMs === undefined) return;
     const plainTimeout = this.#connection.wire === "plain" ? timeoutMs : undefined;
     const ms = Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, plainTimeout ?? Number.POSITIVE_INFINITY);
     if (ms === Number.POSITIVE_INFINITY) return;
@@ -152,7 +174,7 @@ export class Calls {
     const call = this.#open.get(id);
     if (call === undefined) return undefined;
     this.#open.delete(id);
-    clearTimeout(call.timer);
+    if (call.timer !== undefined) clearTimeout(call.timer);
     call.unlisten?.();
     if (this.#open.size === 0) {
       this.#onChange();

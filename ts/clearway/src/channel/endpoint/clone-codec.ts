@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { MovedValue } from "../../transfer/move.js";
 import type { Codec, MessageCodec, MethodCall, MethodCodec, MethodReply } from "../codec/codec.js";
 import { codecError } from "../codec/codec-error.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
@@ -20,14 +19,10 @@ export const cloneMethodCodec: MethodCodec = {
   reply: { ...standardMethodCodec.reply, name: "clone" },
 };
 
-/** Returns what `codec` sends of a value: the method and the value. Returns undefined if the codec encodes bytes. */
-export function cloneParts(codec: unknown, value: unknown): { method: string | undefined; value: unknown } | undefined {
-  if (codec === cloneMessageCodec) return { method: undefined, value };
-  if (codec === cloneMethodCodec.reply) return { method: undefined, value: (value as { value?: unknown }).value };
-  if (codec !== cloneMethodCodec.call) return undefined;
-  const { method, args } = value as MethodCall;
+/** Returns the name of a method. Throws `not-encodable` if it is no string, as the other codecs do. */
+export function checkMethod(method: string): string {
   if (typeof method !== "string") throw codecError("not-encodable", "a method's name is no string", 0);
-  return { method, value: args };
+  return method;
 }
 
 /**
@@ -74,15 +69,4 @@ export function valueFrame(parts: FrameParts, flags: number, message: OutgoingVa
     moved: message ? message.movedBytes : 0,
     shared: message ? message.sharedBytes : 0,
   };
-}
-
-/** Returns the value of a codec with the value inside `move()`. */
-export function withoutMove<T>(given: T): T {
-  if (given instanceof MovedValue) return given.value as T;
-  const inside = given as { args?: unknown; value?: unknown };
-  return (
-    "args" in inside
-      ? { ...inside, args: (inside.args as MovedValue).value }
-      : { ...inside, value: (inside.value as MovedValue).value }
-  ) as T;
 }

@@ -11,11 +11,12 @@ import type { ValueFrame } from "../transport/value-frame.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
 import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
 import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
-import { type AttachmentRules, Attachments, type Ownership } from "./attachments.js";
-import { cloneMethodCodec, cloneParts, readCloned, valueFrame, withoutMove } from "./clone-codec.js";
+import { type AttachmentRules, Attachments, noteArrived, type Ownership } from "./attachments.js";
+import { checkMethod, cloneMessageCodec, cloneMethodCodec, readCloned, valueFrame } from "./clone-codec.js";
 import { emptyLedger, enterCopy } from "./ledger.js";
+import { inlineBytes, tooLarge } from "./message-size.js";
 import { type EndpointSettings, trustedValuesMax, valuesMax } from "./options.js";
-import { noteArrived, OutgoingValue } from "./outgoing-value.js";
+import { OutgoingValue } from "./outgoing-value.js";
 import { countValues } from "./search-value.js";
 import type { ByteBudget } from "./source-queue.js";
 
@@ -140,45 +141,51 @@ export class Connection {
 
   /** Encodes a value, or the value that `move()` marked. Moves no memory yet. Throws the codec's errors and `would-copy`. */
   encode<T>(codec: Codec<unknown, T>, given: T, ownership: "kept" | "result"): Encoded {
-    if (cloneParts(codec, given)) return this.encodeAs(codec, given, ownership);
+    const cloned = codec === cloneMessageCodec ? this.#clone(given, undefined, ownership) : undefined;
+    if (cloned !== undefined) return cloned;
     const moved = given instanceof MovedValue;
-    return this.encodeAs(codec, moved ? (given.value as T) : given, moved ? "move" : ownership);
+    return this.#encodeBytes(codec, moved ? (given.value as T) : given, moved ? "move" : ownership);
   }
 
   /** Encodes a method's call. Throws the same errors as `encode`. */
   encodeCall(codec: MethodCodec, method: string, given: unknown): Encoded {
+    const cloned = codec === cloneMethodCodec ? this.#clone(given, checkMethod(method), "kept") : undefined;
+    if (cloned !== undefined) return cloned;
     const moved = given instanceof MovedValue;
-    const args = moved && codec !== cloneMethodCodec ? given.value : given;
-    return this.encodeAs(codec.call, { method, args }, moved ? "move" : "kept");
+    return this.#encodeBytes(codec.call, { method, args: moved ? given.value : given }, moved ? "move" : "kept");
   }
 
   /** Encodes a method's result or an event. Throws the same errors as `encode`. */
   encodeSuccess(codec: MethodCodec, given: unknown): Encoded {
+    const cloned = codec === cloneMethodCodec ? this.#clone(given, undefined, "result") : undefined;
+    if (cloned !== undefined) return cloned;
     const moved = given instanceof MovedValue;
-    const value = moved && codec !== cloneMethodCodec ? given.value : given;
-    return this.encodeAs(codec.reply, { kind: "success", value }, moved ? "move" : "result");
+    const value = moved ? given.value : given;
+    return this.#encodeBytes(codec.reply, { kind: "success", value }, moved ? "move" : "result");
   }
 
-  encodeAs<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
-    const parts = this.clones ? cloneParts(codec, value) : undefined;
-    if (parts !== undefined) {
-      const moved = parts.value instanceof MovedValue;
-      const outgoing = new OutgoingValue(parts.value, parts.method, moved ? "move" : ownership, this.#rules);
-      if (!outgoing.hasFloats) return { body: nothing.body, flags: 0, attachments: undefined, value: outgoing };
-      // `float64()` tells integers and floats apart for other languages, to which the message may be forwarded. Only bytes carry that.
-      if (moved) return this.#encodeBytes(codec, withoutMove(value), "move");
-    }
-    return this.#encodeBytes(codec, value, ownership);
+  /** Returns the message of a value that crosses by structured clone. Returns undefined for a value that has to cross as bytes. */
+  #clone(given: unknown, method: string | undefined, ownership: Ownership): Encoded | undefined {
+    const value = new OutgoingValue(given, method, ownership, this.#rules);
+    // `float64()` tells integers and floats apart for other languages, to which the message may be forwarded. Only bytes carry that.
+    return value.hasFloats ? undefined : { body: nothing.body, flags: 0, attachments: undefined, value };
   }
 
   #encodeBytes<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
     if (this.wire !== "clearway" && ownership !== "move")
       return { body: codec.encode(value), flags: 0, attachments: undefined, value: undefined };
+    const isBinary = codec.name === "binary" && value instanceof Uint8Array;
+    // Values count for the largest frame, and attachments do not.
+    const crosses = isBinary && value.byteLength >= this.#rules.bytesMin && value.byteLength <= this.bodyBytesMax;
+    if (crosses && this.clones && ownership !== "kept") {
+      const outgoing = new OutgoingValue(value, undefined, ownership, this.#rules);
+      return { body: nothing.body, flags: Flag.whole, attachments: undefined, value: outgoing };
+    }
     const attachments = this.#spare ?? new Attachments(this.#rules);
     // Cleared while in use, because a getter or an extension may send another message.
     this.#spare = undefined;
     attachments.ownership = ownership;
-    if (codec.name === "binary" && value instanceof Uint8Array && attachments.take(value) >= 0)
+    if (isBinary && attachments.take(value) >= 0)
       return { body: nothing.body, flags: Flag.whole, attachments, value: undefined };
     outOfBand.sink = attachments;
     outOfBand.mayShareBuffer = true;
@@ -199,7 +206,7 @@ export class Connection {
    * the codec's errors.
    */
   decode<T>(codec: Codec<T, never>, { body, flags, attachments, fillsBuffer, value }: Received): T {
-    if (value !== undefined) {
+    if (value !== undefined && (flags & Flag.whole) === 0) {
       if (this.#countsValues && countValues(value.value, this.#valuesMax) > this.#valuesMax)
         throw codecError("too-large", `more than ${this.#valuesMax} values in a message`, 0);
       noteArrived(value.value);
@@ -207,9 +214,10 @@ export class Connection {
     }
     const binary = codec.name === "binary";
     if ((flags & Flag.whole) !== 0) {
-      const bytes = attachments[0];
-      if (bytes === undefined || attachments.length > 1)
+      const bytes = value === undefined ? attachments[0] : value.value;
+      if (!(bytes instanceof Uint8Array) || attachments.length > 1)
         throw codecError("malformed", "a message that is bytes alone", 0);
+      if (this.#transport.moves) noteArrived(bytes);
       if (binary) return bytes as T;
       return this.decode(codec, { body: bytes, flags: 0, attachments: none, fillsBuffer: true });
     }
@@ -247,7 +255,8 @@ export class Connection {
     const { sent } = this.ledger;
     sent.movedBytes += message.movedBytes;
     sent.sharedBytes += message.sharedBytes;
-    for (const [reason, bytes] of message.copies) enterCopy(sent, reason, bytes);
+    if (message.copies.length === 0) return;
+    for (const [reason, bytes, lists] of message.copies) enterCopy(sent, reason, bytes, lists);
   }
 
   /**
@@ -299,8 +308,10 @@ export class Connection {
    * Returns the error for a message that is too large for a frame, even without a name. Returns undefined if the message fits.
    */
   tooLarge({ body, attachments, value }: Encoded): ClearwayError | undefined {
-    if (value !== undefined && headBytes + value.bytes > this.#frameBytesMax)
-      return tooLarge(headBytes + value.bytes, this.#frameBytesMax);
+    if (value !== undefined) {
+      const bytes = headBytes + value.bytes;
+      return bytes > this.#frameBytesMax ? tooLarge(bytes, this.#frameBytesMax) : undefined;
+    }
     const inline = this.#transport.moves ? none : (attachments?.list ?? none);
     const size = headBytes + inlineBytes(body, inline);
     return size > this.#frameBytesMax ? tooLarge(size, this.#frameBytesMax) : undefined;
@@ -380,15 +391,6 @@ export function bytesOf({ body, attachments, value }: Encoded): number {
   return value?.bytes ?? attachments?.list.reduce((sum, each) => sum + each.length, body.length) ?? body.length;
 }
 
-function inlineBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
-  if (list.length === 0) return body.length;
-  return list.reduce((sum, each) => sum + padded(each.length), padded(body.length) + padded(list.length * 4));
-}
-
 function failed(cause: unknown): CloseReason {
   return { code: "failed", message: "the transport threw", cause };
-}
-
-function tooLarge(bytes: number, max: number): ClearwayError {
-  return new ClearwayError("too-large", `a message of ${bytes} bytes; the way to the other end takes ${max} at most`);
 }

@@ -125,7 +125,7 @@ export class Core {
     if (!this.connection.clones) return this.connection.broken("a value by structured clone, which was not agreed on");
     const message: Received = {
       body: nothing.body,
-      flags: frame.flags & Flag.empty,
+      flags: frame.flags & (Flag.whole | Flag.empty),
       attachments: noAttachments,
       fillsBuffer: false,
       value: (frame.flags & Flag.value) !== 0 ? frame : undefined,

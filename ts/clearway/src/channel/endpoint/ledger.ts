@@ -45,9 +45,10 @@ export function emptyLedger(): ChannelLedger {
   };
 }
 
-export function enterCopy(side: ChannelLedgerSide, reason: ChannelCopyReason, bytes: number): void {
+export function enterCopy(side: ChannelLedgerSide, reason: ChannelCopyReason, bytes: number, lists = 1): void {
   side.copiedBytes += bytes;
   side.copies[reason] ??= { count: 0, bytes: 0 };
-  side.copies[reason].count++;
-  side.copies[reason].bytes += bytes;
+  const entry = side.copies[reason];
+  entry.count += lists;
+  entry.bytes += bytes;
 }

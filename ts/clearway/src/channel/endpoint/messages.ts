@@ -4,7 +4,7 @@ import { callable } from "../../error/checked.js";
 import { checkMessageCodec, type MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
-import { nothing, type Received } from "./connection.js";
+import { type Encoded, nothing, type Received } from "./connection.js";
 import type { Core } from "./core.js";
 import type { HandlerContext, Served } from "./served.js";
 import { stitch } from "./stitch.js";
@@ -45,6 +45,7 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
   const { connection } = core;
   connection.checkName(name);
   checkMessageCodec(codec);
+  const noReply: Encoded = { ...nothing, flags: Flag.empty };
   const read = (reply: Received): T | undefined =>
     (reply.flags & Flag.empty) !== 0 ? undefined : connection.decode<T>(codec, reply);
   return {
@@ -61,39 +62,43 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
     },
     handle(handler) {
       callable("handler", handler);
-      const answer = (served: Served, value: W | undefined): void => {
-        if (value === undefined) return served.answer(Status.done, { ...nothing, flags: Flag.empty });
-        served.answer(Status.done, connection.encode(codec, value, "result"));
-      };
       return core.router.handle(name, {
-        request: (served) =>
-          respond(
-            () => handler(connection.decode<T>(codec, served.message), served),
-            (value) => answer(served, value),
-            (error) => served.fail(error),
-          ),
+        request: respondWith<W | undefined>({
+          run: (served) => handler(connection.decode<T>(codec, served.message), served),
+          answer: (served, value) =>
+            served.answer(Status.done, value === undefined ? noReply : connection.encode(codec, value, "result")),
+          fail: (served, error) => served.fail(error),
+        }),
       });
     },
   };
 }
 
+/** Code that handles the requests of a channel, and answers them. `fail` never throws. */
+export interface Responder<T> {
+  run(served: Served): T | Promise<T>;
+  answer(served: Served, value: T): void;
+  fail(served: Served, error: unknown): void;
+}
+
 /**
- * Runs a handler and answers. Answers synchronously if the handler returns its value synchronously. Returns a promise that
- * settles when an async handler has ended. Never throws or rejects, provided that `fail` does not throw.
+ * Returns a function that runs the handler of a request and answers. It answers synchronously if the handler returns its value
+ * synchronously. It returns a promise that settles when an async handler has ended. It never throws or rejects.
  */
-export function respond<T>(
-  run: () => T | Promise<T>,
-  answer: (value: T) => void,
-  fail: (error: unknown) => void,
-): Promise<void> | undefined {
-  try {
-    const value = run();
-    if (isPromise(value)) return Promise.resolve(value).then(answer).catch(fail);
-    answer(value);
-  } catch (error) {
-    fail(error);
-  }
-  return undefined;
+export function respondWith<T>({ run, answer, fail }: Responder<T>): (served: Served) => Promise<void> | undefined {
+  return (served) => {
+    try {
+      const value = run(served);
+      if (isPromise(value))
+        return Promise.resolve(value)
+          .then((each) => answer(served, each))
+          .catch((error) => fail(served, error));
+      answer(served, value);
+    } catch (error) {
+      fail(served, error);
+    }
+    return undefined;
+  };
 }
 
 function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

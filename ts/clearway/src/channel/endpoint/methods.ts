@@ -7,9 +7,9 @@ import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
 import type { Connection, Received } from "./connection.js";
 import type { Core } from "./core.js";
-import { respond } from "./messages.js";
+import { respondWith } from "./messages.js";
 import { remote } from "./plain-subscriptions.js";
-import type { HandlerContext, Served } from "./served.js";
+import type { HandlerContext } from "./served.js";
 import { noAnswer } from "./status.js";
 import { stitch } from "./stitch.js";
 
@@ -61,20 +61,18 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
     },
     handle(handlers) {
       const run = runner(handlers);
-      const answer = (served: Served, value: unknown): void => {
-        if (value === notImplemented) return served.answer(Status.notImplemented);
-        served.answer(Status.done, connection.encodeSuccess(codec, value));
-      };
       return core.router.handle(name, {
-        request: (served) =>
-          respond(
-            () => {
-              const { method, args } = connection.decode(codec.call, served.message);
-              return run(method, args, served);
-            },
-            (value) => answer(served, value),
-            (error) => served.fail(error, (parts) => writeEnvelope(codec, parts, connection)),
-          ),
+        request: respondWith<unknown>({
+          run: (served) => {
+            const { method, args } = connection.decode(codec.call, served.message);
+            return run(method, args, served);
+          },
+          answer: (served, value) => {
+            if (value === notImplemented) return served.answer(Status.notImplemented);
+            served.answer(Status.done, connection.encodeSuccess(codec, value));
+          },
+          fail: (served, error) => served.fail(error, (parts) => writeEnvelope(codec, parts, connection)),
+        }),
       });
     },
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isUntransferable, refuseDetached } from "#host";
+import { refuseDetached } from "#host";
 import { checkDepth } from "../../error/depth.js";
 import { totalBufferBytes } from "../../host/tag.js";
 import { compact } from "../../transfer/compact.js";
@@ -8,9 +8,9 @@ import { compactView } from "../../transfer/prepare-result.js";
 import { requireMemory } from "../codec/codec-error.js";
 import { isShared } from "../transport/limits.js";
 import { notCloneable } from "../transport/value-frame.js";
-import { type AttachmentRules, type Ownership, wouldCopy } from "./attachments.js";
+import { type AttachmentRules, canMove, type Ownership, wouldCopy } from "./attachments.js";
 import type { ChannelCopyReason } from "./ledger.js";
-import { plainCopy } from "./plain-copy.js";
+import { nodeBytes, nodesMax, objectsMax, plainCopy } from "./plain-copy.js";
 import { type FoundInValue, searchValue } from "./search-value.js";
 
 /**
@@ -28,7 +28,7 @@ export class OutgoingValue {
   sharedBytes = 0;
   /** Bytes of binary memory that are copied, and the reasons. */
   copiedBytes = 0;
-  copies: readonly (readonly [reason: ChannelCopyReason, bytes: number])[] = noCopies;
+  copies: readonly (readonly [reason: ChannelCopyReason, bytes: number, lists: number])[] = noCopies;
   /** Whether the value has objects of `float64()`. It then has to cross as bytes. */
   hasFloats = false;
   /** Whether the value has left, and why it could not leave. A stream's source sets both. */
@@ -37,30 +37,36 @@ export class OutgoingValue {
   #held = false;
 
   /**
-   * Finds the memory in a value. Throws `would-copy`, `released` or `not-cloneable`, or what a getter in the value throws. Moves nothing
-   * yet.
+   * Finds the memory in a value, or in the value inside `move()`. `unmoved` is the ownership of a value without `move()`. Throws
+   * `would-copy`, `released` or `not-cloneable`, or what a getter in the value throws. Moves nothing yet.
    */
-  constructor(given: unknown, method: string | undefined, ownership: Ownership, rules: AttachmentRules) {
+  constructor(given: unknown, method: string | undefined, unmoved: Ownership, rules: AttachmentRules) {
     this.method = method;
-    const listed = given instanceof MovedValue ? given.transfer : undefined;
+    const moved = typeof given === "object" && given !== null && given instanceof MovedValue ? given : undefined;
     // As with the other codecs, a missing value is null.
-    const value = (given instanceof MovedValue ? given.value : given) ?? null;
+    const value = (moved === undefined ? given : moved.value) ?? null;
     this.value = value;
     this.transfer = none;
     if (method !== undefined) this.bytes += method.length;
-    if (typeof value !== "object") {
-      this.bytes += typeof value === "string" ? value.length + 8 : 8;
+    if (typeof value !== "object" || value === null) {
+      this.bytes += typeof value === "string" ? value.length + nodeBytes : nodeBytes;
       // Structured clone refuses functions and symbols.
       if (typeof value !== "function" && typeof value !== "symbol") this.transfer = undefined;
       return;
     }
-    const plain = listed === undefined ? plainCopy(value) : undefined;
-    if (plain === undefined) this.#find(value, ownership, rules, listed);
-    else {
-      this.value = plain.copy;
+    const listed = moved?.transfer;
+    const ownership = moved === undefined ? unmoved : "move";
+    if (listed === undefined && ArrayBuffer.isView(value) && this.#movesAlone(value, ownership, rules)) return;
+    const found = searchValue(value);
+    if (found.deep) checkDepth(value);
+    this.hasFloats = found.hasFloats;
+    this.bytes += found.bytes;
+    if (found.hasFloats) return;
+    const plain = listed === undefined && mayBePlain(found) ? plainCopy(value) : undefined;
+    if (plain !== undefined) {
+      this.value = plain;
       this.transfer = undefined;
-      this.bytes += plain.bytes;
-    }
+    } else this.#transfer(found, value, ownership, rules, listed);
   }
 
   /** Clones the value and moves its memory, because it has to wait. Throws `not-cloneable`. Does nothing the second time. */
@@ -79,12 +85,23 @@ export class OutgoingValue {
     this.transfer = [...new Set<object>([...all, ...transferables])];
   }
 
-  #find(value: object | null, given: Ownership, rules: AttachmentRules, listed: readonly object[] | undefined): void {
-    const found = searchValue(value);
-    if (found.deep) checkDepth(value);
-    this.hasFloats = found.hasFloats;
-    if (found.hasFloats) return;
-    this.bytes += found.bytes;
+  // Handles a list alone that moves: nothing has to be searched.
+  #movesAlone(view: ArrayBufferView, ownership: Ownership, { bytesMin }: AttachmentRules): boolean {
+    const gives = ownership === "move" || (ownership === "result" && view.byteLength >= bytesMin);
+    if (!gives || !isWhole(view) || !canMove(view.buffer as ArrayBuffer)) return false;
+    this.bytes += nodeBytes + view.byteLength;
+    this.movedBytes = view.byteLength;
+    this.transfer = [view.buffer];
+    return true;
+  }
+
+  #transfer(
+    found: FoundInValue,
+    value: object,
+    given: Ownership,
+    rules: AttachmentRules,
+    listed: readonly object[] | undefined,
+  ): void {
     if (listed === undefined && given !== "move" && this.#areSmall(found, rules)) return;
     // With a list, exactly the objects of the list move.
     const ownership = listed === undefined ? given : "kept";
@@ -109,14 +126,16 @@ export class OutgoingValue {
   // Handles a value without memory, or with a few small lists, as most values are: structured clone copies all of it.
   #areSmall({ views, buffers, transferables }: FoundInValue, { bytesMin }: AttachmentRules): boolean {
     if (buffers.length + transferables.length > 0 || views.length > smallViewsMax) return false;
+    let bytes = 0;
     for (let at = 0; at < views.length; at++) {
       const view = views[at] as ArrayBufferView;
       if (view.byteLength >= bytesMin || !isWhole(view)) return false;
       // The memory under two views is copied once.
       for (let before = 0; before < at; before++) if (views[before]?.buffer === view.buffer) return false;
+      bytes += view.byteLength;
     }
-    if (views.length > 0) this.copies = views.map(({ byteLength }) => ["cloned", byteLength]);
-    for (const { byteLength } of views) this.copiedBytes += byteLength;
+    if (views.length > 0) this.copies = [["cloned", bytes, views.length]];
+    this.copiedBytes = bytes;
     return true;
   }
 
@@ -134,7 +153,7 @@ export class OutgoingValue {
       this.sharedBytes += byteLength;
     } else if (!transfer.has(buffer)) {
       const gives = ownership === "move" || (ownership === "result" && byteLength >= rules.bytesMin);
-      if (!gives || (!movable.has(buffer) && isUntransferable(buffer)))
+      if (!gives || !canMove(buffer))
         return this.#copy(gives ? "not-transferable" : "not-moved", byteLength, ownership, rules);
       transfer.add(buffer);
       this.movedBytes += byteLength;
@@ -145,24 +164,17 @@ export class OutgoingValue {
     if (bytes === 0) return;
     if (ownership === "move" || (strict && bytes >= bytesMin)) throw wouldCopy(reason, bytes);
     this.copiedBytes += bytes;
-    this.copies = [...this.copies, [bytes < bytesMin ? "cloned" : reason, bytes]];
+    this.copies = [...this.copies, [bytes < bytesMin ? "cloned" : reason, bytes, 1]];
   }
 }
 
 const none: readonly object[] = [];
 
-// Buffers that arrived in a message, and can therefore move. Node 20 has only a slow test for WebAssembly memory: it took 20 of 55 us of a
-// round trip of 1 MiB.
-const movable = new WeakSet<ArrayBufferLike>();
-
-/** Notes the memory of a value that arrived, if the value is a large list alone: programs often send it back. */
-export function noteArrived(value: unknown): void {
-  if (ArrayBuffer.isView(value) && value.byteLength >= testedBytesMin && !isShared(value.buffer))
-    movable.add(value.buffer);
+/** Returns whether a value is so small that its copy may wait for the end of the tick, if it is plain. */
+function mayBePlain({ nodes, objects, deep, views }: FoundInValue): boolean {
+  return nodes <= nodesMax && objects <= objectsMax && views.length === 0 && !deep;
 }
 
-// WebAssembly memory comes in pages of this size.
-const testedBytesMin = 65_536;
 // With more views, finding those of one buffer takes longer than a set.
 const smallViewsMax = 8;
 const noCopies: OutgoingValue["copies"] = [];

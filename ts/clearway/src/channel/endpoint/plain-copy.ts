@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** A copy of a value, and its size as an estimate. */
-export interface PlainCopy {
-  readonly copy: unknown;
-  readonly bytes: number;
-}
-
 // A post to a worker takes as long as copying a few hundred properties. Larger values gain little by sharing a message.
-const nodesMax = 64;
-const objectsMax = 16;
+export const nodesMax = 64;
+export const objectsMax = 16;
 /** The number of bytes that a property, an element or a number counts. */
 export const nodeBytes = 8;
 
@@ -16,13 +10,10 @@ export const nodeBytes = 8;
  * Copies a small value of plain objects, arrays and primitives, as structured clone does. The copy can leave at the end of the tick, whatever
  * the app does with the original. Returns undefined for any other value. Throws what a getter throws.
  */
-export function plainCopy(root: object | null): PlainCopy | undefined {
-  if (root === null) return { copy: null, bytes: nodeBytes };
+export function plainCopy(root: object): object | undefined {
   const seen: object[] = [];
   let nodes = 1;
-  let textLength = 0;
   const copyOf = (value: unknown): unknown => {
-    if (typeof value === "string") textLength += value.length;
     if (typeof value === "function" || typeof value === "symbol") return refused;
     if (typeof value !== "object" || value === null) return value;
     // Structured clone keeps the identity of an object that occurs twice.
@@ -49,12 +40,11 @@ export function plainCopy(root: object | null): PlainCopy | undefined {
       const each = copyOf((value as Record<string, unknown>)[key]);
       if (each === refused) return refused;
       copy[key] = each;
-      textLength += key.length;
     }
     return copy;
   };
   const copy = copyOf(root);
-  return copy === refused ? undefined : { copy, bytes: nodes * nodeBytes + textLength };
+  return copy === refused ? undefined : (copy as object);
 }
 
 // Stands for a value that is not copied here.

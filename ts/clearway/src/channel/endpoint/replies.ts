@@ -18,12 +18,17 @@ export interface RepliesOwner {
   end(reason: CloseReason): void;
 }
 
+/** The request that a reply answers. */
+export interface Answered {
+  /** Called when the reply has been passed to the transport, or when it never will be. */
+  replied(): void;
+}
+
 interface Reply {
   readonly parts: FrameParts;
   readonly message: Encoded;
   readonly bytes: number;
-  /** Called when the reply has been passed to the transport, or when it never will be. */
-  readonly onDone: () => void;
+  readonly answered: Answered | undefined;
 }
 
 // Estimated memory of a waiting reply without a body, in bytes.
@@ -69,15 +74,15 @@ export class Replies {
   }
 
   /** Sends a reply now, or later when there is room. Never throws. */
-  send(parts: FrameParts, message: Encoded, onDone: () => void): void {
+  send(parts: FrameParts, message: Encoded, answered: Answered | undefined): void {
     const connection = this.#connection;
-    if (connection.reason !== undefined) return onDone();
+    if (connection.reason !== undefined) return answered?.replied();
     if (!this.wait) {
       this.#leave(parts, message);
-      return onDone();
+      return answered?.replied();
     }
     const bytes = replyBytes + bytesOf(message);
-    this.#waiting.push({ parts, message, bytes, onDone });
+    this.#waiting.push({ parts, message, bytes, answered });
     this.#bytes += bytes;
     const { callsMax, replyBytesMax } = connection.settings;
     if (this.#waiting.length > callsMax + refusalsMax) return this.#disconnect("reads no answers and goes on calling");
@@ -99,10 +104,10 @@ export class Replies {
     let at = 0;
     const waiting = this.#waiting;
     while (at < waiting.length && !this.#connection.congested) {
-      const { parts, message, bytes, onDone } = waiting[at++]!;
+      const { parts, message, bytes, answered } = waiting[at++]!;
       this.#bytes -= bytes;
       this.#leave(parts, message);
-      onDone();
+      answered?.replied();
     }
     // Replies that were added during the loop are at the end of the same list.
     this.#waiting = waiting.slice(at);
@@ -114,7 +119,7 @@ export class Replies {
     clearTimeout(this.#stallTimer);
     this.#full = false;
     this.#bytes = 0;
-    for (const { onDone } of this.#waiting.splice(0)) onDone();
+    for (const { answered } of this.#waiting.splice(0)) answered?.replied();
   }
 
   // A value that structured clone refuses is known only when it leaves. The caller then receives that error.

@@ -2,10 +2,10 @@
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { after, type Timer } from "../../lazy/timer.js";
 import { roughBytes } from "../../transfer/rough-bytes.js";
-import { type FrameParts, Status } from "../wire/frame.js";
+import { Flag, type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { Early } from "./early.js";
-import { Replies, type RepliesOwner } from "./replies.js";
+import { type Answered, Replies, type RepliesOwner } from "./replies.js";
 import type { Served, ServedOwner } from "./served.js";
 
 /** A stream that the other end asks for. */
@@ -44,10 +44,10 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   /** Posts that have not settled. A post has no id, because no caller waits for it. */
   readonly #posts = new Set<Served>();
   /**
-   * Requests that count against `callsMax`. A request counts until its handler has ended and its answer has been sent, even if
-   * the caller has cancelled it.
+   * Number of requests that count against `callsMax`. A request counts until its handler has ended and its answer has been sent,
+   * even if the caller has cancelled it.
    */
-  readonly #counted = new Set<Served>();
+  #counted = 0;
   /** Requests that arrived while too many bytes of answers waited to leave, in order of arrival. */
   #deferred: DeferredRequest<A>[] = [];
   #deferredBytes = 0;
@@ -63,7 +63,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
 
   /** Number of requests that count against `callsMax`. */
   get size(): number {
-    return this.#counted.size;
+    return this.#connection.reason === undefined ? this.#counted : 0;
   }
 
   get repliesWait(): boolean {
@@ -96,8 +96,11 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   request(served: Served): void {
     const { callsMax } = this.#connection.settings;
     if (served.wanted && this.#open.has(served.id)) return this.#connection.broken(`two calls of number ${served.id}`);
-    const room = this.#counted.size < callsMax;
-    if (room) this.#counted.add(served);
+    const room = this.#counted < callsMax;
+    if (room) {
+      this.#counted++;
+      served.counts = true;
+    }
     if (served.wanted) this.#open.set(served.id, served);
     else this.#posts.add(served);
     if (!room) return served.answer(Status.busy);
@@ -136,12 +139,13 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     this.#checkIdle();
   }
 
-  reply(parts: FrameParts, message: Encoded = nothing, onDone = (): void => {}): void {
-    this.#replies.send(parts, message, onDone);
+  reply(parts: FrameParts, message: Encoded = nothing, answered?: Answered): void {
+    this.#replies.send(parts, message, answered);
   }
 
   finished(served: Served): void {
-    this.#counted.delete(served);
+    if (served.counts) this.#counted--;
+    served.counts = false;
     this.#checkIdle();
   }
 
@@ -177,12 +181,11 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     this.#replies.clear();
     for (const served of [...this.#open.values(), ...this.#posts])
       served.abort(this.#connection.closedError(`call of ${served.channel}`));
-    this.#counted.clear();
     this.#handlers.clear();
   }
 
   #checkIdle(): void {
-    if (this.#open.size + this.#posts.size + this.#replies.size > 0) return;
+    if (this.#idle.length === 0 || this.#open.size + this.#posts.size + this.#replies.size > 0) return;
     for (const each of this.#idle.splice(0)) each();
   }
 
@@ -209,8 +212,9 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   }
 
   // Returns the bytes that a message takes while it is kept. The sender's own estimate of a value's size is not trusted.
-  #keptBytes({ body, value }: Received): number {
-    if (value === undefined) return body.length;
+  #keptBytes({ body, flags, value }: Received): number {
+    // A large binary message does not count, like the attachment that it would be otherwise.
+    if (value === undefined || (flags & Flag.whole) !== 0) return body.length;
     const { replyBytesMax, earlyBytesMax } = this.#connection.settings;
     return Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
   }

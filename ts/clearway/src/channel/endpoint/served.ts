@@ -4,6 +4,7 @@ import { after, type Timer } from "../../lazy/timer.js";
 import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
+import type { Answered } from "./replies.js";
 
 /** A handler's second argument. */
 export interface HandlerContext {
@@ -21,8 +22,8 @@ export interface ServedOwner {
   settled(served: Served): void;
   /** Whether an answer would have to wait now. */
   readonly repliesWait: boolean;
-  /** Sends the answer. Calls `onDone` when the answer has been sent, or when it never will be. Never throws. */
-  reply(parts: FrameParts, message: Encoded, onDone: () => void): void;
+  /** Sends the answer. Calls `replied` when the answer has been sent, or when it never will be. Never throws. */
+  reply(parts: FrameParts, message: Encoded, answered: Answered): void;
   /** Called when the handler has ended and the answer has been sent. The request does not count against `callsMax` any more. */
   finished(served: Served): void;
 }
@@ -31,9 +32,11 @@ export interface ServedOwner {
  * A call or a post from the other end. It is answered once. Later answers are dropped, and so are answers that no caller waits
  * for.
  */
-export class Served implements HandlerContext {
+export class Served implements HandlerContext, Answered {
   readonly deadlineMs: number | undefined;
   settled = false;
+  /** Whether the request counts against `callsMax`. Its owner sets it. */
+  counts = false;
   #controller: AbortController | undefined;
   #aborted: unknown;
   #timer: Timer | undefined;
@@ -119,15 +122,16 @@ export class Served implements HandlerContext {
   #send(status: Status, message: Encoded): void {
     const { connection, owner } = this;
     const plain = connection.wire === "plain";
-    const onDone = (): void => {
-      this.#leaving = false;
-      this.#release();
-    };
     const large = connection.tooLarge(message);
     if (large) connection.report(large, this.channel);
     const wrong = large ?? this.#held(message);
-    if (wrong && !plain) owner.reply(this.#reply(Status.error), connection.errorBody(wrong, this.channel), onDone);
-    else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, onDone);
+    if (wrong && !plain) owner.reply(this.#reply(Status.error), connection.errorBody(wrong, this.channel), this);
+    else owner.reply(this.#reply(status), wrong || (plain && status !== Status.done) ? nothing : message, this);
+  }
+
+  replied(): void {
+    this.#leaving = false;
+    this.#release();
   }
 
   // Clones a value that has to wait, because the handler's code may change it meanwhile. Returns the error of a value that cannot cross.
@@ -148,14 +152,13 @@ export class Served implements HandlerContext {
   #settle(): boolean {
     if (this.settled) return false;
     this.settled = true;
-    clearTimeout(this.#timer);
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.owner.settled(this);
     return true;
   }
 
   #reply(status: Status): FrameParts {
-    const { id } = this;
-    const { channel } = this;
+    const { id, channel } = this;
     return this.connection.wire === "plain" ? { op: Op.answer, id } : { op: Op.reply, id, a: status, channel };
   }
 }

@@ -17,10 +17,11 @@ import type { CloseReason } from "./transport.js";
 //   [ "clearway.channel", Post.close, { code, message, detail } ]        the sender has closed
 //   [ "clearway.channel", Post.values, frames, count ]                   frames with values (value-frame.ts) in one flat array; and
 //                                                                        the bytes taken since the last report, or 0
-//   [ "clearway.channel", Post.valuesAsking, frames ]                    the same; the receiver must report the bytes it took
+//   [ "clearway.channel", Post.valuesAsking, frames, count ]             the same; the receiver must report the bytes it took
 //
 // A sender that takes frames with values says so in its first message of frames, the hello, by a sixth slot: `takesValues`. Ends of older
-// versions ignore the slot.
+// versions ignore the slot. Between two ends that take values, a seventh slot of a message of frames may have the bytes taken since the
+// last report.
 //
 // Once a ring is used, each message begins with four more slots: its mark, which gives its position in the ring (spec/ring.md).
 // Attachments belong to the last frame of a message. See spec/channel.md, "Ports".

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { lifeline, refuseDetached, watchLifeline } from "#host";
+import { lifeline, refuseDetached } from "#host";
 import { invalid } from "../../error/clearway-error.js";
+import { inMicrotask } from "../../lazy/microtask.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
-import { checkFrame, frameTooLarge, isShared, type TransportLimits, transportOptions } from "./limits.js";
+import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "./limits.js";
 import { loadRing } from "./load-ring.js";
+import { PeerThread } from "./peer-thread.js";
 import { closePort, listenTo, type PortEvents, type PortLike } from "./port-like.js";
 import {
   attachmentsOf,
-  fillsBuffer,
   framesOf,
   garbled,
-  joined,
   movedBytesMin,
   none,
   Post,
@@ -18,8 +18,8 @@ import {
   takesValues,
   wakeUp,
 } from "./port-message.js";
-import type { PortOptions } from "./port-options.js";
-import { TakenReport } from "./taken-report.js";
+import { defaultPortWindowBytes, type PortOptions } from "./port-options.js";
+import { PortWriter } from "./port-writer.js";
 import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
 import { appendValueFrame, notCloneable, readValueFrames, type ValueFrame } from "./value-frame.js";
 import { SendWindow, windowBytesOf } from "./window.js";
@@ -34,7 +34,8 @@ export type { PortOptions } from "./port-options.js";
  */
 export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
   if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
-  return new PortChannelTransport(port, transportOptions(options, { ring: ["offer", "accept"] }));
+  const rules = { ring: ["offer", "accept"] };
+  return new PortChannelTransport(port, transportOptions(options, rules, { windowBytes: defaultPortWindowBytes }));
 }
 
 /**
@@ -56,20 +57,18 @@ export class PortChannelTransport implements ChannelTransport {
   #waiting: Uint8Array[] = [];
   /** Frames with values of this tick, in the slots of a message. At most one of the two lists has frames. */
   #values: unknown[] = [];
-  /** Whether the next message of frames tells the other end that this end takes values. */
-  #announces = false;
+  readonly #writer = new PortWriter(() => this.#flush());
+  /** Whether this tick ends with a flush. */
   #scheduled = false;
-  /** Whether the next message asks the receiver to report the bytes that it took. */
-  #asks = false;
+  /** Whether the sink handles frames. What it sends meanwhile leaves when it has handled all frames of the message. */
+  #delivering = false;
   /** Bytes that this end took since its last report to the other end. */
   #taken = 0;
-  readonly #report = new TakenReport(() => this.#flush());
   #reason: CloseReason | undefined;
   #messageSeen = false;
   readonly #ring: "offer" | "accept" | undefined;
   #ringPort: ChannelRingPort | undefined;
-  /** Stops waiting for the end of the other side's thread. */
-  #watching: AbortController | undefined;
+  readonly #thread = new PeerThread();
   /** Messages that arrive while the ring's code is loading. */
   #held: unknown[][] | undefined;
 
@@ -89,7 +88,7 @@ export class PortChannelTransport implements ChannelTransport {
   open(sink: ChannelSink): void {
     if (this.#sink !== undefined) throw invalid("sink", "given once", "open() was called before");
     this.#sink = sink;
-    this.#announces = sink.value !== undefined;
+    this.#writer.announces = sink.value !== undefined;
     if (this.#reason !== undefined) return this.#reportClosed(this.#reason);
     this.#stop = this.listen(this.#port, {
       message: (message) => this.#receive(message),
@@ -121,12 +120,12 @@ export class PortChannelTransport implements ChannelTransport {
     checkFrame(frame, attachments, this);
     if (this.#closed) return false;
     if (this.#values.length > 0) this.#flush();
-    if (this.#out.sent(windowBytesOf(frame, attachments))) this.#asks = true;
+    if (this.#out.sent(windowBytesOf(frame, attachments))) this.#writer.asks = true;
     if (attachments.length > 0 || frame.byteLength >= movedBytesMin) {
-      this.#flush();
-      this.#postFrames([frame.byteLength], frame, attachments);
-    } else if (this.#waiting.length === 0 && this.#ringPort?.offer(frame, this.#asks)) {
-      this.#asks = false;
+      if (this.#waiting.length > 0 || this.#ringPort) this.#flush();
+      this.#postFrames([frame], attachments);
+    } else if (this.#waiting.length === 0 && this.#ringPort?.offer(frame, this.#writer.asks)) {
+      this.#writer.asks = false;
       if (this.#ringPort.owesWake) this.#schedule();
     } else {
       this.#waiting.push(frame);
@@ -140,12 +139,11 @@ export class PortChannelTransport implements ChannelTransport {
     if (this.#closed) return false;
     if (this.#waiting.length > 0) this.#flush();
     const hadRoom = this.#out.room;
-    if (this.#out.sent(frame.bytes + 8)) this.#asks = true;
-    if (transfer !== undefined) this.#postValue(frame, transfer, hadRoom);
-    else {
+    if (this.#out.sent(frame.bytes + 8)) this.#writer.asks = true;
+    if (transfer === undefined) {
       appendValueFrame(this.#values, frame);
       this.#schedule();
-    }
+    } else this.#postValue(frame, transfer, hadRoom);
     return !this.#closed && this.#out.room;
   }
 
@@ -154,22 +152,17 @@ export class PortChannelTransport implements ChannelTransport {
     if (this.#values.length > 0) this.#flush();
     const flat: unknown[] = [];
     appendValueFrame(flat, frame);
-    const [asks, report] = [this.#asks, this.#report.bytes];
+    const { asks, report } = this.#writer;
+    const reported = report.bytes;
     try {
-      for (const each of transfer) refuseDetached(each);
-      this.#postRaw(this.#valuesMessage(flat), transfer as ArrayBuffer[]);
+      transfer.forEach(refuseDetached);
+      this.#postRaw(this.#writer.values(flat), transfer as ArrayBuffer[]);
     } catch (reason) {
-      this.#asks ||= asks;
-      if (report > 0) this.#report.add(report);
+      this.#writer.asks ||= asks;
+      if (reported > 0) report.add(reported);
       this.#out.withdraw(frame.bytes + 8, hadRoom);
       throw notCloneable(reason);
     }
-  }
-
-  #valuesMessage(flat: unknown[]): unknown[] {
-    const message = [portMark, this.#asks ? Post.valuesAsking : Post.values, flat, this.#report.take()];
-    this.#asks = false;
-    return message;
   }
 
   close(reason: CloseReason = closedHere): void {
@@ -183,41 +176,32 @@ export class PortChannelTransport implements ChannelTransport {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      this.#flush();
-    });
+    if (!this.#delivering) inMicrotask(this.#endTick);
   }
+
+  readonly #endTick = (): void => {
+    this.#scheduled = false;
+    this.#flush();
+  };
 
   #flush(): void {
+    if (this.#closed) return;
     const frames = this.#waiting;
     const values = this.#values;
-    const [only] = frames;
-    if (this.#closed) return;
+    const { report } = this.#writer;
     if (values.length > 0) {
       this.#values = [];
-      this.#post(this.#valuesMessage(values), []);
-    } else if (only !== undefined) {
+      this.#post(this.#writer.values(values), []);
+    } else if (frames.length > 0) {
       this.#waiting = [];
-      const lengths = frames.map(({ byteLength }) => byteLength);
-      this.#postFrames(lengths, frames.length === 1 ? only : joined(frames), none);
-    } else if (this.#report.bytes === 0) return this.#ringPort?.wake();
-    const taken = this.#report.take();
-    if (taken > 0) this.#post([portMark, Post.taken, taken], []);
+      this.#postFrames(frames, none);
+    } else if (report.bytes > 0) this.#post([portMark, Post.taken, report.take()], []);
+    else this.#ringPort?.wake();
   }
 
-  #postFrames(lengths: number[], frame: Uint8Array, attachments: readonly Uint8Array[]): void {
-    const large = frame.byteLength >= movedBytesMin;
-    // Posting a view clones the view's whole buffer, which may hold other data.
-    const bytes = fillsBuffer(frame) ? frame : frame.slice();
-    const transfer = attachments.flatMap(({ buffer }) => (isShared(buffer) ? [] : [buffer]));
-    if (large && this.moves) transfer.push(bytes.buffer as ArrayBuffer);
-    const message: unknown[] = [portMark, this.#asks ? Post.framesAsking : Post.frames, lengths, bytes];
-    this.#asks = false;
-    if (attachments.length > 0 || this.#announces) message.push(attachments.length > 0 ? attachments : undefined);
-    if (this.#announces) message.push(takesValues);
-    this.#announces = false;
-    this.#post(message, transfer);
+  #postFrames(frames: readonly Uint8Array[], attachments: readonly Uint8Array[]): void {
+    const transfer: ArrayBuffer[] = [];
+    this.#post(this.#writer.frames(frames, attachments, this.moves, transfer), transfer);
   }
 
   #post(message: unknown[], transfer: ArrayBuffer[]): void {
@@ -244,51 +228,80 @@ export class PortChannelTransport implements ChannelTransport {
   #read(message: unknown[]): void {
     if (message[0] !== portMark || this.#closed) return;
     this.#messageSeen = true;
-    const [, post, first, second, third, fourth] = message;
+    // By index: destructuring an array runs its iterator, which takes longer than reading a small message.
+    const post = message[1];
+    const first = message[2];
     if (post === Post.values || post === Post.valuesAsking) {
-      if (typeof second !== "number") return this.close(garbled);
-      if (second > 0 && this.#out.taken(second)) this.#sink?.drained();
-      if (!this.#closed) this.#deliverValues(readValueFrames(first), post === Post.valuesAsking);
-      return;
+      this.#readReport(message[3]);
+      return this.#deliverValues(readValueFrames(first), post === Post.valuesAsking);
     }
     if (post === Post.frames || post === Post.framesAsking) {
-      if (fourth === takesValues && this.clones !== undefined) this.peerClones = true;
-      this.#deliver(framesOf(first, second), attachmentsOf(third));
-      if (post === Post.framesAsking && !this.#closed) this.#reportTaken();
-      return;
+      if (message[5] === takesValues && this.clones !== undefined) this.peerClones = true;
+      if (message[6] !== undefined) this.#readReport(message[6]);
+      return this.#deliver(framesOf(first, message[3]), attachmentsOf(message[4]), post === Post.framesAsking);
     }
     if (post === Post.close) return this.#end(readReason(first));
     if (post === Post.ring) return this.#accept(first);
     if (post === Post.opened) return;
     // An end that is not trusted could name a lock of the app.
     if (post === Post.lifeline) return this.trusted ? this.#watch(first) : undefined;
-    if (post !== Post.taken || typeof first !== "number") return this.close(garbled);
-    if (this.#out.taken(first)) this.#sink?.drained();
+    return post === Post.taken ? this.#readReport(first) : this.close(garbled);
   }
 
-  #deliver(frames: readonly Uint8Array[] | undefined, attachments: readonly Uint8Array[] | undefined): void {
+  #readReport(taken: unknown): void {
+    if (typeof taken !== "number") return this.close(garbled);
+    if (taken > 0 && this.#out.taken(taken)) this.#sink?.drained();
+  }
+
+  #deliver(frames?: readonly Uint8Array[], attachments?: readonly Uint8Array[], asked = false): void {
+    if (this.#closed) return;
     if (frames === undefined || attachments === undefined) return this.close(garbled);
-    for (const [index, frame] of frames.entries()) {
-      if (this.#closed) return;
-      if (frame.byteLength > this.frameBytesMax)
-        return this.close({ code: "too-large", message: `a frame of ${frame.byteLength} bytes arrived` });
-      const own = index === frames.length - 1 ? attachments : none;
-      this.#taken += windowBytesOf(frame, own);
-      this.#sink?.frame(frame, own);
+    for (const frame of frames) this.#taken += windowBytesOf(frame, none);
+    for (const { byteLength } of attachments) this.#taken += byteLength;
+    this.#beginDelivery(asked);
+    try {
+      for (const [at, frame] of frames.entries()) {
+        if (this.#refuses(frame.byteLength)) return;
+        this.#sink?.frame(frame, at === frames.length - 1 ? attachments : none);
+      }
+    } finally {
+      this.#endDelivery();
     }
   }
 
   #deliverValues(frames: readonly ValueFrame[] | undefined, asked: boolean): void {
+    if (this.#closed) return;
     if (frames === undefined || this.#sink?.value === undefined) return this.close(garbled);
     for (const { bytes } of frames) this.#taken += bytes + 8;
+    this.#beginDelivery(asked);
+    try {
+      for (const frame of frames) {
+        if (this.#refuses(frame.bytes)) return;
+        this.#sink.value(frame);
+      }
+    } finally {
+      this.#endDelivery();
+    }
+  }
+
+  /** Returns whether a frame must not be delivered, because this end has closed. Closes for a frame that is too large. */
+  #refuses(bytes: number): boolean {
+    if (!this.#closed && bytes > this.frameBytesMax)
+      this.close({ code: "too-large", message: `a frame of ${bytes} bytes arrived` });
+    return this.#closed;
+  }
+
+  #beginDelivery(asked: boolean): void {
     // Before the frames are delivered, so that the first reply takes the report along.
     if (asked) this.#reportTaken();
-    for (const frame of frames) {
-      if (this.#closed) return;
-      if (frame.bytes > this.frameBytesMax)
-        return this.close({ code: "too-large", message: `a frame of ${frame.bytes} bytes arrived` });
-      this.#sink.value(frame);
-    }
+    // A ring delivers each frame separately.
+    this.#delivering = this.#ringPort === undefined;
+  }
+
+  #endDelivery(): void {
+    if (!this.#delivering) return;
+    this.#delivering = false;
+    if (this.#scheduled) this.#endTick();
   }
 
   #reportTaken(): void {
@@ -296,17 +309,12 @@ export class PortChannelTransport implements ChannelTransport {
     this.#taken = 0;
     if (this.#ringPort?.credit(taken)) return this.#ringPort.owesWake ? this.#schedule() : undefined;
     if (!this.peerClones) return this.#post([portMark, Post.taken, taken], []);
-    this.#report.add(taken);
+    this.#writer.report.add(taken);
   }
 
-  // Waits for the end of the other side's thread, because a browser reports nothing when a worker is terminated. This end still
-  // reads the frames that the worker wrote before.
   #watch(name: unknown): void {
-    if (typeof name !== "string" || this.#watching) return this.close(garbled);
-    const watching = new AbortController();
-    this.#watching = watching;
     const gone = (): void => this.#gone("the worker at the other side of the port is gone");
-    watchLifeline(name, watching.signal, gone).catch(() => {}); // a host without locks has no lifeline
+    if (!this.#thread.watch(name, gone)) this.close(garbled);
   }
 
   #accept(memory: unknown): void {
@@ -329,10 +337,8 @@ export class PortChannelTransport implements ChannelTransport {
     this.#flush();
     const shared = memory ?? ring.ringMemory();
     try {
-      this.#useRing(
-        new ring.ChannelRingPort(shared, memory ? "worker" : "caller", this.#ringPortOwner()),
-        memory === undefined,
-      );
+      const side = memory ? "worker" : "caller";
+      this.#useRing(new ring.ChannelRingPort(shared, side, this.#ringPortOwner()), memory === undefined);
     } catch (cause) {
       this.close({
         code: "protocol",
@@ -358,13 +364,8 @@ export class PortChannelTransport implements ChannelTransport {
     return {
       post: (message, transfer) => this.#port.postMessage(message, transfer as never[]),
       message: (message) => this.#read(message),
-      frame: (frame, asks) => {
-        this.#deliver([frame], none);
-        if (asks && !this.#closed) this.#reportTaken();
-      },
-      taken: (bytes) => {
-        if (this.#out.taken(bytes)) this.#sink?.drained();
-      },
+      frame: (frame, asks) => this.#deliver([frame], none, asks),
+      taken: (bytes) => this.#readReport(bytes),
       broken: (message) => this.close({ code: "protocol", message }),
     };
   }
@@ -381,7 +382,7 @@ export class PortChannelTransport implements ChannelTransport {
     this.#waiting = [];
     this.#values = [];
     this.#stop();
-    this.#watching?.abort();
+    this.#thread.stop();
     this.#ringPort?.close();
     this.disconnect(this.#port);
     this.#reportClosed(reason);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { inMicrotask } from "../../lazy/microtask.js";
 
 // Number of turns of the microtask queue that a report waits for a message to take it along. Code that awaits a call through an async
 // function runs three turns after the reply.
 const turnsMax = 8;
 
-/** A report of taken bytes, which waits for the next message with values: a reply, or the reader's next call. */
+/** A report of taken bytes, which waits for the next message: a reply, or the reader's next call. */
 export class TakenReport {
   #bytes = 0;
+  #turnsLeft = 0;
+  /** Whether a turn is scheduled. */
+  #waits = false;
   readonly #post: () => void;
 
   /** `post` posts the report alone. It is called if no message of this tick took the report along. */
@@ -19,8 +23,11 @@ export class TakenReport {
   }
 
   add(bytes: number): void {
-    if (this.#bytes === 0) this.#wait(turnsMax);
+    if (this.#bytes === 0) this.#turnsLeft = turnsMax;
     this.#bytes += bytes;
+    if (this.#waits) return;
+    this.#waits = true;
+    inMicrotask(this.#turn);
   }
 
   /** Returns the bytes of the report, which the caller sends. */
@@ -30,11 +37,9 @@ export class TakenReport {
     return bytes;
   }
 
-  #wait(turns: number): void {
-    queueMicrotask(() => {
-      if (this.#bytes === 0) return;
-      if (turns > 0) this.#wait(turns - 1);
-      else this.#post();
-    });
-  }
+  readonly #turn = (): void => {
+    if (this.#bytes > 0 && this.#turnsLeft-- > 0) return inMicrotask(this.#turn);
+    this.#waits = false;
+    if (this.#bytes > 0) this.#post();
+  };
 }

@@ -29,7 +29,11 @@ export interface ValueFrame {
 }
 
 const slots = 13;
-const numbers = [0, 1, 2, 3, 4, 5, 9, 10, 11, 12];
+// The slots of the name, the method and the value. All others have numbers.
+const nameAt = 6;
+const methodAt = 7;
+const valueAt = 8;
+const bytesAt = 9;
 
 /** Appends a frame to the flat array of a message. */
 export function appendValueFrame(flat: unknown[], frame: ValueFrame): void {
@@ -45,8 +49,10 @@ export function readValueFrames(flat: unknown): ValueFrame[] | undefined {
   if (!Array.isArray(flat) || flat.length === 0 || flat.length % slots !== 0) return undefined;
   const frames: ValueFrame[] = [];
   for (let at = 0; at < flat.length; at += slots) {
-    if (!numbers.every((slot) => isUint32(flat[at + slot]))) return undefined;
-    const [name, method] = [flat[at + 6], flat[at + 7]];
+    for (let slot = 0; slot < nameAt; slot++) if (!isUint32(flat[at + slot])) return undefined;
+    for (let slot = bytesAt; slot < slots; slot++) if (!isUint32(flat[at + slot])) return undefined;
+    const name = flat[at + nameAt];
+    const method = flat[at + methodAt];
     if (typeof name !== "string" || (method !== undefined && typeof method !== "string")) return undefined;
     frames.push({
       op: flat[at],
@@ -57,8 +63,8 @@ export function readValueFrames(flat: unknown): ValueFrame[] | undefined {
       c: flat[at + 5],
       name,
       method,
-      value: flat[at + 8],
-      bytes: flat[at + 9],
+      value: flat[at + valueAt],
+      bytes: flat[at + bytesAt],
       copied: flat[at + 10],
       moved: flat[at + 11],
       shared: flat[at + 12],

@@ -52,5 +52,7 @@ export class SendWindow {
  * because an empty frame takes memory too.
  */
 export function windowBytesOf(frame: Uint8Array, attachments: readonly Uint8Array[]): number {
-  return attachments.reduce((sum, each) => sum + each.byteLength, frame.byteLength + 8);
+  let bytes = frame.byteLength + 8;
+  for (let at = 0; at < attachments.length; at++) bytes += (attachments[at] as Uint8Array).byteLength;
+  return bytes;
 }

@@ -48,6 +48,11 @@ describe("an end with a hostile peer", () => {
       port.postMessage([portMark, Post.values, good, taken]);
       expect((await endpoint.closed).code).toBe("protocol");
     }
+    for (const taken of ["1", {}, null]) {
+      const { endpoint, port } = await victim();
+      port.postMessage([portMark, Post.frames, [], new Uint8Array(), undefined, undefined, taken]);
+      expect((await endpoint.closed).code).toBe("protocol");
+    }
     const { endpoint, call } = await victim();
     call(1, "m", "x", null, 0xffff_ffff);
     expect((await endpoint.closed).code).toBe("too-large");
@@ -78,6 +83,8 @@ describe("an end with a hostile peer", () => {
     call(5, "m", "x", Object.fromEntries(Array.from({ length: 51 }, (_, at) => [at, at])));
     call(6, "m", "x", [[new Array(60).fill(0)], [new Array(60).fill(0)]]);
     values(1, 0, 7, 0, 0, 0, "m", "x", "no value", 0, 0, 0, 0);
+    values(1, 10, 10, 0, 0, 0, "m", "x", "no bytes", 0, 0, 0, 0);
+    values(1, 10, 11, 0, 0, 0, "m", undefined, new Uint8Array([99, 99]), 0, 0, 0, 0);
     values(2, 8, 99, 0, 0, 0, "", undefined, "a reply to nothing", 0, 0, 0, 0);
     values(6, 8, 99, 0, 0, 0, "", undefined, "an event of nothing", 0, 0, 0, 0);
     call(9, "m", "x", Object.assign([1], { forEach: 5, map: 5 }));
