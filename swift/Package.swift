@@ -19,7 +19,8 @@ let package = Package(
       name: "ClearwayPlugin", dependencies: ["CClearway", "ClearwayChannel", "ClearwayThreads"]),
     .target(name: "ClearwayTasks", dependencies: ["ClearwayThreads"]),
     .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
-    .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
+    .executableTarget(
+      name: "ClearwayConformance", dependencies: ["ClearwayChannel", "ClearwayPlugin"]),
     .executableTarget(
       name: "QuickStartExample", dependencies: ["ClearwayChannel"], path: "Examples/QuickStart"),
     .executableTarget(
