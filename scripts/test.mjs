@@ -171,6 +171,14 @@ const stages = [
     ...tests("test", { files: ["tarballs/c.test", "tarballs/swift"], after: swiftProducts, lane: "native" }),
   },
   {
+    name: "one plugin in every host",
+    ...tests("test", {
+      files: ["plugin-hosts"],
+      after: ["build", ...addon.after, ...java, ...swiftProducts],
+      lane: "native",
+    }),
+  },
+  {
     name: `native plugins, node ${process.versions.node}`,
     ...tests("ts/clearway-native", { ...addon, lane: "native" }),
   },

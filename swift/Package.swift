@@ -21,7 +21,8 @@ let package = Package(
     .target(name: "ClearwayMeter", dependencies: ["ClearwayThreads"]),
     // #region clone
     // Only in a clone: scripts/release/swift.mjs leaves these targets out of the archive.
-    .executableTarget(name: "ClearwayConformance", dependencies: ["ClearwayChannel"]),
+    .executableTarget(
+      name: "ClearwayConformance", dependencies: ["ClearwayChannel", "ClearwayPlugin"]),
     .executableTarget(
       name: "QuickStartExample", dependencies: ["ClearwayChannel"], path: "Examples/QuickStart"),
     .executableTarget(

@@ -27,15 +27,16 @@ async function run(...args: string[]): Promise<{ status: number | null; lines: L
   return { status, lines: lines.map((line) => JSON.parse(line) as Line) };
 }
 
-test.skipIf(toolchain() === undefined)(
-  "the Swift end receives frames, sends commands, and finds the delay that was added to the network",
+test.skipIf(toolchain() === undefined).for(["a plain socket", "a WebSocket"])(
+  "the Swift end receives frames over %s, sends commands, and finds the delay that was added to the network",
   { timeout: 300_000 },
-  async () => {
+  async (carrier) => {
     if (!existsSync(program)) expect(build("RemoteControlExample")).toBe(0);
-    const served = await serveRemoteControl({ socketPort: 0, screen: drawnScreen() });
+    const served = await serveRemoteControl({ socketPort: 0, windowBytes: 100_000, screen: drawnScreen() }); // each frame waits until the client has taken the one before
     try {
-      const args = ["--port", String(served.socketPort), "--commands", "12", "--delay-ms", String(addedMs)];
-      const { status, lines } = await run(...args);
+      const { url, token } = served.channel;
+      const to = carrier === "a WebSocket" ? ["--url", url, "--token", token] : ["--port", String(served.socketPort)];
+      const { status, lines } = await run(...to, "--commands", "12", "--delay-ms", String(addedMs));
       expect(status).toBe(0);
       expect(lines.map(({ label }) => label)).toEqual(["before", "after"]);
       const [, after] = lines;

@@ -5,12 +5,11 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { foreignMin, jdks } from "../../scripts/maven.mjs";
-import { libclearway } from "../../scripts/native.mjs";
 import { toolchain } from "../../scripts/swift.mjs";
 import { root, runProgram } from "../packaging/clean-folder.js";
+import { java } from "../plugin-hosts/java.js";
 
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
 const extension = process.platform === "darwin" ? "dylib" : "so";
@@ -44,21 +43,6 @@ const languages = [
     library: (folder: string) => join(folder, `build/libmade_plugin.${extension}`),
   },
 ];
-
-/** Returns the command that runs a Java program with the plugin modules, or undefined if something for it is missing. */
-function java(): string[] | undefined {
-  const classes = ["native", "channel"].map((name) => join(root, `jvm/${name}/target/classes`));
-  const libraries = join(root, "jvm/channel/target/lib");
-  const found = [...jdks()].find(([release]) => release >= foreignMin);
-  if (!found || ![...classes, libraries, libclearway].every((path) => existsSync(path))) return undefined;
-  return [
-    join(found[1], "bin/java"),
-    "-cp",
-    [...classes, `${libraries}/*`].join(delimiter),
-    "--enable-native-access=ALL-UNNAMED",
-    `-Dclearway.library=${libclearway}`,
-  ];
-}
 
 /** The folder of Swift's build, which both languages share. */
 let scratch = "";

@@ -80,12 +80,13 @@ async function serveSocket(port, screen) {
 }
 
 /**
- * Serves the remote control on 127.0.0.1 only. With `socketPort`, also serves it over a plain socket; 0 takes any free port.
+ * Serves the remote control on 127.0.0.1 only. With `socketPort`, also serves it over a plain socket; 0 takes any free port. The window
+ * holds two frames unless set. A newer frame replaces one that waits for room.
  *
- * @param {{ port?: number, socketPort?: number | undefined, screen?: import("./drawn-screen.mjs").Screen }} [options]
- * @returns {Promise<{ url: string, kind: string, socketPort: number | undefined, close(): Promise<void> }>}
+ * @param {{ port?: number, socketPort?: number | undefined, windowBytes?: number, screen?: import("./drawn-screen.mjs").Screen }} [options]
+ * @returns {Promise<{ url: string, kind: string, socketPort: number | undefined, channel: { url: string, token: string }, close(): Promise<void> }>}
  */
-export async function serveRemoteControl({ port = 0, socketPort, screen } = {}) {
+export async function serveRemoteControl({ port = 0, socketPort, windowBytes = 2 * frameBytesMax, screen } = {}) {
   const files = await pageFiles();
   const shown = screen ?? (await anyScreen());
   let page = "";
@@ -106,8 +107,7 @@ export async function serveRemoteControl({ port = 0, socketPort, screen } = {}) 
 
   /** @type {ReturnType<typeof createLink>} */
   let link;
-  // The window holds two frames. A newer frame replaces one that waits for room.
-  const channels = await serveWebSockets({ origins, frameBytesMax, windowBytes: 2 * frameBytesMax }, (transport) => {
+  const channels = await serveWebSockets({ origins, frameBytesMax, windowBytes }, (transport) => {
     connect(transport).then(
       (endpoint) => serveRemote(endpoint, shown, link),
       (reason) => console.error(String(reason)),
@@ -116,19 +116,19 @@ export async function serveRemoteControl({ port = 0, socketPort, screen } = {}) 
   link = createLink(Number(new URL(channels.url).port));
   const linkPort = await link.listen();
   // Only the page contains the channel's address and token. A client that cannot read the page cannot connect.
+  const channel = { url: `ws://127.0.0.1:${linkPort}/`, token: String(channels.token) };
   page =
     files
       .get("index.html")
       ?.toString()
-      .replace(
-        "</head>",
-        `<meta name="channel" content="ws://127.0.0.1:${linkPort}/" data-token="${channels.token}">\n</head>`,
-      ) ?? "";
+      .replace("</head>", `<meta name="channel" content="${channel.url}" data-token="${channel.token}">\n</head>`) ??
+    "";
   const socket = socketPort === undefined ? undefined : await serveSocket(socketPort, shown);
   return {
     url: `http://127.0.0.1:${pagePort}/`,
     kind: shown.kind,
     socketPort: socket?.port,
+    channel,
     close: async () => {
       link.close();
       socket?.close();

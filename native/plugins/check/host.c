@@ -87,7 +87,8 @@ static clearway_status answer_message(clearway_reply reply, clearway_status stat
   if (!stale) {
     free(last_answer_bytes);
     last_answer_bytes = NULL;
-    last_answer = (answer){.answered = true, .status = status};
+    last_answer = (answer){
+        .answered = true, .status = status, .is_null = content.data == NULL && content.memory.handle == 0};
     if (content.size > 0) {
       last_answer_bytes = malloc(content.size);
       memcpy(last_answer_bytes, content.data, content.size);

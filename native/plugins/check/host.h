@@ -16,6 +16,8 @@ typedef struct answer {
   size_t size;
   /** The memory of the answer's content, or 0. */
   clearway_memory memory;
+  /** Whether the answer is null. It then has no bytes, but no bytes are not null. */
+  bool is_null;
 } answer;
 
 /** Opens a plugin. Ends the process if that fails. */

@@ -3,6 +3,7 @@
 // command takes until a frame shows it. Prints the medians as JSON, before and after a delay is added.
 //
 //   RemoteControlExample --port 4175 [--commands 24] [--delay-ms 60]
+//   RemoteControlExample --url ws://127.0.0.1:4174/ --token TOKEN
 
 import ClearwayChannel
 
@@ -10,11 +11,7 @@ import ClearwayChannel
 struct Main {
   static func main() async throws {
     let options = try Options(CommandLine.arguments.dropFirst())
-    // #region connect
-    let transport = try await StreamTransport.connect(
-      to: .tcp(host: "127.0.0.1", port: options.port))
-    let endpoint = try await Endpoint.connect(transport)
-    // #endregion connect
+    let endpoint = try await Endpoint.connect(try await options.connect())
     var remote = try Remote(endpoint)
     var meter = Meter()
     try await remote.measure(options.commands, into: &meter)
@@ -32,6 +29,8 @@ struct Main {
 
 struct Options {
   var port = 0
+  var url = ""
+  var token: String?
   var commands = 24
   var delayMs = 0.0
 
@@ -40,16 +39,34 @@ struct Options {
   init(_ arguments: some Sequence<String>) throws {
     var words = Array(arguments)[...]
     while let name = words.popFirst() {
-      guard let value = words.popFirst().flatMap({ Double($0) }), value >= 0 else {
-        throw Problem(description: "\(name) must have a number of 0 or more")
-      }
+      let value = words.popFirst() ?? ""
       switch name {
-      case "--port": port = Int(value)
-      case "--commands": commands = Int(value)
-      case "--delay-ms": delayMs = value
-      default: throw Problem(description: "unknown option \(name) (--port, --commands, --delay-ms)")
+      case "--url": url = value
+      case "--token": token = value
+      case "--port": port = Int(try Self.number(name, value))
+      case "--commands": commands = Int(try Self.number(name, value))
+      case "--delay-ms": delayMs = try Self.number(name, value)
+      default:
+        throw Problem(
+          description: "unknown option \(name) (--port, --url, --token, --commands, --delay-ms)")
       }
     }
-    if port == 0 { throw Problem(description: "--port is missing") }
+    if port == 0, url.isEmpty { throw Problem(description: "--port or --url is missing") }
+  }
+
+  private static func number(_ name: String, _ value: String) throws -> Double {
+    guard let number = Double(value), (0...1e9).contains(number) else {
+      throw Problem(description: "\(name) must be a number from 0 to 1000000000: \(name)=\(value)")
+    }
+    return number
+  }
+
+  func connect() async throws -> StreamTransport {
+    guard url.isEmpty else {
+      // #region websocket
+      return try await StreamTransport.connect(webSocket: url, token: token)
+      // #endregion websocket
+    }
+    return try await StreamTransport.connect(to: .tcp(host: "127.0.0.1", port: port))
   }
 }

@@ -118,11 +118,11 @@ private func textOrNull(_ value: Value?) throws -> String? {
 
 private let digits = Array("0123456789abcdef".utf8)
 
-private func hex(_ bytes: [UInt8]) -> String {
+func hex(_ bytes: [UInt8]) -> String {
   String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-private func unhex(_ text: String) throws -> [UInt8] {
+func unhex(_ text: String) throws -> [UInt8] {
   let digits = try text.utf8.map { byte in
     guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw InvalidCase() }
     return UInt8(digit)

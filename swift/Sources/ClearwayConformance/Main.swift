@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Answers the cases of conformance/README.md: one JSON case per line on stdin, one JSON answer per
-// line on stdout.
+// line on stdout. With the argument `plugin`, runs the steps of test/plugin-hosts/README.md.
 
 import ClearwayChannel
+import Dispatch
 
 #if canImport(Glibc)
   import Glibc
@@ -15,6 +16,15 @@ import ClearwayChannel
 @main
 struct Main {
   static func main() {
+    guard CommandLine.arguments.dropFirst().first == "plugin" else { return answerCases() }
+    Task.detached {
+      await PluginSteps.run()
+      exit(0)
+    }
+    dispatchMain()
+  }
+
+  private static func answerCases() {
     var pending: [UInt8] = []
     var answers: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)

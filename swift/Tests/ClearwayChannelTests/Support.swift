@@ -11,6 +11,7 @@ enum Carrier: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case pipes
   case unixSocket
   case tcp
+  case webSocket
 
   var testDescription: String { rawValue }
 
@@ -30,6 +31,17 @@ enum Carrier: String, CaseIterable, Sendable, CustomTestStringConvertible {
       let path = NSTemporaryDirectory() + "clearway-\(UUID().uuidString.prefix(8)).sock"
       return try await sockets(.unix(path), limits)
     case .tcp: return try await sockets(.tcp(host: "127.0.0.1", port: 0), limits)
+    case .webSocket:
+      let (hereInput, thereOutput) = try System.pipe()
+      let (thereInput, hereOutput) = try System.pipe()
+      func end(_ role: WebSocketFraming.Role, _ input: Int32, _ output: Int32) throws
+        -> StreamTransport
+      {
+        try StreamTransport(
+          input: input, output: output, name: "websocket", limits: limits, isTrusted: false,
+          owns: true, child: nil, framing: WebSocketFraming(role: role, hasMarks: true))
+      }
+      return (try end(.client, hereInput, hereOutput), try end(.server, thereInput, thereOutput))
     }
   }
 

@@ -29,6 +29,7 @@ struct TransportTests {
             case .frame(let frame):
               frames.append(hexText(frame[...]))
             case .end(let reason): end = reason
+            default: Issue.record("\(name): another event")
             }
           }
         }

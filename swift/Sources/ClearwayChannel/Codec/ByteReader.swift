@@ -95,6 +95,22 @@ struct ByteReader {
     return try readUTF8(base, from, at)
   }
 
+  @inline(__always)
+  mutating func skip(_ count: Int) throws(ClearwayError) {
+    try need(count, at)
+    at += count
+  }
+
+  /// Skips a text with its size. Throws as ``text()`` does. Returns the size.
+  @inline(__always)
+  mutating func skipText() throws(ClearwayError) -> Int {
+    let size = try sized()
+    let from = at
+    at += size
+    try checkUTF8(base, from, at)
+    return size
+  }
+
   func finish() throws(ClearwayError) {
     if at < end {
       throw ClearwayError(.trailingBytes, "\(left) bytes follow after the value", offset: at)

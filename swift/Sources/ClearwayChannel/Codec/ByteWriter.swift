@@ -84,6 +84,14 @@ struct ByteWriter: ~Copyable {
     base.storeBytes(of: value, toByteOffset: offset, as: N.self)
   }
 
+  /// Drops the bytes from `offset` on.
+  mutating func truncate(to offset: Int) { count = min(count, offset) }
+
+  /// Lends the bytes during `body`.
+  borrowing func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try body(UnsafeRawBufferPointer(start: base, count: count))
+  }
+
   /// Writes a size or a count. Throws `too-large` above 32 bits.
   @inline(__always)
   mutating func size(_ size: Int) throws(ClearwayError) {

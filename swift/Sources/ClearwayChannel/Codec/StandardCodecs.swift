@@ -48,7 +48,7 @@ public struct StandardMessageCodec: MessageCodec, ReceivingCodec {
 
 /// The standard codec for calls, replies and events: `spec/wire.md`.
 public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
-  private let limits: CodecLimits
+  let limits: CodecLimits
 
   /// Makes a codec with these limits.
   public init(limits: CodecLimits = .standard) { self.limits = limits }
@@ -59,6 +59,14 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
     try writer.taggedText(call.method)
     try writer.value(call.arguments, 0, limits.depthMax)
     return writer.finish()
+  }
+
+  /// Returns the bytes of a call whose arguments have a type of the app.
+  func encode(_ method: String, _ arguments: some Encodable) throws -> [UInt8] {
+    let encoder = MessageEncoder(depthMax: limits.depthMax)
+    try encoder.writer.taggedText(method)
+    try encoder.write(arguments)
+    return encoder.writer.finish()
   }
 
   /// Returns the call of the bytes.

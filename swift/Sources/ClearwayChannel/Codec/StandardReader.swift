@@ -51,7 +51,7 @@ struct StandardReader {
   }
 
   @inline(__always)
-  private func enter(_ depth: Int) throws(ClearwayError) {
+  func enter(_ depth: Int) throws(ClearwayError) {
     if depth >= depthMax {
       throw ClearwayError(
         .tooDeep, "values are nested deeper than \(depthMax)", offset: reader.at - 1)
@@ -60,7 +60,7 @@ struct StandardReader {
 
   /// Reads a count of values of at least `each` bytes.
   @inline(__always)
-  private mutating func count(_ each: Int) throws(ClearwayError) -> Int {
+  mutating func count(_ each: Int) throws(ClearwayError) -> Int {
     let from = reader.at
     let count = try reader.size()
     try reader.need(count * each, from)
@@ -89,7 +89,7 @@ struct StandardReader {
     return .map(map)
   }
 
-  private mutating func big() throws(ClearwayError) -> Value {
+  mutating func big() throws(ClearwayError) -> Value {
     let from = reader.at
     let size = try reader.sized()
     let first = reader.at
@@ -121,11 +121,25 @@ struct StandardReader {
     case Tag.attached:
       if let attachments { return try attached(attachments) }
       fallthrough
-    default:
-      throw ClearwayError(
-        .unknownTag, "type \(tag) is \(tag < 128 ? "reserved" : "no extension here")",
-        offset: reader.at - 1)
+    default: throw unknown(tag)
     }
+  }
+
+  private func unknown(_ tag: UInt8) -> ClearwayError {
+    ClearwayError(
+      .unknownTag, "type \(tag) is \(tag < 128 ? "reserved" : "no extension here")",
+      offset: reader.at - 1)
+  }
+
+  /// Skips a list of numbers after its type byte. Returns the number of its elements.
+  mutating func skipNumbers(_ tag: UInt8) throws(ClearwayError) -> Int {
+    guard let width = elementBytes(tag) else { throw unknown(tag) }
+    let from = reader.at
+    let count = try reader.size()
+    try reader.pad(width, from)
+    try reader.need(count * width, from)
+    reader.at += count * width
+    return count
   }
 
   private mutating func elements<N: BitwiseCopyable>(_: N.Type) throws(ClearwayError) -> [N] {

@@ -6,19 +6,11 @@ extension ByteWriter {
     switch value {
     case .null: byte(Tag.null)
     case .bool(let flag): byte(flag ? Tag.yes : Tag.no)
-    case .int(let wide):
-      let narrow = Int32(truncatingIfNeeded: wide)
-      if Int64(narrow) == wide { tagged(Tag.int32, narrow) } else { tagged(Tag.int64, wide) }
-    case .double(let number):
-      byte(Tag.float64)
-      pad(8)
-      self.number(number)
+    case .int(let wide): integer(wide)
+    case .double(let number): float64(number)
     case .string(let string): try taggedText(string)
     case .big(let big): try self.big(big)
-    case .bytes(let list):
-      byte(Tag.bytes)
-      try size(list.count)
-      list.withUnsafeBytes { raw($0) }
+    case .bytes(let list): try numbers(Tag.bytes, list)
     case .int32s(let list): try numbers(Tag.int32s, list)
     case .int64s(let list): try numbers(Tag.int64s, list)
     case .floats(let list): try numbers(Tag.float32s, list)
@@ -39,6 +31,21 @@ extension ByteWriter {
     }
   }
 
+  /// Writes an integer with its type byte: 32 bits if they suffice.
+  @inline(__always)
+  mutating func integer(_ wide: Int64) {
+    let narrow = Int32(truncatingIfNeeded: wide)
+    if Int64(narrow) == wide { tagged(Tag.int32, narrow) } else { tagged(Tag.int64, wide) }
+  }
+
+  /// Writes a float with its type byte.
+  @inline(__always)
+  mutating func float64(_ number: Double) {
+    byte(Tag.float64)
+    pad(8)
+    self.number(number)
+  }
+
   @inline(__always)
   mutating func taggedText(_ text: String) throws(ClearwayError) {
     byte(Tag.text)
@@ -50,8 +57,9 @@ extension ByteWriter {
     if let text { try taggedText(text) } else { byte(Tag.null) }
   }
 
+  /// Throws `too-deep` unless a list or a map may begin inside `depth` others.
   @inline(__always)
-  private func enter(_ depth: Int, _ depthMax: Int) throws(ClearwayError) {
+  func enter(_ depth: Int, _ depthMax: Int) throws(ClearwayError) {
     if depth >= depthMax { throw tooDeep(depthMax) }
   }
 
@@ -60,9 +68,8 @@ extension ByteWriter {
     ClearwayError(.tooDeep, "values are nested deeper than \(depthMax)", offset: count)
   }
 
-  private mutating func numbers<N: BitwiseCopyable>(_ tag: UInt8, _ list: [N])
-    throws(ClearwayError)
-  {
+  /// Writes a list of numbers with its type byte.
+  mutating func numbers<N: BitwiseCopyable>(_ tag: UInt8, _ list: [N]) throws(ClearwayError) {
     byte(tag)
     try size(list.count)
     pad(MemoryLayout<N>.size)

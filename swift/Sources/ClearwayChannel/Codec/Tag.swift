@@ -21,6 +21,17 @@ enum Tag {
   static let attached: UInt8 = 127
 }
 
+/// Returns the number of bytes of an element in a list of numbers, or nil for another type byte.
+@inline(__always)
+func elementBytes(_ tag: UInt8) -> Int? {
+  switch tag {
+  case Tag.bytes: 1
+  case Tag.int32s, Tag.float32s: 4
+  case Tag.int64s, Tag.float64s: 8
+  default: nil
+  }
+}
+
 /// The first byte of a size or a count.
 enum SizeByte {
   /// The largest size of one byte.

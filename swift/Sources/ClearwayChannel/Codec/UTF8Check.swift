@@ -23,12 +23,17 @@ func isASCII(_ base: UnsafeRawPointer, _ start: Int, _ end: Int) -> Bool {
 /// replace it.
 @inline(__always)
 func readUTF8(_ base: UnsafeRawPointer, _ start: Int, _ end: Int) throws(ClearwayError) -> String {
-  if !isASCII(base, start, end) {
-    let wrong = validUntil(base, start, end)
-    if wrong < end { throw ClearwayError(.badUTF8, "a text is not UTF-8", offset: wrong) }
-  }
+  try checkUTF8(base, start, end)
   return String(
     decoding: UnsafeRawBufferPointer(start: base + start, count: end - start), as: UTF8.self)
+}
+
+/// Throws `bad-utf8` with the offset of the first ill-formed sequence.
+@inline(__always)
+func checkUTF8(_ base: UnsafeRawPointer, _ start: Int, _ end: Int) throws(ClearwayError) {
+  if isASCII(base, start, end) { return }
+  let wrong = validUntil(base, start, end)
+  if wrong < end { throw ClearwayError(.badUTF8, "a text is not UTF-8", offset: wrong) }
 }
 
 /// Returns the offset of the first ill-formed sequence, or `end`. Follows table 3-7 of Unicode 16.

@@ -83,7 +83,16 @@ public struct MethodChannel: Sendable {
     _ method: String, _ arguments: some Encodable, returning: Result.Type = Result.self,
     options: CallOptions = CallOptions()
   ) async throws -> Result {
-    let value = try await call(method, try ValueEncoder().encode(arguments), options: options)
+    guard let standard = codec as? StandardMethodCodec else {
+      let value = try await call(method, try ValueEncoder().encode(arguments), options: options)
+      return try ValueDecoder().decode(Result.self, from: value)
+    }
+    let body = try standard.encode(method, arguments)
+    let answer = try await core.calls.call(name, body, options)
+    if let result = try core.connection.decodeResult(Result.self, standard.limits, answer) {
+      return result
+    }
+    let value = try core.connection.decodeReply(codec, answer, name)
     return try ValueDecoder().decode(Result.self, from: value)
   }
 

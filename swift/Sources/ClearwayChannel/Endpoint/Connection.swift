@@ -184,6 +184,21 @@ final class Connection: @unchecked Sendable {
     }
   }
 
+  /// Decodes the result of a call straight from its reply. Returns nil for a failure, and for a reply
+  /// with attachments.
+  func decodeResult<T: Decodable>(_ type: T.Type, _ limits: CodecLimits, _ message: Received) throws
+    -> T?
+  {
+    guard message.flags & Flag.whole == 0, message.attachments.isEmpty else { return nil }
+    let limits = CodecLimits(
+      validDepth: limits.depthMax, items: min(limits.itemsMax, valuesMax))
+    return try message.bytes.withUnsafeBytes { frame in
+      let bytes = UnsafeRawBufferPointer(rebasing: frame[message.body])
+      guard bytes.first == Envelope.success else { return nil }
+      return try decodeMessage(type, bytes, from: 1, limits)
+    }
+  }
+
   func decodeReply(_ codec: any MethodCodec, _ message: Received, _ channel: String) throws -> Value
   {
     let reply = try opened(message) { bytes, attachments throws(ClearwayError) -> MethodReply in

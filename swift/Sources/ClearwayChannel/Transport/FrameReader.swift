@@ -22,13 +22,7 @@ enum StreamLayout {
 ///
 /// The memory of a body starts small and grows as its bytes arrive, so a peer that announces 64 MiB
 /// makes this end allocate them only after it has sent 16 MiB.
-struct FrameReader {
-  enum Event {
-    case frame([UInt8])
-    /// The other end's reason, or an error in the bytes. The reader ignores all later bytes.
-    case end(CloseReason)
-  }
-
+struct FrameReader: StreamReader {
   private let frameBytesMax: Int
   private var header: [UInt8] = []
   private var body: [UInt8] = []
@@ -47,7 +41,7 @@ struct FrameReader {
   var isInside: Bool { !header.isEmpty }
 
   /// Reads bytes. Calls `take` for each frame and for the end.
-  mutating func push(_ piece: UnsafeRawBufferPointer, _ take: (Event) -> Void) {
+  mutating func push(_ piece: UnsafeRawBufferPointer, _ take: (StreamEvent) -> Void) {
     var at = 0
     while !hasEnded, at < piece.count {
       at = bodySize == nil ? readHeader(piece, at, take) : readBody(piece, at, take)
@@ -55,7 +49,7 @@ struct FrameReader {
   }
 
   private mutating func readHeader(
-    _ piece: UnsafeRawBufferPointer, _ from: Int, _ take: (Event) -> Void
+    _ piece: UnsafeRawBufferPointer, _ from: Int, _ take: (StreamEvent) -> Void
   ) -> Int {
     var at = from
     while header.count < StreamLayout.headerBytes, at < piece.count {
@@ -75,7 +69,7 @@ struct FrameReader {
     return at
   }
 
-  private mutating func begin(_ take: (Event) -> Void) {
+  private mutating func begin(_ take: (StreamEvent) -> Void) {
     let kind = header[3]
     let size = (0..<4).reduce(0) { $0 | Int(header[4 + $1]) << (8 * $1) }
     if kind != StreamLayout.frame, kind != StreamLayout.close {
@@ -94,7 +88,7 @@ struct FrameReader {
   }
 
   private mutating func readBody(
-    _ piece: UnsafeRawBufferPointer, _ from: Int, _ take: (Event) -> Void
+    _ piece: UnsafeRawBufferPointer, _ from: Int, _ take: (StreamEvent) -> Void
   ) -> Int {
     let size = bodySize ?? 0
     let count = min(piece.count - from, size - body.count)
@@ -106,7 +100,7 @@ struct FrameReader {
     return from + count
   }
 
-  private mutating func complete(_ take: (Event) -> Void) {
+  private mutating func complete(_ take: (StreamEvent) -> Void) {
     let whole = body
     let kind = header[3]
     body = []
@@ -123,7 +117,7 @@ struct FrameReader {
   }
 
   private mutating func finish(
-    _ code: CloseReason.Code, _ message: String, _ detail: Value, _ take: (Event) -> Void
+    _ code: CloseReason.Code, _ message: String, _ detail: Value, _ take: (StreamEvent) -> Void
   ) {
     hasEnded = true
     take(.end(CloseReason(code, message, detail: detail)))

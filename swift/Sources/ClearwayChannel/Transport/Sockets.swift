@@ -26,33 +26,43 @@ extension StreamTransport {
   public static func connect(
     to address: SocketAddress, limits: TransportLimits = .standard, timeout: Duration = .seconds(10)
   ) async throws -> StreamTransport {
-    let attempt = ConnectAttempt()
-    let fd = try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        attempt.begin(continuation)
-        let timeoutMs = timeout.milliseconds
-        let hasStarted = System.thread {
-          attempt.end(
-            Result { () throws(ClearwayError) in try connected(address, timeoutMs: timeoutMs) })
-        }
-        if !hasStarted {
-          attempt.end(.failure(ClearwayError(.failed, "no thread could be started to connect")))
-        }
-      }
-    } onCancel: {
-      attempt.cancel()
+    let timeoutMs = timeout.milliseconds
+    let fd = try await onThread(closing: System.close) { () throws(ClearwayError) in
+      try connected(address, timeoutMs: timeoutMs)
     }
     return try StreamTransport(input: fd, output: fd, name: "socket", limits: limits)
   }
 }
 
+/// Opens something on a thread of its own.
+///
+/// A cancelled task stops waiting at once; what the thread opens after that is closed.
+func onThread<Opened: Sendable>(
+  closing close: @escaping @Sendable (Opened) -> Void,
+  _ open: @escaping @Sendable () throws(ClearwayError) -> Opened
+) async throws -> Opened {
+  let attempt = ConnectAttempt(close)
+  return try await withTaskCancellationHandler {
+    try await withCheckedThrowingContinuation { continuation in
+      attempt.begin(continuation)
+      if System.thread({ attempt.end(Result(catching: open)) }) { return }
+      attempt.end(.failure(ClearwayError(.failed, "no thread could be started to connect")))
+    }
+  } onCancel: {
+    attempt.cancel()
+  }
+}
+
 /// A connect that ends once: by its thread, or by the cancellation of its task.
-private final class ConnectAttempt: @unchecked Sendable {
+private final class ConnectAttempt<Opened: Sendable>: @unchecked Sendable {
+  private let close: @Sendable (Opened) -> Void
   private let lock = Lock()
-  private var continuation: CheckedContinuation<Int32, any Error>?
+  private var continuation: CheckedContinuation<Opened, any Error>?
   private var isCancelled = false
 
-  func begin(_ continuation: CheckedContinuation<Int32, any Error>) {
+  init(_ close: @escaping @Sendable (Opened) -> Void) { self.close = close }
+
+  func begin(_ continuation: CheckedContinuation<Opened, any Error>) {
     let isLate = lock.held {
       if !isCancelled { self.continuation = continuation }
       return isCancelled
@@ -60,9 +70,9 @@ private final class ConnectAttempt: @unchecked Sendable {
     if isLate { continuation.resume(throwing: CancellationError()) }
   }
 
-  func end(_ result: Result<Int32, ClearwayError>) {
+  func end(_ result: Result<Opened, ClearwayError>) {
     if let continuation = take() { return continuation.resume(with: result.mapError { $0 }) }
-    if case .success(let fd) = result { System.close(fd) }
+    if case .success(let opened) = result { close(opened) }
   }
 
   func cancel() {
@@ -70,7 +80,7 @@ private final class ConnectAttempt: @unchecked Sendable {
     take()?.resume(throwing: CancellationError())
   }
 
-  private func take() -> CheckedContinuation<Int32, any Error>? {
+  private func take() -> CheckedContinuation<Opened, any Error>? {
     lock.held {
       defer { continuation = nil }
       return continuation
@@ -118,7 +128,7 @@ private func forms<R>(
   throw ClearwayError(.failed, "\(address): \(System.lastError())")
 }
 
-private func connected(_ address: SocketAddress, timeoutMs: Int64) throws(ClearwayError) -> Int32 {
+func connected(_ address: SocketAddress, timeoutMs: Int64) throws(ClearwayError) -> Int32 {
   try forms(address) { family, form, size in
     let fd = socket(family, stream, 0)
     if fd < 0 { return nil }

@@ -6,6 +6,7 @@
 /// own memory.
 struct StreamOutput {
   let fd: Int32
+  private let framing: any StreamFraming
   private var queue = Deque<(kind: UInt8, frame: [UInt8])>()
   /// Headers and small frames that are being written, and how far.
   private var staged: [UInt8] = []
@@ -19,7 +20,10 @@ struct StreamOutput {
   private static let smallMax = 8192
   private static let stagedMax = 1 << 16
 
-  init(fd: Int32) { self.fd = fd }
+  init(fd: Int32, framing: any StreamFraming) {
+    self.fd = fd
+    self.framing = framing
+  }
 
   var isEmpty: Bool {
     queue.isEmpty && stagedDone == staged.count && largeDone == large.count
@@ -62,14 +66,15 @@ struct StreamOutput {
     while let (kind, frame) = queue.first {
       if !staged.isEmpty, staged.count + frame.count > Self.stagedMax { break }
       _ = queue.popFirst()
-      staged += StreamLayout.header(kind, frame.count)
-      waitingBytes -= StreamLayout.headerBytes
-      if frame.count > Self.smallMax {
-        large = frame
+      let (header, body) = framing.pack(kind, frame)
+      staged += header
+      waitingBytes -= weight([])
+      if body.count > Self.smallMax {
+        large = body
         break
       }
-      staged += frame
-      waitingBytes -= frame.count
+      staged += body
+      waitingBytes -= body.count
     }
     return !staged.isEmpty
   }

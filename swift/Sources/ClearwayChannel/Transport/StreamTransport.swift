@@ -8,7 +8,8 @@
   @preconcurrency import Darwin
 #endif
 
-/// Carries frames over a pipe, a socket or the standard streams of a process (`spec/stdio.md`).
+/// Carries frames over a pipe, a socket or the standard streams of a process (`spec/stdio.md`), or as
+/// messages of a WebSocket (`spec/websocket.md`).
 ///
 /// One thread reads and writes. A `send` on an idle transport writes at once, without that thread.
 public final class StreamTransport: ChannelTransport, @unchecked Sendable {
@@ -19,7 +20,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   static let endEventsMs: Int64 = 1_000
   private static let pieceBytes = 1 << 16
 
-  /// "stdio", or "socket".
+  /// "stdio", "socket" or "websocket".
   public let name: String
   /// Whether the other end is a child process or the parent.
   public let isTrusted: Bool
@@ -28,6 +29,9 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   private let outputFD: Int32
   private let ownsStreams: Bool
   private let child: ChildProcess?
+  private let framing: any StreamFraming
+  /// The bytes of the input that were read before.
+  private let first: [UInt8]
   private let (wakeRead, wakeWrite): (Int32, Int32)
 
   private let lock = Lock()
@@ -40,6 +44,14 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   private var writeError: String?
   private var end: CloseReason?
   private var isClosedReported = false
+  /// What the other end has taken, if it says so.
+  private var window: MarkedWindow?
+  /// Answers that wait for room, the last one of each kind.
+  private var answers: [UInt8: [UInt8]] = [:]
+
+  /// What arrived while the delivery was paused. Only the thread uses it.
+  private var early = Deque<StreamEvent>()
+  private var earlyBytes = 0
 
   /// Takes the descriptors over, and closes them at its end.
   ///
@@ -55,14 +67,18 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
 
   init(
     input: Int32, output: Int32, name: String, limits: TransportLimits, isTrusted: Bool,
-    owns: Bool, child: ChildProcess?
+    owns: Bool, child: ChildProcess?, framing: any StreamFraming = StdioFraming(),
+    first: [UInt8] = []
   ) throws(ClearwayError) {
     _ = System.ignorePipeSignal
     (wakeRead, wakeWrite) = try System.pipe()
     for fd in [input, output, wakeRead, wakeWrite] { System.prepare(fd) }
     self.input = input
     outputFD = output
-    self.output = StreamOutput(fd: output)
+    self.output = StreamOutput(fd: output, framing: framing)
+    window = framing.window(limits.windowBytes)
+    self.framing = framing
+    self.first = first
     self.name = name
     self.limits = limits
     self.isTrusted = isTrusted
@@ -108,9 +124,12 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
     return lock.held {
       if end != nil || writeError != nil { return false }
       let wasIdle = output.isEmpty
-      output.append(StreamLayout.frame, frame)
+      output.append(framing.frameKind, frame)
+      if let mark = window?.sent(weight(frame)) {
+        output.append(WebSocketLayout.text, MarkedWindow.markText(mark))
+      }
       if wasIdle { flush() }
-      if output.waitingBytes >= limits.windowBytes { isFull = true }
+      if output.waitingBytes >= limits.windowBytes || window?.isFull == true { isFull = true }
       if wasIdle, !output.isEmpty || writeError != nil { wake() }
       return !isFull && writeError == nil
     }
@@ -150,7 +169,8 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       end = reason
       if !isSent { output.drop() }
       if isSent, writeError == nil {
-        output.append(StreamLayout.close, reason.body)
+        let (kind, body) = framing.closing(reason)
+        output.append(kind, body)
         flush()
       }
       defer { isRunning = true }
@@ -161,18 +181,26 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
 
   /// The thread: reads, writes what did not leave at once, and calls the sink.
   private func run() {
-    var reader = FrameReader(frameBytesMax: limits.frameBytesMax)
+    var reader = framing.reader(frameBytesMax: limits.frameBytesMax)
     var isInputOver = false
+    var hasRead = first.isEmpty
     var deadlineMs: Int64?
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
     defer { piece.deallocate() }
     let clock = SystemClock()
     while true {
+      deliverEarly()
       let (wantsInput, wantsOutput, hasEnded, hasFailed, hasSink) = lock.held {
         (
-          !isPaused && !isInputOver && end == nil && sink != nil, !output.isEmpty, end != nil,
+          mayRead && !isInputOver && end == nil && sink != nil, !output.isEmpty, end != nil,
           writeError != nil, sink != nil
         )
+      }
+      if !hasRead, wantsInput {
+        hasRead = true
+        first.withUnsafeBytes { reader.push($0, receive) }
+        isInputOver = reader.hasEnded
+        continue
       }
       if hasEnded, !wantsOutput, hasSink { break }
       if hasEnded || hasFailed, deadlineMs == nil {
@@ -207,40 +235,109 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   private func writeMore() {
     let hasRoom = lock.held {
       flush()
-      let hasRoom = isFull && end == nil && output.waitingBytes * 2 <= limits.windowBytes
-      if hasRoom { isFull = false }
-      return hasRoom
+      if !answers.isEmpty, output.waitingBytes * 2 <= limits.windowBytes {
+        for (kind, body) in answers { output.append(kind, body) }
+        answers = [:]
+        flush()
+      }
+      return takesMore()
     }
     if hasRoom { lock.held { sink }?.drained() }
   }
 
+  /// Whether a full transport has room again. The caller holds the lock.
+  private func takesMore() -> Bool {
+    let hasRoom =
+      isFull && end == nil && output.waitingBytes * 2 <= limits.windowBytes
+      && window?.isFull != true
+    if hasRoom { isFull = false }
+    return hasRoom
+  }
+
+  /// Whether to read on. The caller holds the lock.
+  ///
+  /// An end with marks also reads while the delivery is paused, because what the other end has taken
+  /// makes room for frames to send. What it reads then is bounded by the window.
+  private var mayRead: Bool { !isPaused || (window != nil && earlyBytes < limits.windowBytes) }
+
+  // MARK: Events of the reader
+
+  /// Delivers an event, or keeps it while the delivery is paused.
+  private func receive(_ event: StreamEvent) {
+    switch event {
+    case .taken(let total): return taken(total)
+    case .ping(let body): return answer(WebSocketLayout.pong, body)
+    default: break
+    }
+    if early.isEmpty, !lock.held({ isPaused }) { return deliver(event) }
+    early.append(event)
+    earlyBytes += event.weight
+  }
+
+  private func deliverEarly() {
+    while !lock.held({ isPaused && end == nil }), let event = early.popFirst() {
+      earlyBytes -= event.weight
+      deliver(event)
+    }
+  }
+
+  private func deliver(_ event: StreamEvent) {
+    switch event {
+    case .frame(let frame): lock.held { end == nil ? sink : nil }?.frame(frame)
+    // A close frame of the other end is answered with one of this end.
+    case .end(let reason): finish(reason, isSent: true)
+    case .over(let reason): finish(reason, isSent: false)
+    case .mark(let total): answer(WebSocketLayout.text, MarkedWindow.takenText(total))
+    case .ping, .taken: break
+    }
+  }
+
+  private func taken(_ total: Int) {
+    let (isKnown, hasRoom) = lock.held { () -> (Bool, Bool) in
+      guard window?.taken(total) ?? false else { return (false, false) }
+      return (true, takesMore())
+    }
+    if !isKnown {
+      return finish(
+        CloseReason(.protocolViolation, "a reply to no mark: taken \(total)"), isSent: true)
+    }
+    if hasRoom { lock.held { sink }?.drained() }
+  }
+
+  /// Answers the other end. An end that asks and never reads must not fill the memory: if there is no
+  /// room, only the last answer of a kind is kept.
+  private func answer(_ kind: UInt8, _ body: [UInt8]) {
+    lock.held {
+      if end != nil || writeError != nil { return }
+      if output.waitingBytes >= limits.windowBytes {
+        answers[kind] = body
+      } else {
+        output.append(kind, body)
+        flush()
+      }
+    }
+  }
+
   /// Returns whether the input has ended.
-  private func readMore(_ reader: inout FrameReader, _ piece: UnsafeMutableRawBufferPointer) -> Bool
-  {
+  private func readMore(
+    _ reader: inout any StreamReader, _ piece: UnsafeMutableRawBufferPointer
+  ) -> Bool {
     switch System.read(input, piece) {
     case .wouldBlock: return false
     case .bytes(let count) where count > 0:
-      reader.push(UnsafeRawBufferPointer(rebasing: piece[..<count])) { event in
-        switch event {
-        case .frame(let frame):
-          lock.held { end == nil ? sink : nil }?.frame(frame)
-        case .end(let reason):
-          // A close frame of the other end is answered with one of this end.
-          finish(reason, isSent: true)
-        }
-      }
+      reader.push(UnsafeRawBufferPointer(rebasing: piece[..<count]), receive)
       return reader.hasEnded
     case .bytes:
-      finish(
-        child?.exitReason(withinMs: Self.endEventsMs)
-          ?? CloseReason(
-            .lost,
-            "the other end closed its output" + (reader.isInside ? " in the middle of a frame" : "")
-          ),
-        isSent: false)
+      receive(
+        .over(
+          child?.exitReason(withinMs: Self.endEventsMs)
+            ?? CloseReason(
+              .lost,
+              "the other end closed its output"
+                + (reader.isInside ? " in the middle of a frame" : ""))))
       return true
     case .failed(let why):
-      finish(CloseReason(.lost, "reading failed: \(why)"), isSent: false)
+      receive(.over(CloseReason(.lost, "reading failed: \(why)")))
       return true
     }
   }

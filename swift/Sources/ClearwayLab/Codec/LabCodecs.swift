@@ -17,15 +17,17 @@ struct LabCodec {
 }
 
 enum LabCodecs {
-  static let names = ["json-encoder", "json-serialization", "clearway", "clearway-json"]
+  static let names = [
+    "json-encoder", "json-serialization", "clearway", "clearway-codable", "clearway-json",
+  ]
 
   static func named(_ name: String, value: Value, valueName: String) throws -> LabCodec {
     switch name {
-    case "json-encoder":
+    case "json-encoder", "clearway-codable":
       guard valueName == "2 KB" else {
-        throw LabError("json-encoder has a type for the value of 2 KB only: value=\(valueName)")
+        throw LabError("\(name) has a type for the value of 2 KB only: value=\(valueName)")
       }
-      return typed
+      return name == "json-encoder" ? typed : clearwayTyped
     case "json-serialization": return serialization(value)
     case "clearway": return clearway(StandardMessageCodec(), value)
     case "clearway-json": return clearway(JSONMessageCodec(), asJSON(value))
@@ -61,35 +63,26 @@ enum LabCodecs {
   }
 
   private static var typed: LabCodec {
-    let (encoder, decoder, message) = (JSONEncoder(), JSONDecoder(), MixedMessage())
+    let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+    let message = MixedMessage(bytes: Data(Payload.bytes))
     return LabCodec(
       encode: { [UInt8](try encoder.encode(message)) },
-      decode: { keep(try decoder.decode(MixedMessage.self, from: Data($0))) },
-      isEqual: { try decoder.decode(MixedMessage.self, from: Data($0)) == message })
+      decode: { keep(try decoder.decode(MixedMessage<Data>.self, from: Data($0))) },
+      isEqual: { try decoder.decode(MixedMessage<Data>.self, from: Data($0)) == message })
+  }
+
+  private static var clearwayTyped: LabCodec {
+    let message = MixedMessage(bytes: Payload.bytes)
+    let codec = StandardMessageCodec().of(MixedMessage<[UInt8]>.self)
+    return LabCodec(
+      encode: { try codec.encode(message) },
+      decode: { keep(try codec.decode($0)) },
+      isEqual: { try codec.decode($0) == message })
   }
 }
 
-/// The value of 2 KB as an app would declare it for JSONEncoder.
-private struct MixedMessage: Codable, Equatable {
-  struct Nested: Codable, Equatable {
-    struct Inner: Codable, Equatable {
-      var c = "text of some length"
-      var d = -1
-      var e: Int64 = 1 << 31
-    }
-
-    // The list of 1, 2, 3 and a list of lists, which no type of Swift has without an enum.
-    var a = [1, 2, 3, 4, 5, 6]
-    var b = Inner()
-  }
-
-  struct Row: Codable, Equatable {
-    let id: Int
-    let title: String
-    let price: Double
-    let stock: Bool
-  }
-
+/// The value of 2 KB as an app would declare it. JSONEncoder writes `Data` as base64 text.
+private struct MixedMessage<Bytes: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
   var id = 123_456
   var name = "Zoë Müller"
   var active = true
@@ -97,14 +90,33 @@ private struct MixedMessage: Codable, Equatable {
   var none: Int?
   var big: Int64 = 1 << 40
   var tags = Payload.tags
-  var bytes = Data(Payload.bytes)
+  var bytes: Bytes
   var ints = Payload.ints
   var floats = Payload.floats
-  var nested = Nested()
+  var nested = MixedNested()
   var rows = (0..<10).map {
-    Row(id: $0, title: "Row \($0)", price: 9.99 + Double($0), stock: $0.isMultiple(of: 2))
+    MixedRow(id: $0, title: "Row \($0)", price: 9.99 + Double($0), stock: $0.isMultiple(of: 2))
   }
   var text = Payload.text
+}
+
+private struct MixedNested: Codable, Equatable {
+  struct Inner: Codable, Equatable {
+    var c = "text of some length"
+    var d = -1
+    var e: Int64 = 1 << 31
+  }
+
+  // The list of 1, 2, 3 and a list of lists, which no type of Swift has without an enum.
+  var a = [1, 2, 3, 4, 5, 6]
+  var b = Inner()
+}
+
+private struct MixedRow: Codable, Equatable {
+  let id: Int
+  let title: String
+  let price: Double
+  let stock: Bool
 }
 
 func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }

@@ -1,23 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// A codec of messages of your own type, by the standard codec or the JSON codec.
+///
+/// With the standard codec, the parts of a type are written straight into the message and read
+/// straight from it.
 public struct CodableCodec<Message: Codable & Sendable, Base: MessageCodec>: MessageCodec
 where Base.Message == Value {
   private let base: Base
+  private let standard: StandardMessageCodec?
 
   /// Makes a codec over a codec of values.
-  public init(_ type: Message.Type = Message.self, over base: Base) { self.base = base }
+  public init(_ type: Message.Type = Message.self, over base: Base) {
+    self.base = base
+    standard = base as? StandardMessageCodec
+  }
 
   /// Returns the bytes of a message. Throws `EncodingError`, and the errors of the base.
   public func encode(_ message: Message) throws -> [UInt8] {
-    try base.encode(try ValueEncoder().encode(message))
+    guard let standard else { return try base.encode(try ValueEncoder().encode(message)) }
+    let bytes = try encodeMessage(message, depthMax: standard.limits.depthMax)
+    return standard.isEmptyNull && bytes == null ? [] : bytes
   }
 
   /// Returns the message of the bytes. Throws `DecodingError`, and the errors of the base.
   public func decode(_ bytes: UnsafeRawBufferPointer) throws -> Message {
-    try ValueDecoder().decode(Message.self, from: try base.decode(bytes))
+    guard let standard else {
+      return try ValueDecoder().decode(Message.self, from: try base.decode(bytes))
+    }
+    if standard.isEmptyNull, bytes.isEmpty {
+      return try null.withUnsafeBytes { try decodeMessage(Message.self, $0, standard.limits) }
+    }
+    return try decodeMessage(Message.self, bytes, standard.limits)
   }
 }
+
+/// The value null as bytes.
+private let null: [UInt8] = [Tag.null]
 
 extension MessageCodec where Message == Value {
   /// Returns a codec of messages of your own type.

@@ -13,30 +13,32 @@ public struct ValueDecoder: Sendable {
   }
 }
 
-private func unboxed<T: Decodable>(_ type: T.Type, _ value: Value, path: [any CodingKey]) throws
-  -> T
-{
+/// Makes an instance of a value. The path is read only for types that need a decoder.
+func unboxed<T: Decodable>(
+  _ type: T.Type, _ value: Value, path: @autoclosure () -> [any CodingKey]
+) throws -> T {
+  switch value {
+  case .string(let text): if T.self == String.self { return cast(text) }
+  case .int(let number): if T.self == Int.self { return cast(Int(number)) }
+  case .double(let number): if T.self == Double.self { return cast(number) }
+  case .bool(let flag): if T.self == Bool.self { return cast(flag) }
   // The lists of numbers need no decoder.
-  let whole: Any? =
-    switch value {
-    case .bytes(let list): list
-    case .int32s(let list): list
-    case .int64s(let list): list
-    case .floats(let list): list
-    case .doubles(let list): list
-    default: nil
-    }
-  if type == Value.self, let value = value as? T { return value }
-  if let whole = whole as? T { return whole }
-  if type == String.self, case .string(let text) = value, let text = text as? T { return text }
-  return try T(from: Decoding(value: value, codingPath: path))
+  case .bytes(let list): if T.self == [UInt8].self { return cast(list) }
+  case .int32s(let list): if T.self == [Int32].self { return cast(list) }
+  case .int64s(let list): if T.self == [Int64].self { return cast(list) }
+  case .floats(let list): if T.self == [Float].self { return cast(list) }
+  case .doubles(let list): if T.self == [Double].self { return cast(list) }
+  default: break
+  }
+  if T.self == Value.self { return cast(value) }
+  return try T(from: Decoding(value: value, codingPath: path()))
 }
 
-private func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
+func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
   .typeMismatch(type, .init(codingPath: path, debugDescription: "the value is no \(type)"))
 }
 
-private func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any CodingKey])
+func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any CodingKey])
   throws
   -> N
 {
@@ -52,7 +54,7 @@ private func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [a
   return exact
 }
 
-private struct Decoding: Decoder {
+struct Decoding: Decoder {
   let value: Value
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -152,7 +154,7 @@ private struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func superDecoder() -> any Decoder {
-    let key = PathKey(stringValue: "super")
+    let key = PathKey.name("super")
     return Decoding(value: map["super"] ?? .null, codingPath: codingPath + [key])
   }
 
@@ -173,7 +175,7 @@ private struct UnkeyedReader: UnkeyedDecodingContainer {
 
   var count: Int? { list.count }
   var isAtEnd: Bool { currentIndex >= list.count }
-  private var path: [any CodingKey] { codingPath + [PathKey(intValue: currentIndex)] }
+  private var path: [any CodingKey] { codingPath + [PathKey.index(currentIndex)] }
 
   private func current() throws -> Value {
     guard !isAtEnd else {

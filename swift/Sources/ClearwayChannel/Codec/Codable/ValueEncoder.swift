@@ -3,7 +3,8 @@
 /// Makes a ``Value`` of any `Encodable` type.
 ///
 /// A type with keys becomes a map with text keys. A list of `UInt8`, `Int32`, `Int64`, `Float` or
-/// `Double` that is the whole of a property becomes a list of numbers, without a value for each.
+/// `Double` that is the whole of a property becomes a list of numbers, without a value for each. So
+/// do types that encode their bytes as a whole, such as Foundation's `Data`.
 public struct ValueEncoder: Sendable {
   /// Makes an encoder.
   public init() {}
@@ -14,40 +15,61 @@ public struct ValueEncoder: Sendable {
   }
 }
 
-/// Returns the value of an encodable one. The lists of numbers need no encoder.
-private func boxed<T: Encodable>(_ value: T, path: [any CodingKey]) throws -> Value {
-  switch value {
-  case let value as Value: return value
-  case let text as String: return .string(text)
-  case let list as [UInt8]: return .bytes(list)
-  case let list as [Int32]: return .int32s(list)
-  case let list as [Int64]: return .int64s(list)
-  case let list as [Float]: return .floats(list)
-  case let list as [Double]: return .doubles(list)
-  default: break
-  }
-  if path.count >= CodecLimits.deepest {
-    throw EncodingError.invalidValue(
-      value,
-      EncodingError.Context(codingPath: path, debugDescription: "nested too deep, or in a circle"))
-  }
-  let encoder = Encoding(codingPath: path)
+/// Returns the value of an encodable one. The path is read only for types that need an encoder.
+func boxed<T: Encodable>(_ value: T, path: @autoclosure () -> [any CodingKey]) throws -> Value {
+  if let plain = plainValue(value) { return plain }
+  let path = path()
+  if path.count >= CodecLimits.deepest { throw tooDeep(value, path) }
+  let encoder = CollectingEncoder(codingPath: path)
   try value.encode(to: encoder)
   return encoder.result
 }
 
+/// Returns the value of a text, a number or a list of numbers. Returns nil for other types.
+///
+/// Comparing types costs less than casts, which search for conformances.
+private func plainValue<T>(_ value: T) -> Value? {
+  if T.self == String.self { return .string(cast(value)) }
+  if T.self == Int.self { return .int(Int64(cast(value) as Int)) }
+  if T.self == Double.self { return .double(cast(value)) }
+  if T.self == Bool.self { return .bool(cast(value)) }
+  if T.self == Value.self { return cast(value) as Value }
+  if T.self == [UInt8].self { return .bytes(cast(value)) }
+  if T.self == [Int32].self { return .int32s(cast(value)) }
+  if T.self == [Int64].self { return .int64s(cast(value)) }
+  if T.self == [Float].self { return .floats(cast(value)) }
+  if T.self == [Double].self { return .doubles(cast(value)) }
+  return nil
+}
+
+/// Returns a value whose type the caller has compared.
+@inline(__always)
+func cast<T, U>(_ value: T) -> U { unsafeBitCast(value, to: U.self) }
+
+func tooDeep(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
+  .invalidValue(value, .init(codingPath: path, debugDescription: "nested too deep, or in a circle"))
+}
+
+/// Returns an unsigned integer as a value of any size.
+func unsigned(_ value: UInt64) -> Value {
+  if let narrow = Int64(exactly: value) { return .int(narrow) }
+  return BigInteger(hex: String(value, radix: 16)).map { .big($0) } ?? .null
+}
+
 /// Collects what a type encodes: one value, a list or a map.
-private final class Encoding: Encoder {
+final class CollectingEncoder: Encoder {
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
   private var single: Value?
   private var list: [Part]?
+  /// The list as bytes, while nothing else was added to it.
+  private var bytes: [UInt8]?
   private var map: [(String, Part)]?
 
   /// A part that is ready, or that another container still fills.
   enum Part {
     case value(Value)
-    case later(Encoding)
+    case later(CollectingEncoder)
 
     var result: Value {
       switch self {
@@ -65,15 +87,53 @@ private final class Encoding: Encoder {
       for (key, part) in map { made.put(.string(key), part.result) }
       return .map(made)
     }
+    if let bytes { return .bytes(bytes) }
     if let list { return .list(list.map(\.result)) }
     // Swift's own encoders write a type that encodes nothing as an empty map.
     return single ?? .map(ValueMap())
   }
 
   func put(_ value: Value) { single = value }
-  func append(_ part: Part) { list?.append(part) }
   func append(_ key: String, _ part: Part) { map?.append((key, part)) }
-  var count: Int { list?.count ?? 0 }
+  var count: Int { bytes?.count ?? list?.count ?? 0 }
+
+  func append(_ part: Part) {
+    if let bytes {
+      self.bytes = nil
+      list = bytes.map { .value(.int(Int64($0))) }
+    }
+    list?.append(part)
+  }
+
+  /// Adds bytes. A list that has nothing else is a list of bytes.
+  func append(bytes added: [UInt8]) {
+    if count == 0 {
+      bytes = added
+    } else {
+      for byte in added { append(.value(.int(Int64(byte)))) }
+    }
+  }
+
+  /// Begins a list or a map, whose first parts are these values.
+  func begin(list values: [Value]) { list = values.map { .value($0) } }
+  func begin(map values: [Value]) {
+    map = stride(from: 0, to: values.count - 1, by: 2).map { at in
+      (values[at].stringValue ?? "", Part.value(values[at + 1]))
+    }
+  }
+
+  /// Adds a part that its containers fill later, to the map or to the list.
+  func inner(_ key: String, _ path: any CodingKey) -> CollectingEncoder {
+    let inner = CollectingEncoder(codingPath: codingPath + [path])
+    append(key, .later(inner))
+    return inner
+  }
+
+  func inner() -> CollectingEncoder {
+    let inner = CollectingEncoder(codingPath: codingPath + [PathKey.index(count)])
+    append(.later(inner))
+    return inner
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     map = map ?? []
@@ -86,16 +146,10 @@ private final class Encoding: Encoder {
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { Single(encoding: self) }
-
-  /// Returns an unsigned integer as a value of any size.
-  static func unsigned(_ value: UInt64) -> Value {
-    if let narrow = Int64(exactly: value) { return .int(narrow) }
-    return BigInteger(hex: String(value, radix: 16)).map { .big($0) } ?? .null
-  }
 }
 
 private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let encoding: Encoding
+  let encoding: CollectingEncoder
   var codingPath: [any CodingKey] { encoding.codingPath }
 
   private func put(_ value: Value, _ key: Key) { encoding.append(key.stringValue, .value(value)) }
@@ -110,20 +164,18 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: Int16, forKey key: Key) { put(.int(Int64(value)), key) }
   func encode(_ value: Int32, forKey key: Key) { put(.int(Int64(value)), key) }
   func encode(_ value: Int64, forKey key: Key) { put(.int(value), key) }
-  func encode(_ value: UInt, forKey key: Key) { put(Encoding.unsigned(UInt64(value)), key) }
+  func encode(_ value: UInt, forKey key: Key) { put(unsigned(UInt64(value)), key) }
   func encode(_ value: UInt8, forKey key: Key) { put(.int(Int64(value)), key) }
   func encode(_ value: UInt16, forKey key: Key) { put(.int(Int64(value)), key) }
   func encode(_ value: UInt32, forKey key: Key) { put(.int(Int64(value)), key) }
-  func encode(_ value: UInt64, forKey key: Key) { put(Encoding.unsigned(value), key) }
+  func encode(_ value: UInt64, forKey key: Key) { put(unsigned(value), key) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     put(try boxed(value, path: codingPath + [key]), key)
   }
 
-  private func inner(_ key: String, _ path: any CodingKey) -> Encoding {
-    let inner = Encoding(codingPath: codingPath + [path])
-    encoding.append(key, .later(inner))
-    return inner
+  private func inner(_ key: String, _ path: any CodingKey) -> CollectingEncoder {
+    encoding.inner(key, path)
   }
 
   func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type, forKey key: Key)
@@ -136,26 +188,26 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     inner(key.stringValue, key).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { inner("super", PathKey(stringValue: "super")) }
+  func superEncoder() -> any Encoder { inner("super", PathKey.name("super")) }
   func superEncoder(forKey key: Key) -> any Encoder { inner(key.stringValue, key) }
 }
 
 private struct Unkeyed: UnkeyedEncodingContainer {
-  let encoding: Encoding
+  let encoding: CollectingEncoder
   var codingPath: [any CodingKey] { encoding.codingPath }
   var count: Int { encoding.count }
 
   func encodeNil() { encoding.append(.value(.null)) }
 
   func encode<T: Encodable>(_ value: T) throws {
-    encoding.append(.value(try boxed(value, path: codingPath + [PathKey(intValue: count)])))
+    encoding.append(.value(try boxed(value, path: codingPath + [PathKey.index(count)])))
   }
 
-  private func inner() -> Encoding {
-    let inner = Encoding(codingPath: codingPath + [PathKey(intValue: count)])
-    encoding.append(.later(inner))
-    return inner
+  func encode<T: Sequence>(contentsOf sequence: T) throws where T.Element == UInt8 {
+    encoding.append(bytes: Array(sequence))
   }
+
+  private func inner() -> CollectingEncoder { encoding.inner() }
 
   func nestedContainer<Inner: CodingKey>(keyedBy type: Inner.Type) -> KeyedEncodingContainer<Inner>
   {
@@ -167,7 +219,7 @@ private struct Unkeyed: UnkeyedEncodingContainer {
 }
 
 private struct Single: SingleValueEncodingContainer {
-  let encoding: Encoding
+  let encoding: CollectingEncoder
   var codingPath: [any CodingKey] { encoding.codingPath }
 
   func encodeNil() { encoding.put(.null) }
@@ -180,28 +232,33 @@ private struct Single: SingleValueEncodingContainer {
   func encode(_ value: Int16) { encoding.put(.int(Int64(value))) }
   func encode(_ value: Int32) { encoding.put(.int(Int64(value))) }
   func encode(_ value: Int64) { encoding.put(.int(value)) }
-  func encode(_ value: UInt) { encoding.put(Encoding.unsigned(UInt64(value))) }
+  func encode(_ value: UInt) { encoding.put(unsigned(UInt64(value))) }
   func encode(_ value: UInt8) { encoding.put(.int(Int64(value))) }
   func encode(_ value: UInt16) { encoding.put(.int(Int64(value))) }
   func encode(_ value: UInt32) { encoding.put(.int(Int64(value))) }
-  func encode(_ value: UInt64) { encoding.put(Encoding.unsigned(value)) }
+  func encode(_ value: UInt64) { encoding.put(unsigned(value)) }
   func encode<T: Encodable>(_ value: T) throws {
     encoding.put(try boxed(value, path: codingPath))
   }
 }
 
 /// A place in a list, or a key that no type has named.
-struct PathKey: CodingKey {
-  let stringValue: String
-  let intValue: Int?
+enum PathKey: CodingKey {
+  case name(String)
+  case index(Int)
 
-  init(stringValue: String) {
-    self.stringValue = stringValue
-    intValue = nil
+  init(stringValue: String) { self = .name(stringValue) }
+  init(intValue: Int) { self = .index(intValue) }
+
+  var stringValue: String {
+    switch self {
+    case .name(let name): name
+    case .index(let index): "\(index)"
+    }
   }
 
-  init(intValue: Int) {
-    stringValue = "\(intValue)"
-    self.intValue = intValue
+  var intValue: Int? {
+    if case .index(let index) = self { return index }
+    return nil
   }
 }
