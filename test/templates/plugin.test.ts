@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { libclearway } from "../../scripts/native.mjs";
 import { toolchain } from "../../scripts/swift.mjs";
 import { root, runProgram } from "../packaging/clean-folder.js";
 import { java } from "../plugin-hosts/java.js";
