@@ -36,4 +36,3 @@ if (!process.argv.includes("--js-only")) {
   await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
   await bundle.close();
 }
-
