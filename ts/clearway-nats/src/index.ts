@@ -9,6 +9,7 @@ export { type CallbackOutcome, readCallback } from "./durable/callback.js";
 export type { DurablePoolStats } from "./durable/caller.js";
 export type { DurableCallerOptions, DurableOptions } from "./durable/options.js";
 export type {
+  DurableArguments,
   DurableCallable,
   DurableCallers,
   DurableCallOptions,

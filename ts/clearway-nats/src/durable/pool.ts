@@ -15,7 +15,9 @@ export type DurableCallers<Module> = {
 };
 
 type TaskName<Module> = keyof DurableCallers<Module> & string;
-type Arguments<Module, Name extends TaskName<Module>> = DurableCallers<Module>[Name] extends (
+
+/** The arguments of a task that can be called durably. */
+export type DurableArguments<Module, Name extends keyof DurableCallers<Module>> = DurableCallers<Module>[Name] extends (
   ...args: infer Args
 ) => unknown
   ? Args
@@ -77,7 +79,7 @@ export interface DurablePool<Module> extends DurableCallable<Module>, AsyncDispo
    */
   submit<Name extends TaskName<Module>>(
     task: Name,
-    args: Arguments<Module, Name>,
+    args: DurableArguments<Module, Name>,
     options?: SubmitOptions,
   ): Promise<string>;
   /**
@@ -85,6 +87,7 @@ export interface DurablePool<Module> extends DurableCallable<Module>, AsyncDispo
    * for `resultAgeMs`. Without `deadlineMs`, it waits for a call that was never submitted until the pool closes.
    */
   result<Result = unknown>(id: string, options?: ResultOptions): Promise<Result>;
+  /** Returns a copy of the counters. */
   stats(): DurablePoolStats;
   /**
    * Takes no more calls and waits until the open ones have an outcome, at most `timeoutMs` (default 30,000). Then they reject with

@@ -13,7 +13,10 @@ const bytesMax = 2 ** 27;
 /** A call that the servers have delivered to this process. */
 export interface Delivery {
   readonly body: Uint8Array;
-  /** How often the servers have delivered the call, this time included. */
+  /**
+   * How often the servers have delivered the call, this time included. The number may be too small, but is above 1 for every call that they
+   * had delivered before.
+   */
   readonly deliveries: number;
   /** Removes the call from the queue. The message may be lost, and the call then comes again. */
   ack(): void;
@@ -32,6 +35,8 @@ export interface PullerSettings {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: string;
+  /** The place in the stream of the last call that the servers had delivered before. 0 for none. */
+  readonly deliveredSeq: number;
   /** Longest time for which a request for calls waits at the servers, in milliseconds. */
   readonly pullMs: number;
   /** Number of calls that this process takes at once now, at least 1. */
@@ -56,11 +61,13 @@ export class Puller {
   #requested = 0;
   #held = 0;
   #tokens = 0;
+  #deliveredSeq: number;
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(settings: PullerSettings) {
     this.#settings = settings;
+    this.#deliveredSeq = settings.deliveredSeq;
     this.#inbox = inboxOf(settings.connection);
     this.#subscription = settings.connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
@@ -120,10 +127,8 @@ export class Puller {
 
   #receive(message: Msg): void {
     if (message.subject.startsWith(this.#inbox)) return this.#status(message);
-    if (this.#stopped) {
-      deliveryOf(message, this.#settings.connection).giveBack(0);
-      return;
-    }
+    const delivery = deliveryOf(message, this.#settings.connection, this.#deliveriesOf(message.reply ?? ""));
+    if (this.#stopped) return delivery.giveBack(0);
     this.#held++;
     for (const [token, request] of this.#requests) {
       this.#requested--;
@@ -132,12 +137,27 @@ export class Puller {
       break;
     }
     let released = false;
-    this.#settings.onDelivery(deliveryOf(message, this.#settings.connection), () => {
+    this.#settings.onDelivery(delivery, () => {
       if (released) return;
       released = true;
       this.#held--;
       this.#pull();
     });
+  }
+
+  // The reply subject of a delivery is `$JS.ACK.<stream>.<consumer>.<deliveries>.<place in the stream>.…`, or has a domain and an account after
+  // `ACK`.
+  //
+  // A server that has lost the state of a consumer, or whose consumer was changed, says 1 for a call that was delivered before. But servers deliver
+  // calls for the first time in the order of the stream. So a call at or before the last place was delivered before.
+  #deliveriesOf(reply: string): number {
+    const parts = reply.split(".");
+    const at = parts.length === 9 ? 4 : 6;
+    const deliveries = Number(parts[at]) || 1;
+    const seq = Number(parts[at + 1]) || 0;
+    const again = seq <= this.#deliveredSeq;
+    if (!again) this.#deliveredSeq = seq;
+    return again ? Math.max(2, deliveries) : deliveries;
   }
 
   // A message to the reply subject of a request is a status: the request has ended, and the rest of its calls does not come.
@@ -172,7 +192,7 @@ export class Puller {
   }
 }
 
-function deliveryOf(message: Msg, connection: NatsConnection): Delivery {
+function deliveryOf(message: Msg, connection: NatsConnection, deliveries: number): Delivery {
   const reply = message.reply ?? "";
   const answer = (body: Uint8Array): void => {
     try {
@@ -183,7 +203,7 @@ function deliveryOf(message: Msg, connection: NatsConnection): Delivery {
   };
   return {
     body: message.data,
-    deliveries: deliveriesOf(reply),
+    deliveries,
     ack: () => answer(ackBody),
     confirmedAck: async () => {
       await connection.request(reply, ackBody, { timeout: 5_000 });
@@ -192,10 +212,4 @@ function deliveryOf(message: Msg, connection: NatsConnection): Delivery {
     giveBack: (delayMs) => answer(encoder.encode(delayMs > 0 ? `-NAK {"delay":${nanos(delayMs)}}` : "-NAK")),
     discard: () => answer(termBody),
   };
-}
-
-// The reply subject of a delivery is `$JS.ACK.<stream>.<consumer>.<deliveries>.…`, or has a domain and an account after `ACK`.
-function deliveriesOf(reply: string): number {
-  const parts = reply.split(".");
-  return Number(parts[parts.length === 9 ? 4 : 6]) || 1;
 }

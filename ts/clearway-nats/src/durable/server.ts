@@ -143,11 +143,12 @@ class Server implements ServedMode<DurableServeStats> {
     }, settings.ackWaitMs / 3);
     this.#working.unref();
     this.#pullers = consumers.map(
-      ({ name, single }) =>
+      ({ name, single, deliveredSeq }) =>
         new Puller({
           connection,
           stream: names.calls,
           consumer: name,
+          deliveredSeq,
           pullMs: settings.pullMs,
           capacity: () => (single ? partitionCapacity : this.#capacity.calls),
           onDelivery: (delivery, release) => this.#take(delivery, release),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import {
   AckPolicy,
+  type ConsumerConfig,
+  type ConsumerInfo,
   DiscardPolicy,
   JetStreamApiError,
   type JetStreamManager,
@@ -17,13 +19,18 @@ import { partitionsRule, type ServeSettings, type StreamSettings } from "./optio
 /** JetStream's error numbers for what is missing. */
 const streamNotFound = 10059;
 const nameInUse = 10058;
+const consumerNotFound = 10014;
+
+// How long a request to the JetStream API may take. A cluster elects a leader for each consumer that it creates, which takes seconds on busy
+// machines. The client's default is 5 s.
+const apiMsMax = 30_000;
 
 /**
  * Returns the manager of the servers' streams. Rejects with `connect-failed` if the servers have no JetStream, or if the user may not use it.
  */
 export async function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
   try {
-    return await jetstreamManager(connection);
+    return await jetstreamManager(connection, { timeout: apiMsMax });
   } catch (reason) {
     throw caused("connect-failed", "durable mode needs servers with JetStream, and a user who may use it", reason);
   }
@@ -112,6 +119,8 @@ export interface QueueConsumer {
   readonly name: string;
   /** Whether the servers deliver one call at a time. */
   readonly single: boolean;
+  /** The place in the stream of the last call that the servers had delivered when this process began. 0 for none. */
+  readonly deliveredSeq: number;
 }
 
 /**
@@ -131,23 +140,38 @@ export async function ensureConsumers(
   }));
   const all = [...plain, ...keyed];
   try {
-    await Promise.all(
-      all.map(({ name, subject, single }) =>
-        manager.consumers.add(names.calls, {
+    return await Promise.all(
+      all.map(async ({ name, subject, single }) => {
+        const { delivered } = await ensureConsumer(manager, names.calls, {
           durable_name: name,
           filter_subject: subject,
           ack_policy: AckPolicy.Explicit,
           ack_wait: nanos(settings.ackWaitMs),
-          // This package counts the beginnings of calls, not their deliveries: see `attempts.ts`.
+          // This package counts the beginnings of calls, not their deliveries: see `claims.ts`.
           max_deliver: -1,
           max_ack_pending: single ? 1 : -1,
           // A worker process has a few requests for calls waiting. The servers' default is 512 for all of them.
           max_waiting: 16_384,
-        }),
-      ),
+        });
+        return { name, single, deliveredSeq: delivered.stream_seq };
+      }),
     );
   } catch (reason) {
     throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);
   }
-  return all.map(({ name, single }) => ({ name, single }));
+}
+
+// Creates a consumer only if it does not exist. If it does, nats-server 2.9.10 takes the same request for a change of the consumer, and delivers
+// the calls that other worker processes run at the moment a second time, as if it were the first.
+async function ensureConsumer(
+  manager: JetStreamManager,
+  stream: string,
+  config: Partial<ConsumerConfig> & { readonly durable_name: string },
+): Promise<ConsumerInfo> {
+  try {
+    return await manager.consumers.info(stream, config.durable_name);
+  } catch (reason) {
+    if (!(reason instanceof JetStreamApiError && reason.code === consumerNotFound)) throw reason;
+    return manager.consumers.add(stream, config);
+  }
 }

@@ -17,6 +17,7 @@ function setup(capacity = 4) {
     connection: connection.nats,
     stream: "S",
     consumer: "normal",
+    deliveredSeq: 10,
     pullMs: 5_000,
     capacity: () => capacity,
     onDelivery: (delivery, release) => held.push({ delivery, release }),
@@ -26,8 +27,12 @@ function setup(capacity = 4) {
       .take()
       .filter(({ subject }) => subject === "$JS.API.CONSUMER.MSG.NEXT.S.normal")
       .map(({ body, reply }) => ({ batch: (JSON.parse(body as string) as { batch: number }).batch, reply: reply! }));
-  const call = (reply: string, deliveries = 1): void =>
-    connection.deliver(reply, { subject: "clearway.m.0.do.normal", reply: `$JS.ACK.S.normal.${deliveries}.1.1.1.0` });
+  let lastSeq = 10;
+  const call = (reply: string, deliveries = 1, seq = ++lastSeq): void =>
+    connection.deliver(reply, {
+      subject: "clearway.m.0.do.normal",
+      reply: `$JS.ACK.S.normal.${deliveries}.${seq}.1.1.0`,
+    });
   return { connection, held, puller, requests, call };
 }
 
@@ -107,8 +112,23 @@ describe("the puller", () => {
     call(reply);
     expect(held).toEqual([]);
     const [answer] = connection.take();
-    expect(answer!.subject).toBe("$JS.ACK.S.normal.1.1.1.1.0");
+    expect(answer!.subject).toBe("$JS.ACK.S.normal.1.11.1.1.0");
     expect(new TextDecoder().decode(answer!.body as Uint8Array)).toBe("-NAK");
+  });
+
+  test("counts a call that was delivered before as delivered again, whatever the servers say", () => {
+    const { requests, held, call } = setup(8);
+    const { reply } = requests()[0]!;
+    for (const [deliveries, seq] of [
+      [1, 10],
+      [1, 12],
+      [1, 12],
+      [3, 12],
+      [1, 11],
+      [1, 13],
+    ] as const)
+      call(reply, deliveries, seq);
+    expect(held.map(({ delivery }) => delivery.deliveries)).toEqual([2, 1, 2, 3, 2, 1]);
   });
 
   test("reads the number of deliveries from both forms of the reply subject", () => {
