@@ -59,7 +59,8 @@ type DurableCallers<Module> = {
     readonly [Name in keyof Callers<Module> & string as Callers<Module>[Name] extends (...args: never[]) => Promise<unknown> ? Name : never]: Callers<Module>[Name];
 };
 type TaskName<Module> = keyof DurableCallers<Module> & string;
-type Arguments<Module, Name extends TaskName<Module>> = DurableCallers<Module>[Name] extends (...args: infer Args) => unknown ? Args : never;
+/** The arguments of a task that can be called durably. */
+type DurableArguments<Module, Name extends keyof DurableCallers<Module>> = DurableCallers<Module>[Name] extends (...args: infer Args) => unknown ? Args : never;
 /** Options of durable calls. */
 interface DurableCallOptions {
     /** Cancels the call. It is removed from the queue, or its task's signal aborts. The promise rejects with the signal's reason at once. */
@@ -110,12 +111,13 @@ interface DurablePool<Module> extends DurableCallable<Module>, AsyncDisposable {
      * Stores a call whose outcome anyone can read later, by its id. Resolves with the id when the call is stored: from then on it runs, also if
      * this process ends.
      */
-    submit<Name extends TaskName<Module>>(task: Name, args: Arguments<Module, Name>, options?: SubmitOptions): Promise<string>;
+    submit<Name extends TaskName<Module>>(task: Name, args: DurableArguments<Module, Name>, options?: SubmitOptions): Promise<string>;
     /**
      * Waits for the outcome of a submitted call, in any process. Resolves with the result, and rejects with the task's error. Outcomes are kept
      * for `resultAgeMs`. Without `deadlineMs`, it waits for a call that was never submitted until the pool closes.
      */
     result<Result = unknown>(id: string, options?: ResultOptions): Promise<Result>;
+    /** Returns a copy of the counters. */
     stats(): DurablePoolStats;
     /**
      * Takes no more calls and waits until the open ones have an outcome, at most `timeoutMs` (default 30,000). Then they reject with
@@ -286,4 +288,4 @@ declare function remotePool<Module>(options: RemotePoolOptions): Promise<RemoteP
 declare function remotePool<Module>(options: DurableRemotePoolOptions): Promise<DurablePool<Module>>;
 
 export { ConnectOptions, DurableCallerOptions, readCallback, remotePool };
-export type { CallbackOutcome, CommonPoolOptions, DurableCallOptions, DurableCallable, DurableCallers, DurablePool, DurablePoolStats, DurableRemotePoolOptions, RemoteAdvice, RemoteCallOptions, RemoteCallable, RemotePool, RemotePoolLimits, RemotePoolOptions, RemotePoolStats, RemoteTaskAdvice, RemoteTaskStats, ResultOptions, SubmitOptions };
+export type { CallbackOutcome, CommonPoolOptions, DurableArguments, DurableCallOptions, DurableCallable, DurableCallers, DurablePool, DurablePoolStats, DurableRemotePoolOptions, RemoteAdvice, RemoteCallOptions, RemoteCallable, RemotePool, RemotePoolLimits, RemotePoolOptions, RemotePoolStats, RemoteTaskAdvice, RemoteTaskStats, ResultOptions, SubmitOptions };

@@ -13,11 +13,10 @@ const bytesMax = 2 ** 27;
 /** A call that the servers have delivered to this process. */
 export interface Delivery {
   readonly body: Uint8Array;
-  /**
-   * How often the servers have delivered the call, this time included. The number may be too small, but is above 1 for every call that they
-   * had delivered before.
-   */
+  /** How often the servers have delivered the call, as they say. The number may be too small. */
   readonly deliveries: number;
+  /** Whether the servers have, or may have, delivered the call before. */
+  readonly again: boolean;
   /** Removes the call from the queue. The message may be lost, and the call then comes again. */
   ack(): void;
   /** Like {@link Delivery.ack}. Resolves when the servers have confirmed it. Rejects if they do not in time. */
@@ -35,7 +34,7 @@ export interface PullerSettings {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: string;
-  /** The place in the stream of the last call that the servers had delivered before. 0 for none. */
+  /** Calls up to this place in the stream may have been delivered before. 0 for none. */
   readonly deliveredSeq: number;
   /** Longest time for which a request for calls waits at the servers, in milliseconds. */
   readonly pullMs: number;
@@ -127,7 +126,10 @@ export class Puller {
 
   #receive(message: Msg): void {
     if (message.subject.startsWith(this.#inbox)) return this.#status(message);
-    const delivery = deliveryOf(message, this.#settings.connection, this.#deliveriesOf(message.reply ?? ""));
+    const { deliveries, seq } = countsOf(message.reply ?? "");
+    const again = deliveries > 1 || seq <= this.#deliveredSeq;
+    if (seq > this.#deliveredSeq) this.#deliveredSeq = seq;
+    const delivery = deliveryOf(message, this.#settings.connection, { deliveries, again });
     if (this.#stopped) return delivery.giveBack(0);
     this.#held++;
     for (const [token, request] of this.#requests) {
@@ -143,21 +145,6 @@ export class Puller {
       this.#held--;
       this.#pull();
     });
-  }
-
-  // The reply subject of a delivery is `$JS.ACK.<stream>.<consumer>.<deliveries>.<place in the stream>.…`, or has a domain and an account after
-  // `ACK`.
-  //
-  // A server that has lost the state of a consumer, or whose consumer was changed, says 1 for a call that was delivered before. But servers deliver
-  // calls for the first time in the order of the stream. So a call at or before the last place was delivered before.
-  #deliveriesOf(reply: string): number {
-    const parts = reply.split(".");
-    const at = parts.length === 9 ? 4 : 6;
-    const deliveries = Number(parts[at]) || 1;
-    const seq = Number(parts[at + 1]) || 0;
-    const again = seq <= this.#deliveredSeq;
-    if (!again) this.#deliveredSeq = seq;
-    return again ? Math.max(2, deliveries) : deliveries;
   }
 
   // A message to the reply subject of a request is a status: the request has ended, and the rest of its calls does not come.
@@ -192,7 +179,11 @@ export class Puller {
   }
 }
 
-function deliveryOf(message: Msg, connection: NatsConnection, deliveries: number): Delivery {
+function deliveryOf(
+  message: Msg,
+  connection: NatsConnection,
+  counts: Pick<Delivery, "deliveries" | "again">,
+): Delivery {
   const reply = message.reply ?? "";
   const answer = (body: Uint8Array): void => {
     try {
@@ -203,7 +194,7 @@ function deliveryOf(message: Msg, connection: NatsConnection, deliveries: number
   };
   return {
     body: message.data,
-    deliveries,
+    ...counts,
     ack: () => answer(ackBody),
     confirmedAck: async () => {
       await connection.request(reply, ackBody, { timeout: 5_000 });
@@ -212,4 +203,13 @@ function deliveryOf(message: Msg, connection: NatsConnection, deliveries: number
     giveBack: (delayMs) => answer(encoder.encode(delayMs > 0 ? `-NAK {"delay":${nanos(delayMs)}}` : "-NAK")),
     discard: () => answer(termBody),
   };
+}
+
+// The reply subject of a delivery is `$JS.ACK.<stream>.<consumer>.<deliveries>.<place in the stream>.…`, or has a domain and an account after
+// `ACK`. A server that has forgotten the earlier deliveries of a call says 1. But servers deliver calls for the first time in the order of the
+// stream, so the place of the call shows that it was delivered before.
+function countsOf(reply: string): { readonly deliveries: number; readonly seq: number } {
+  const parts = reply.split(".");
+  const at = parts.length === 9 ? 4 : 6;
+  return { deliveries: Number(parts[at]) || 1, seq: Number(parts[at + 1]) || 0 };
 }

@@ -185,10 +185,12 @@ export class Run {
   // An idempotent task may begin `tries` times. The first beginning is not counted, so that a call which ends at once costs nothing more.
   async #begin(task: string): Promise<void> {
     const { claims, counters, settings } = this.#context;
-    if (this.#delivery.deliveries < 2) return;
+    const { again, deliveries } = this.#delivery;
+    if (!again) return;
     const before = await this.#servers(claims.countBeginning(this.#envelope.id));
     this.#begun = before + 2;
-    if (this.#begun > settings.tries) throw await this.#giveUp(task, undefined);
+    // Without an earlier count, only the servers' own number shows that the call has begun before.
+    if (this.#begun > settings.tries && (before > 0 || deliveries > 1)) throw await this.#giveUp(task, undefined);
     counters.again++;
   }
 

@@ -119,7 +119,7 @@ export interface QueueConsumer {
   readonly name: string;
   /** Whether the servers deliver one call at a time. */
   readonly single: boolean;
-  /** The place in the stream of the last call that the servers had delivered when this process began. 0 for none. */
+  /** Calls up to this place in the stream may have been delivered before this process began. 0 for none. */
   readonly deliveredSeq: number;
 }
 
@@ -140,9 +140,9 @@ export async function ensureConsumers(
   }));
   const all = [...plain, ...keyed];
   try {
-    return await Promise.all(
-      all.map(async ({ name, subject, single }) => {
-        const { delivered } = await ensureConsumer(manager, names.calls, {
+    const infos = await Promise.all(
+      all.map(({ name, subject, single }) =>
+        ensureConsumer(manager, names.calls, {
           durable_name: name,
           filter_subject: subject,
           ack_policy: AckPolicy.Explicit,
@@ -152,10 +152,15 @@ export async function ensureConsumers(
           max_ack_pending: single ? 1 : -1,
           // A worker process has a few requests for calls waiting. The servers' default is 512 for all of them.
           max_waiting: 16_384,
-        });
-        return { name, single, deliveredSeq: delivered.stream_seq };
-      }),
+        }),
+      ),
     );
+    const { state } = await manager.streams.info(names.calls);
+    return all.map(({ name, single }, at) => {
+      const { delivered, num_ack_pending } = infos[at] as ConsumerInfo;
+      // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
+      return { name, single, deliveredSeq: num_ack_pending > 0 ? state.last_seq : delivered.stream_seq };
+    });
   } catch (reason) {
     throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);
   }
