@@ -29,9 +29,14 @@ export const SLOWER_MIN = 1.1;
 
 const LEVEL = 0.95;
 
+/** Where the ends of an interval stop. A few rounds on a busy machine give wider ones, which say no more than these do. */
+const END_MIN = 1e-6;
+const END_MAX = 1e6;
+
 /**
  * Returns the geometric mean of the pieces' ratios, with its interval. The bootstrap draws the pieces and, in each, the rounds of both
  * devices, so the interval also covers how much one kind of work differs from another. The same samples always give the same interval.
+ * Its ends stop at 1e-6 and 1e6.
  */
 export function ratioOf(here: DeviceSamples, there: DeviceSamples): RatioOfPieces {
   const shared = [here, there].map(({ pieces }) => sharedCorrelation(pieces.map(logsOf))) as [number, number];
@@ -90,5 +95,9 @@ function redraw(logs: readonly number[], random: () => number): number {
 }
 
 function expOf(log: number, { low, high }: { low: number; high: number }): Ratio {
-  return { ratio: Math.exp(log), ratioMin: Math.exp(low), ratioMax: Math.exp(high) };
+  const ratio = Math.exp(log);
+  // An end never passes the ratio, even if that is beyond the limit itself.
+  const ratioMin = Math.min(ratio, Math.max(END_MIN, Math.exp(low)));
+  const ratioMax = Math.max(ratio, Math.min(END_MAX, Math.exp(high)));
+  return { ratio, ratioMin, ratioMax };
 }

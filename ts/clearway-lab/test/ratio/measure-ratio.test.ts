@@ -10,6 +10,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { measureRatio, type RatioEvent, type RatioOptions } from "../../src/ratio/measure-ratio.js";
+import type { RatioFile } from "../../src/ratio/ratio-file.js";
 import { CHROMIUM_FLAGS, findChromium } from "../../src/runner/chromium-find.js";
 
 const NAMES = WORKS.map(({ name }) => name);
@@ -58,11 +59,20 @@ async function open(url: string): Promise<void> {
 /** Settles when the page says a text. */
 const said = (text: RegExp) => page.locator("#status", { hasText: text }).waitFor();
 
+/** Returns the file, or rejects with what the page says if it cannot measure or send. */
+function result(file: Promise<RatioFile>): Promise<RatioFile> {
+  const failed = page.locator("#status", { hasText: /^(Not measured|Measured, but)/ });
+  const told = failed.textContent({ timeout: 0 }).then((text) => Promise.reject(new Error(`the page says: ${text}`)));
+  // Once the file is there, the page's end ends the wait.
+  told.catch(() => {});
+  return Promise.race([file, told]);
+}
+
 describe("a ratio", () => {
   test("is measured with Node here and a page there", async () => {
     const { events, opened, file } = start({ name: "a phone" });
     await open(await opened);
-    const { here, there, ratio, pieces } = await file;
+    const { here, there, ratio, pieces } = await result(file);
     expect(here).toMatchObject({ host: "node", agent: `Node ${process.versions.node}` });
     expect(there).toMatchObject({ host: "page", name: "a phone", agent: expect.stringContaining("Chrome") });
     for (const { samples } of [here, there]) {
@@ -80,7 +90,7 @@ describe("a ratio", () => {
   test("is measured with this machine's Chromium here", async () => {
     const { opened, file } = start({ here: "chromium" });
     await open(await opened);
-    const { here, there } = await file;
+    const { here, there } = await result(file);
     expect(here).toMatchObject({ host: "chromium", name: expect.stringMatching(/^Chromium \d+$/) });
     expect(there.name).toMatch(/^Chrome \d+ on Linux$/);
   });
@@ -112,7 +122,7 @@ describe("the page", () => {
     });
     await page.goto(await opened);
     await page.click("#start");
-    const { there } = await file;
+    const { there } = await result(file);
     expect(there.samples.repeated).toBe(1);
     for (const { callMs } of there.samples.pieces) expect(callMs).toHaveLength(3);
   });
@@ -155,7 +165,7 @@ describe("the page", () => {
     page.on("pageerror", (error) => told.push(error.message));
     await page.goto(await opened);
     await page.click("#start");
-    await file;
+    await result(file);
     expect(told).toEqual([]);
   });
 });
