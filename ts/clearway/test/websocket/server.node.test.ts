@@ -240,6 +240,7 @@ describe("a server of channels", () => {
 
   test("accepts another client after a token check has exceeded its time limit", async () => {
     const { channels } = await echoes({
+      server: await patient(),
       connectionsMax: 1,
       handshakeMs: 30,
       token: (token) => (token === "never" ? new Promise<boolean>(() => {}) : true),
