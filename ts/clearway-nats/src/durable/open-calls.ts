@@ -79,8 +79,8 @@ export class OpenCalls {
   }
 }
 
-// Timers of Node count at most this many milliseconds, which are 24 days.
-const timerMsMax = 2 ** 31 - 1;
+/** Timers of Node count at most this many milliseconds, which are 24 days. */
+export const timerMsMax = 2 ** 31 - 1;
 
 /**
  * Calls `cancel` with the reason when the signal aborts or the deadline is over. Returns a function that ends this, or undefined if there is

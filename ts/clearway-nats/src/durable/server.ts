@@ -7,6 +7,7 @@ import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
+import { timerMsMax } from "./open-calls.js";
 import {
   type DurableServeOptions,
   headersBytesMax,
@@ -132,6 +133,7 @@ class Server implements ServedMode<DurableServeStats> {
   constructor(context: RunContext, consumers: readonly QueueConsumer[], concurrency: number) {
     this.#context = context;
     const { connection, names, settings } = context;
+    const ackWaitMs = Math.min(...consumers.map((each) => each.ackWaitMs));
     this.#capacity = new Capacity(concurrency);
     this.#drops = connection.subscribe(names.drop, {
       callback: (error, message) => {
@@ -140,7 +142,7 @@ class Server implements ServedMode<DurableServeStats> {
     });
     this.#working = setInterval(() => {
       for (const each of this.#runs.values()) each.working();
-    }, settings.ackWaitMs / 3);
+    }, Math.min(ackWaitMs / 3, timerMsMax));
     this.#working.unref();
     this.#pullers = consumers.map(
       ({ name, single, deliveredSeq }) =>
@@ -172,7 +174,7 @@ class Server implements ServedMode<DurableServeStats> {
     for (const each of this.#pullers) each.stop();
     if (this.#runs.size > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
+        const timer = setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
         this.#idle = () => {
           clearTimeout(timer);
           resolve();
