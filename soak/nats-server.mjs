@@ -42,11 +42,11 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** Ends the server and starts it again with the same streams, `awayMs` later. Restarts wait for each other. */
-  restart(awayMs) {
+  /** Ends the server with a signal and starts it again with the same streams, `awayMs` later. Restarts wait for each other. */
+  restart(awayMs, signal) {
     this.#turn = this.#turn.then(async () => {
       if (this.#child === undefined) return;
-      await this.#end("SIGTERM");
+      await this.#end(signal);
       await pause(awayMs);
       await this.#start();
     });

@@ -187,7 +187,8 @@ const durableOperations = (random) => {
 
 const faults = [
   { name: "worker process killed", weight: 0.1, run: ({ workers }) => workers.replace() },
-  { name: "server restarted", weight: 0.03, run: ({ server }) => server.restart(100) },
+  { name: "server restarted", weight: 0.02, run: ({ server }) => server.restart(100, "SIGTERM") },
+  { name: "server killed", weight: 0.02, run: ({ server }) => server.restart(100, "SIGKILL") },
 ];
 
 /** The worker processes. */

@@ -5,6 +5,7 @@ import type { PoolOptions } from "clearway";
 import type { ServeContext, ServedMode } from "../serve/context.js";
 import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
+import { confirmGoneCalls } from "./gone-call.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
 import { timerMsMax } from "./open-calls.js";
@@ -94,7 +95,8 @@ export async function serveDurable(
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
-  return new Server(run, consumers, concurrencyOf(context.settings.pool));
+  const gone = confirmGoneCalls({ connection, manager, stream: names.calls, consumers, onError });
+  return new Server(run, consumers, concurrencyOf(context.settings.pool), gone);
 }
 
 // Number of tasks that the local pool runs at once, at most.
@@ -126,12 +128,14 @@ class Server implements ServedMode<DurableServeStats> {
   #endedBefore = new Set<string>();
   readonly #capacity: Capacity;
   readonly #pullers: Puller[];
+  readonly #endGoneCalls: () => void;
   readonly #drops: Subscription;
   readonly #working: NodeJS.Timeout;
   #idle: (() => void) | undefined;
 
-  constructor(context: RunContext, consumers: readonly QueueConsumer[], concurrency: number) {
+  constructor(context: RunContext, consumers: readonly QueueConsumer[], concurrency: number, endGoneCalls: () => void) {
     this.#context = context;
+    this.#endGoneCalls = endGoneCalls;
     const { connection, names, settings } = context;
     const ackWaitMs = Math.min(...consumers.map((each) => each.ackWaitMs));
     this.#capacity = new Capacity(concurrency);
@@ -140,9 +144,12 @@ class Server implements ServedMode<DurableServeStats> {
         if (error === null) this.#runs.get(message.string())?.cancel();
       },
     });
-    this.#working = setInterval(() => {
-      for (const each of this.#runs.values()) each.working();
-    }, Math.min(ackWaitMs / 3, timerMsMax));
+    this.#working = setInterval(
+      () => {
+        for (const each of this.#runs.values()) each.working();
+      },
+      Math.min(ackWaitMs / 3, timerMsMax),
+    );
     this.#working.unref();
     this.#pullers = consumers.map(
       ({ name, single, deliveredSeq }) =>
@@ -182,6 +189,7 @@ class Server implements ServedMode<DurableServeStats> {
       });
     }
     for (const each of this.#pullers) each.close();
+    this.#endGoneCalls();
     clearInterval(this.#working);
     this.#drops.unsubscribe();
     // Confirmations of ended calls are under way. What is lost comes again and is recognized by its outcome.

@@ -123,6 +123,8 @@ export interface QueueConsumer {
   readonly deliveredSeq: number;
   /** Time without a sign of life after which the servers deliver a call again, in milliseconds. The process that created the consumer chose it. */
   readonly ackWaitMs: number;
+  /** Number of delivered calls whose confirmation the servers waited for when this process began. */
+  readonly unconfirmed: number;
 }
 
 /**
@@ -163,7 +165,7 @@ export async function ensureConsumers(
       const ackWaitMs = config.ack_wait === undefined ? settings.ackWaitMs : millis(config.ack_wait);
       // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
       const deliveredSeq = num_ack_pending > 0 ? state.last_seq : delivered.stream_seq;
-      return { name, single, deliveredSeq, ackWaitMs };
+      return { name, single, deliveredSeq, ackWaitMs, unconfirmed: num_ack_pending };
     });
   } catch (reason) {
     throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);

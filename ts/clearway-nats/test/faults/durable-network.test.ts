@@ -57,6 +57,24 @@ describe.skipIf(noServer)("durable calls, when the servers restart", () => {
     }
   });
 
+  test("run in every partition of keys when the servers were killed", async () => {
+    const server = await startServer({ port: await freePort() });
+    for (let each = 0; each < 2; each++) await serve(await connection(server.url), { serve: { ackWaitMs: 1_000 } });
+    const work = await caller(await connection(server.url), { call: { resendMs: 500 } });
+    for (let round = 0; round < 3; round++) {
+      let settled = 0;
+      const sums = Array.from({ length: 500 }, async (_, n) => {
+        const sum = await work.with({ key: `key-${n % 40}` }).call.add(n, 1);
+        settled++;
+        return sum;
+      });
+      await expect.poll(() => settled).toBeGreaterThanOrEqual(100);
+      await server.kill();
+      await server.start();
+      await expect(Promise.all(sums)).resolves.toEqual(sums.map((_, n) => n + 1));
+    }
+  });
+
   test("keep a submitted call and a stored result", async () => {
     const server = await startServer({ port: await freePort() });
     const nats = await connection(server.url);
