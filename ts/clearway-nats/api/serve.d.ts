@@ -42,7 +42,10 @@ interface ServeOptions<Setup = undefined> extends ConnectOptions {
     limits?: ServeLimits;
     /** Time without a sign of life after which a caller counts as gone, and its calls are cancelled, in milliseconds. Default 5,000. */
     silenceMs?: number;
-    /** Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. */
+    /**
+     * Receives errors that belong to no call, such as a lost connection. It is called in a microtask. If it throws, the error is an uncaught
+     * error of the app, which ends the process unless the app handles it. Default: `process.emitWarning`.
+     */
     onError?(error: unknown): void;
 }
 
