@@ -19,6 +19,7 @@ import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
 import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
+import { timerMsMax } from "./timer.js";
 import { Values } from "./values.js";
 
 /** Counters of a worker process's durable mode. */
@@ -80,7 +81,14 @@ export async function serveDurable(
     onError,
     settings,
     names,
-    claims: new Claims({ connection, manager, publisher, bucket: names.claims, settings }),
+    claims: new Claims({
+      connection,
+      manager,
+      publisher,
+      bucket: names.claims,
+      settings,
+      ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
+    }),
     values: new Values(connection, names.values, settings),
     writer: new ResultWriter({
       connection,
@@ -117,6 +125,11 @@ async function flushed(connection: NatsConnection): Promise<void> {
   clearTimeout(timer);
 }
 
+// How often this process reports that calls are in work. A consumer keeps the `ackWaitMs` of the process that created it.
+function workingMsOf(consumers: readonly QueueConsumer[]): number {
+  return Math.min(timerMsMax, ...consumers.map(({ ackWaitMs }) => ackWaitMs / 3));
+}
+
 class Server implements ServedMode<DurableServeStats> {
   readonly #context: RunContext;
   readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
@@ -140,7 +153,7 @@ class Server implements ServedMode<DurableServeStats> {
     });
     this.#working = setInterval(() => {
       for (const each of this.#runs.values()) each.working();
-    }, settings.ackWaitMs / 3);
+    }, workingMsOf(consumers));
     this.#working.unref();
     this.#pullers = consumers.map(
       ({ name, single, deliveredSeq }) =>
@@ -172,7 +185,7 @@ class Server implements ServedMode<DurableServeStats> {
     for (const each of this.#pullers) each.stop();
     if (this.#runs.size > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
+        const timer = setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
         this.#idle = () => {
           clearTimeout(timer);
           resolve();

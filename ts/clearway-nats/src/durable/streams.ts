@@ -11,7 +11,7 @@ import {
   StorageType,
   type StreamConfig,
 } from "@nats-io/jetstream";
-import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
@@ -121,6 +121,8 @@ export interface QueueConsumer {
   readonly single: boolean;
   /** Calls up to this place in the stream may have been delivered before this process began. 0 for none. */
   readonly deliveredSeq: number;
+  /** Time after which the servers give a call to another worker process, in milliseconds. */
+  readonly ackWaitMs: number;
 }
 
 /**
@@ -157,9 +159,10 @@ export async function ensureConsumers(
     );
     const { state } = await manager.streams.info(names.calls);
     return all.map(({ name, single }, at) => {
-      const { delivered, num_ack_pending } = infos[at] as ConsumerInfo;
+      const { config, delivered, num_ack_pending } = infos[at] as ConsumerInfo;
       // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
-      return { name, single, deliveredSeq: num_ack_pending > 0 ? state.last_seq : delivered.stream_seq };
+      const deliveredSeq = num_ack_pending > 0 ? state.last_seq : delivered.stream_seq;
+      return { name, single, deliveredSeq, ackWaitMs: millis(config.ack_wait ?? nanos(settings.ackWaitMs)) };
     });
   } catch (reason) {
     throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);

@@ -146,23 +146,26 @@ describe.skipIf(noServer)("ending durable mode", () => {
     await rejected;
   });
 
-  test("by close() of a worker process ends the received calls and leaves the others to another process", async () => {
-    const log = logFile();
-    const server = await startServer();
-    const nats = await connection(server.url);
-    const worker = await serve(nats, { pool: { size: 1 } });
-    const work = await caller(nats);
-    const first = work.call.held(log.path, "first", log.beside("gate"));
-    await log.until((lines) => lines.includes("begun first"));
-    const closed = worker.close(60_000);
-    const later = work.call.add(1, 1);
-    const second = await serve(await connection(server.url));
-    await expect(later).resolves.toBe(2);
-    log.create("gate");
-    await closed;
-    await expect(first).resolves.toBe("first");
-    expect(second.stats()).toMatchObject({ answered: 1 });
-  });
+  test.each([60_000, 2 ** 31, Number.POSITIVE_INFINITY])(
+    "by close() of a worker process ends the received calls and leaves the others to another process (%d)",
+    async (timeoutMs) => {
+      const log = logFile();
+      const server = await startServer();
+      const nats = await connection(server.url);
+      const worker = await serve(nats, { pool: { size: 1 } });
+      const work = await caller(nats);
+      const first = work.call.held(log.path, "first", log.beside("gate"));
+      await log.until((lines) => lines.includes("begun first"));
+      const closed = worker.close(timeoutMs);
+      const later = work.call.add(1, 1);
+      const second = await serve(await connection(server.url));
+      await expect(later).resolves.toBe(2);
+      log.create("gate");
+      await closed;
+      await expect(first).resolves.toBe("first");
+      expect(second.stats()).toMatchObject({ answered: 1 });
+    },
+  );
 });
 
 describe.skipIf(noServer)("bad input", () => {
