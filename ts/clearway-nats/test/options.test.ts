@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
 import { callSettingsOf, requestSettingsOf } from "../src/options/pool.js";
-import { serveSettingsOf } from "../src/options/serve.js";
+import { reporter, serveSettingsOf } from "../src/options/serve.js";
 import { remotePool } from "../src/remote-pool.js";
 
 const message = (act: () => unknown): string => {
@@ -71,4 +71,31 @@ test("remotePool() rejects with invalid-argument for wrong options of each mode"
     code: "invalid-argument",
   });
   await expect(remotePool(undefined as never)).rejects.toMatchObject({ code: "invalid-argument" });
+});
+
+test("an error that onError throws is an uncaught error of the app, and does not reach the caller of the reporter", async () => {
+  const listeners = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  try {
+    const uncaught = new Promise((resolve) => process.once("uncaughtException", resolve));
+    const report = reporter({}, () => {
+      throw new Error("of the app");
+    });
+    report(new Error("of no call"));
+    await expect(uncaught).resolves.toMatchObject({ message: "of the app" });
+  } finally {
+    for (const each of listeners) process.on("uncaughtException", each);
+  }
+});
+
+test("a reporter without onError prints whatever was thrown as a warning", async () => {
+  const listeners = process.listeners("warning");
+  process.removeAllListeners("warning");
+  try {
+    const warned = new Promise((resolve) => process.once("warning", resolve));
+    reporter({}, undefined)(Object.create(null));
+    await expect(warned).resolves.toMatchObject({ message: "[Object: null prototype] {}" });
+  } finally {
+    for (const each of listeners) process.on("warning", each);
+  }
 });

@@ -5,6 +5,7 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { persistently, watchConnection } from "./connection.js";
 import type { ServeSettings } from "./options.js";
 import { type Publisher, StoreError } from "./publisher.js";
+import { timerMsMax } from "./timer.js";
 
 const wrongLastSequence = 10071;
 // The servers store a key only if it has no value yet. The client's `create()` does the same, with a timer for each request.
@@ -29,6 +30,8 @@ export interface ClaimsParts {
   readonly publisher: Publisher;
   readonly bucket: string;
   readonly settings: ServeSettings;
+  /** Longest time after which the servers give a call to another worker process, in milliseconds. */
+  readonly ackWaitMs: number;
 }
 
 /**
@@ -51,13 +54,13 @@ export class Claims {
   #ended: { readonly revision: number; readonly dueMs: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ connection, manager, publisher, bucket, settings }: ClaimsParts) {
+  constructor({ connection, manager, publisher, bucket, settings, ackWaitMs }: ClaimsParts) {
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = publisher;
     this.#bucket = bucket;
     this.#settings = settings;
-    this.#releaseMs = Math.max(releaseMsMin, 2 * settings.ackWaitMs);
+    this.#releaseMs = Math.min(timerMsMax, Math.max(releaseMsMin, 2 * ackWaitMs));
     const forget = (): void => {
       this.#ended = [];
     };

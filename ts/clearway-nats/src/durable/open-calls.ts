@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
 import type { Stored } from "./publisher.js";
+import { timerMsMax } from "./timer.js";
 
 /** A call that waits for its outcome. */
 export interface OpenCall {
@@ -78,9 +79,6 @@ export class OpenCalls {
     });
   }
 }
-
-/** Timers of Node count at most this many milliseconds, which are 24 days. */
-export const timerMsMax = 2 ** 31 - 1;
 
 /**
  * Calls `cancel` with the reason when the signal aborts or the deadline is over. Returns a function that ends this, or undefined if there is

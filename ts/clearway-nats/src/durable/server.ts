@@ -8,7 +8,6 @@ import { Claims } from "./claims.js";
 import { confirmGoneCalls } from "./gone-call.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
-import { timerMsMax } from "./open-calls.js";
 import {
   type DurableServeOptions,
   headersBytesMax,
@@ -21,6 +20,7 @@ import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
 import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
+import { timerMsMax } from "./timer.js";
 import { Values } from "./values.js";
 
 /** Counters of a worker process's durable mode. */
@@ -82,7 +82,14 @@ export async function serveDurable(
     onError,
     settings,
     names,
-    claims: new Claims({ connection, manager, publisher, bucket: names.claims, settings }),
+    claims: new Claims({
+      connection,
+      manager,
+      publisher,
+      bucket: names.claims,
+      settings,
+      ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
+    }),
     values: new Values(connection, names.values, settings),
     writer: new ResultWriter({
       connection,
@@ -95,8 +102,8 @@ export async function serveDurable(
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
-  const gone = confirmGoneCalls({ connection, manager, stream: names.calls, consumers, onError });
-  return new Server(run, consumers, concurrencyOf(context.settings.pool), gone);
+  const endGoneCalls = confirmGoneCalls({ connection, manager, stream: names.calls, consumers, onError });
+  return new Server(run, consumers, concurrencyOf(context.settings.pool), endGoneCalls);
 }
 
 // Number of tasks that the local pool runs at once, at most.
@@ -120,6 +127,11 @@ async function flushed(connection: NatsConnection): Promise<void> {
   clearTimeout(timer);
 }
 
+// How often this process reports that calls are in work. A consumer keeps the `ackWaitMs` of the process that created it.
+function workingMsOf(consumers: readonly QueueConsumer[]): number {
+  return Math.min(timerMsMax, ...consumers.map(({ ackWaitMs }) => ackWaitMs / 3));
+}
+
 class Server implements ServedMode<DurableServeStats> {
   readonly #context: RunContext;
   readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
@@ -137,19 +149,15 @@ class Server implements ServedMode<DurableServeStats> {
     this.#context = context;
     this.#endGoneCalls = endGoneCalls;
     const { connection, names, settings } = context;
-    const ackWaitMs = Math.min(...consumers.map((each) => each.ackWaitMs));
     this.#capacity = new Capacity(concurrency);
     this.#drops = connection.subscribe(names.drop, {
       callback: (error, message) => {
         if (error === null) this.#runs.get(message.string())?.cancel();
       },
     });
-    this.#working = setInterval(
-      () => {
-        for (const each of this.#runs.values()) each.working();
-      },
-      Math.min(ackWaitMs / 3, timerMsMax),
-    );
+    this.#working = setInterval(() => {
+      for (const each of this.#runs.values()) each.working();
+    }, workingMsOf(consumers));
     this.#working.unref();
     this.#pullers = consumers.map(
       ({ name, single, deliveredSeq }) =>

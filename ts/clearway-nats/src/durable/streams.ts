@@ -121,7 +121,7 @@ export interface QueueConsumer {
   readonly single: boolean;
   /** Calls up to this place in the stream may have been delivered before this process began. 0 for none. */
   readonly deliveredSeq: number;
-  /** Time without a sign of life after which the servers deliver a call again, in milliseconds. The process that created the consumer chose it. */
+  /** Time after which the servers give a call to another worker process, in milliseconds. */
   readonly ackWaitMs: number;
   /** Number of delivered calls whose confirmation the servers waited for when this process began. */
   readonly unconfirmed: number;
@@ -161,10 +161,10 @@ export async function ensureConsumers(
     );
     const { state } = await manager.streams.info(names.calls);
     return all.map(({ name, single }, at) => {
-      const { delivered, num_ack_pending, config } = infos[at] as ConsumerInfo;
-      const ackWaitMs = config.ack_wait === undefined ? settings.ackWaitMs : millis(config.ack_wait);
+      const { config, delivered, num_ack_pending } = infos[at] as ConsumerInfo;
       // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
       const deliveredSeq = num_ack_pending > 0 ? state.last_seq : delivered.stream_seq;
+      const ackWaitMs = millis(config.ack_wait ?? nanos(settings.ackWaitMs));
       return { name, single, deliveredSeq, ackWaitMs, unconfirmed: num_ack_pending };
     });
   } catch (reason) {

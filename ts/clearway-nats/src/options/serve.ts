@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { inspect } from "node:util";
 import type { PoolOptions } from "clearway";
 import type { Extension } from "clearway/channel";
 import { checked, invalid, type Rules, type Test } from "clearway/remote";
@@ -46,8 +47,8 @@ export interface ServeOptions<Setup = undefined> extends ConnectOptions {
   /** Time without a sign of life after which a caller counts as gone, and its calls are cancelled, in milliseconds. Default 5,000. */
   silenceMs?: number;
   /**
-   * Receives errors that belong to no call, such as a lost connection. It is called in a microtask. If it throws, the error is an uncaught
-   * error of the app, which ends the process unless the app handles it. Default: `process.emitWarning`.
+   * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
+   * uncaught error of the app, as with `pool()`: without a listener of `uncaughtException`, Node ends the process.
    */
   onError?(error: unknown): void;
 }
@@ -130,8 +131,11 @@ export function serveSettingsOf(options: AnyServeOptions): ServeSettings {
   return { ...given, onError: reporter(options, given.onError) };
 }
 
-/** Returns a function that passes errors to `onError` in a microtask, or prints them as warnings. */
+/**
+ * Returns a function that passes errors to `onError` in a microtask, or prints them as warnings. Never throws: an error of `onError` is an
+ * uncaught error of the app, and the calls go on.
+ */
 export function reporter(options: object, onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
   if (onError) return (error) => queueMicrotask(() => onError.call(options, error));
-  return (error) => process.emitWarning(error instanceof Error ? error : String(error));
+  return (error) => process.emitWarning(error instanceof Error || typeof error === "string" ? error : inspect(error));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstreamManager } from "@nats-io/jetstream";
 import { move } from "clearway";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { namesOf } from "../../src/durable/names.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
@@ -207,5 +207,31 @@ describe.skipIf(noServer)("large values", () => {
     const { work } = await ends({ serve: { valueBytesMax: 1_024 }, call: { valueBytesMax: 10_000 } });
     await expect(work.call.lengthOf(new Uint8Array(20_000))).rejects.toMatchObject({ code: "too-large" });
     await expect(work.call.bytes(5_000)).rejects.toMatchObject({ code: "too-large" });
+  });
+});
+
+describe.skipIf(noServer)("a worker process that starts with another ackWaitMs", () => {
+  test("reports calls in work as often as the existing consumers need", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const first = await serve(nats, { serve: { ackWaitMs: 60_000 } });
+    await first.close(0);
+    const reports: string[] = [];
+    nats.subscribe("$JS.ACK.CLEARWAY_work_0_calls.normal.>", {
+      callback: (_error, message) => void reports.push(message.string()),
+    });
+    const other = await connection(server.url);
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    await serve(other, { serve: { ackWaitMs: 600_000 } });
+    const work = await caller(nats);
+    const call = work.call.held(log.path, "x", log.beside("gate"));
+    await log.until((lines) => lines.includes("begun x"));
+    expect(reports).toEqual([]);
+    vi.advanceTimersByTime(20_000);
+    await expect.poll(() => reports).toEqual(["+WPI"]);
+    log.create("gate");
+    await expect(call).resolves.toBe("x");
   });
 });

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setup() {
+function setup(ackWaitMs = 1_000) {
   const connection = new FakeConnection();
   const deleted: number[] = [];
   const streams = {
@@ -24,8 +24,8 @@ function setup() {
   };
   const manager = { streams } as unknown as JetStreamManager;
   const publisher = new Publisher(connection.nats, { ...outstanding, resendMs: 60_000 });
-  const settings = serveSettingsOf({ ackWaitMs: 1_000 });
-  const claims = new Claims({ connection: connection.nats, manager, publisher, bucket: "bucket", settings });
+  const settings = serveSettingsOf({});
+  const claims = new Claims({ connection: connection.nats, manager, publisher, bucket: "bucket", settings, ackWaitMs });
   // Only the timers of the claims remain.
   publisher.end();
   return { connection, claims, deleted };
@@ -43,6 +43,18 @@ describe("the claim of a call that has ended", () => {
     expect(deleted).toEqual([1]);
     vi.advanceTimersByTime(30_000);
     expect(deleted).toEqual([1, 2]);
+  });
+
+  test.each([
+    [40_000, 80_000],
+    [2 ** 31, 2 ** 31 - 1],
+  ])("is not deleted earlier when the servers wait %i ms for a confirmation", (ackWaitMs, releasedMs) => {
+    const { claims, deleted } = setup(ackWaitMs);
+    claims.release(1);
+    vi.advanceTimersByTime(releasedMs - 1);
+    expect(deleted).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(deleted).toEqual([1]);
   });
 
   test.each(["disconnect", "reconnect"] as const)("is left to its age after a %s", async (status) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writeOutcome } from "../../src/durable/layout.js";
 import { namesOf } from "../../src/durable/names.js";
 import { encodeResult, wireCodec } from "../../src/wire/call.js";
@@ -146,67 +146,26 @@ describe.skipIf(noServer)("ending durable mode", () => {
     await rejected;
   });
 
-  test("by close() of a worker process ends the received calls and leaves the others to another process", async () => {
-    const log = logFile();
-    const server = await startServer();
-    const nats = await connection(server.url);
-    const worker = await serve(nats, { pool: { size: 1 } });
-    const work = await caller(nats);
-    const first = work.call.held(log.path, "first", log.beside("gate"));
-    await log.until((lines) => lines.includes("begun first"));
-    const closed = worker.close(60_000);
-    const later = work.call.add(1, 1);
-    const second = await serve(await connection(server.url));
-    await expect(later).resolves.toBe(2);
-    log.create("gate");
-    await closed;
-    await expect(first).resolves.toBe("first");
-    expect(second.stats()).toMatchObject({ answered: 1 });
-  });
-});
-
-describe.skipIf(noServer)("a worker process", () => {
-  test("reports a call as often as the process that created the consumers needs", async () => {
-    const log = logFile();
-    const { url } = await startServer();
-    await (await serve(await connection(url), { serve: { ackWaitMs: 300_000 } })).close(0);
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    onTestFinished(() => void vi.useRealTimers());
-    await serve(await connection(url), { serve: { ackWaitMs: 30_000_000 } });
-    const nats = await connection(url);
-    const reported = new Promise<void>((resolve) => {
-      nats.subscribe("$JS.ACK.>", {
-        callback: (_error, message) => {
-          if (message.string() === "+WPI") resolve();
-        },
-      });
-    });
-    const work = await caller(nats);
-    const held = work.call.held(log.path, "one", log.beside("gate"));
-    await log.until((lines) => lines.includes("begun one"));
-    vi.advanceTimersByTime(100_000);
-    await reported;
-    log.create("gate");
-    await expect(held).resolves.toBe("one");
-  });
-
-  test("waits for its calls when close() has no time limit", async () => {
-    const log = logFile();
-    const { url } = await startServer();
-    const worker = await serve(await connection(url));
-    const work = await caller(await connection(url));
-    const held = work.call.held(log.path, "one", log.beside("gate"));
-    await log.until((lines) => lines.includes("begun one"));
-    // A longer timer of Node ends after a millisecond.
-    const timers = vi.spyOn(globalThis, "setTimeout");
-    onTestFinished(() => timers.mockRestore());
-    const closed = worker.close(Number.POSITIVE_INFINITY);
-    for (const [, ms = 0] of timers.mock.calls) expect(ms).toBeLessThan(2 ** 31);
-    expect(timers).toHaveBeenCalled();
-    log.create("gate");
-    await expect(held).resolves.toBe("one");
-    await closed;
-  });
+  test.each([60_000, 2 ** 31, Number.POSITIVE_INFINITY])(
+    "by close() of a worker process ends the received calls and leaves the others to another process (%d)",
+    async (timeoutMs) => {
+      const log = logFile();
+      const server = await startServer();
+      const nats = await connection(server.url);
+      const worker = await serve(nats, { pool: { size: 1 } });
+      const work = await caller(nats);
+      const first = work.call.held(log.path, "first", log.beside("gate"));
+      await log.until((lines) => lines.includes("begun first"));
+      const closed = worker.close(timeoutMs);
+      const later = work.call.add(1, 1);
+      const second = await serve(await connection(server.url));
+      await expect(later).resolves.toBe(2);
+      log.create("gate");
+      await closed;
+      await expect(first).resolves.toBe("first");
+      expect(second.stats()).toMatchObject({ answered: 1 });
+    },
+  );
 });
 
 describe.skipIf(noServer)("bad input", () => {
