@@ -148,8 +148,8 @@ interface CommonPoolOptions extends ConnectOptions {
     /** The app's own types on the wire. The workers need the same ones. */
     extensions?: readonly Extension[];
     /**
-     * Receives errors that belong to no call, such as a lost connection. It is called in a microtask. If it throws, the error is an uncaught
-     * error of the app, which ends the process unless the app handles it. Default: `process.emitWarning`.
+     * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
+     * uncaught error of the app, as with `pool()`.
      */
     onError?(error: unknown): void;
 }

@@ -43,8 +43,8 @@ interface ServeOptions<Setup = undefined> extends ConnectOptions {
     /** Time without a sign of life after which a caller counts as gone, and its calls are cancelled, in milliseconds. Default 5,000. */
     silenceMs?: number;
     /**
-     * Receives errors that belong to no call, such as a lost connection. It is called in a microtask. If it throws, the error is an uncaught
-     * error of the app, which ends the process unless the app handles it. Default: `process.emitWarning`.
+     * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
+     * uncaught error of the app, as with `pool()`: without a listener of `uncaughtException`, Node ends the process.
      */
     onError?(error: unknown): void;
 }
