@@ -147,7 +147,10 @@ interface CommonPoolOptions extends ConnectOptions {
     version?: string;
     /** The app's own types on the wire. The workers need the same ones. */
     extensions?: readonly Extension[];
-    /** Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. */
+    /**
+     * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
+     * uncaught error of the app, as with `pool()`.
+     */
     onError?(error: unknown): void;
 }
 /** Options of a remote pool in `request` mode. */

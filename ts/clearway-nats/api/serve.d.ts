@@ -42,7 +42,10 @@ interface ServeOptions<Setup = undefined> extends ConnectOptions {
     limits?: ServeLimits;
     /** Time without a sign of life after which a caller counts as gone, and its calls are cancelled, in milliseconds. Default 5,000. */
     silenceMs?: number;
-    /** Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. */
+    /**
+     * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
+     * uncaught error of the app, as with `pool()`: without a listener of `uncaughtException`, Node ends the process.
+     */
     onError?(error: unknown): void;
 }
 
@@ -70,6 +73,8 @@ interface DurableServeStats {
     repeated: number;
     /** Number of messages that were sent again because no confirmation came. */
     resent: number;
+    /** Number of partitions that waited for the confirmation of a call that had left the queue, and that this process made go on. */
+    unblocked: number;
     /** Bytes of objects for large values. */
     objects: {
         storedBytes: number;

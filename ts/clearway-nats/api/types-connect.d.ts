@@ -40,8 +40,8 @@ interface DurableServeOptions extends DurableOptions {
      */
     tries?: number;
     /**
-     * Time after which the servers give a call to another worker process if they hear nothing of this one, in milliseconds. This process
-     * reports three times as often. Default 30,000.
+     * Time after which the servers give a call to another worker process if they hear nothing of this one, in milliseconds. Worker processes
+     * report three times as often. The first worker process of a module sets the time for all of them. Default 30,000.
      */
     ackWaitMs?: number;
     /** Longest time for which a request for calls waits at the servers, in milliseconds. Default 5,000. */
