@@ -73,6 +73,8 @@ interface DurableServeStats {
     repeated: number;
     /** Number of messages that were sent again because no confirmation came. */
     resent: number;
+    /** Number of partitions that waited for the confirmation of a call that had left the queue, and that this process made go on. */
+    unblocked: number;
     /** Bytes of objects for large values. */
     objects: {
         storedBytes: number;

@@ -84,6 +84,11 @@ export class Puller {
     this.#pull();
   }
 
+  /** Whether this process has calls of the consumer that have not ended. */
+  get holds(): boolean {
+    return this.#held > 0;
+  }
+
   /** Asks for no more calls. Calls that were delivered are not affected. A call that still arrives is given back. */
   stop(): void {
     if (this.#stopped) return;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { availableParallelism } from "node:os";
+import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import type { ServeContext, ServedMode } from "../serve/context.js";
+import { AckRepair } from "./ack-repair.js";
 import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
-import { confirmGoneCalls } from "./gone-call.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
 import {
@@ -47,6 +48,8 @@ export interface DurableServeStats {
   repeated: number;
   /** Number of messages that were sent again because no confirmation came. */
   resent: number;
+  /** Number of partitions that waited for the confirmation of a call that had left the queue, and that this process made go on. */
+  unblocked: number;
   /** Bytes of objects for large values. */
   objects: { storedBytes: number; readBytes: number };
 }
@@ -102,8 +105,7 @@ export async function serveDurable(
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
-  const endGoneCalls = confirmGoneCalls({ connection, manager, stream: names.calls, consumers, onError });
-  return new Server(run, consumers, concurrencyOf(context.settings.pool), endGoneCalls);
+  return new Server(run, manager, consumers, concurrencyOf(context.settings.pool));
 }
 
 // Number of tasks that the local pool runs at once, at most.
@@ -139,15 +141,19 @@ class Server implements ServedMode<DurableServeStats> {
   #ended = new Set<string>();
   #endedBefore = new Set<string>();
   readonly #capacity: Capacity;
-  readonly #pullers: Puller[];
-  readonly #endGoneCalls: () => void;
+  readonly #pullers: readonly Puller[];
+  readonly #repair: AckRepair;
   readonly #drops: Subscription;
   readonly #working: NodeJS.Timeout;
   #idle: (() => void) | undefined;
 
-  constructor(context: RunContext, consumers: readonly QueueConsumer[], concurrency: number, endGoneCalls: () => void) {
+  constructor(
+    context: RunContext,
+    manager: JetStreamManager,
+    consumers: readonly QueueConsumer[],
+    concurrency: number,
+  ) {
     this.#context = context;
-    this.#endGoneCalls = endGoneCalls;
     const { connection, names, settings } = context;
     this.#capacity = new Capacity(concurrency);
     this.#drops = connection.subscribe(names.drop, {
@@ -171,6 +177,8 @@ class Server implements ServedMode<DurableServeStats> {
           onDelivery: (delivery, release) => this.#take(delivery, release),
         }),
     );
+    const singles = consumers.flatMap(({ name, single }, at) => (single ? [[name, this.#pullers[at]!] as const] : []));
+    this.#repair = new AckRepair({ connection, manager, stream: names.calls, pullers: new Map(singles) });
   }
 
   stats(): DurableServeStats {
@@ -181,6 +189,7 @@ class Server implements ServedMode<DurableServeStats> {
       ...counters,
       repeated: writer.repeated,
       resent: publisher.resent,
+      unblocked: this.#repair.unblocked,
       objects: { ...values.ledger },
     };
   }
@@ -197,8 +206,8 @@ class Server implements ServedMode<DurableServeStats> {
       });
     }
     for (const each of this.#pullers) each.close();
-    this.#endGoneCalls();
     clearInterval(this.#working);
+    this.#repair.close();
     this.#drops.unsubscribe();
     // Confirmations of ended calls are under way. What is lost comes again and is recognized by its outcome.
     await flushed(this.#context.connection);

@@ -123,8 +123,6 @@ export interface QueueConsumer {
   readonly deliveredSeq: number;
   /** Time after which the servers give a call to another worker process, in milliseconds. */
   readonly ackWaitMs: number;
-  /** Number of delivered calls whose confirmation the servers waited for when this process began. */
-  readonly unconfirmed: number;
 }
 
 /**
@@ -164,8 +162,7 @@ export async function ensureConsumers(
       const { config, delivered, num_ack_pending } = infos[at] as ConsumerInfo;
       // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
       const deliveredSeq = num_ack_pending > 0 ? state.last_seq : delivered.stream_seq;
-      const ackWaitMs = millis(config.ack_wait ?? nanos(settings.ackWaitMs));
-      return { name, single, deliveredSeq, ackWaitMs, unconfirmed: num_ack_pending };
+      return { name, single, deliveredSeq, ackWaitMs: millis(config.ack_wait ?? nanos(settings.ackWaitMs)) };
     });
   } catch (reason) {
     throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);

@@ -28,6 +28,8 @@ export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly name: string;
+  /** Where the server keeps its streams, in the folder `store`. Tests may change files while it does not run. */
+  readonly folder: string;
   /** Ends the server at once with SIGKILL, as a crash of its machine does. Settles when the process has ended. */
   kill(): Promise<void>;
   /** Ends the server with SIGTERM. Settles when the process has ended. */
@@ -91,6 +93,10 @@ class Server implements TestServer {
 
   get url(): string {
     return `nats://127.0.0.1:${this.port}`;
+  }
+
+  get folder(): string {
+    return this.#config.folder;
   }
 
   async start(): Promise<void> {
