@@ -3,7 +3,7 @@
 // for the JVM with Maven, as the README.md says.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -104,4 +104,18 @@ describe.each(languages)("the template for a plugin in $language", ({ language, 
     },
     900_000, // compiles two libraries
   );
+});
+
+test.skipIf(!has("cc"))("the template for a plugin in c builds with the README's command without make", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "clearway-template-"));
+  try {
+    const template = join(root, "ts/clearway-lab/templates/plugin-c");
+    await cp(join(template, "plugin.c"), join(folder, "plugin.c"));
+    await cp(join(root, "native/include/clearway.h"), join(folder, "include/clearway.h"));
+    const [, command] = /Without make:\s+`([^`]+)`/.exec(await readFile(join(template, "README.md"), "utf8")) ?? [];
+    await runProgram(folder, "sh", "-c", command ?? "");
+    expect(existsSync(join(folder, "build/libmy_plugin.so"))).toBe(true);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

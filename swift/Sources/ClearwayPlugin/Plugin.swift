@@ -70,7 +70,7 @@ public final class Plugin: Sendable {
         printToStderr("clearway: \(path): \(line.text)\n")
       }
     }
-    // Opens what the reader would have closed.
+    // Frees what the reader would have freed.
     guard isStarted else {
       _ = library.c.pointee.plugin_free(id)
       _ = library.c.pointee.waiter_free(waiter)

@@ -22,6 +22,28 @@ struct EventTests {
     await here.close()
   }
 
+  @Test("An endpoint that has served and refused streams is freed after its end")
+  func freed() async throws {
+    final class Weak: @unchecked Sendable {
+      weak var connection: Connection?
+    }
+    let weak = Weak()
+    func serves() async throws {
+      var options = EndpointOptions()
+      options.earlyTime = .zero
+      let (here, there) = try await connected(there: options)
+      weak.connection = there.core.connection
+      try there.events("one").serve { _, sink in try await sink.send(1) }
+      for try await _ in try here.events("one").listen() {}
+      #expect(
+        await code { for try await _ in try here.events("none").listen() {} } == .noHandler)
+      await here.close()
+      _ = await there.closed()
+    }
+    try await serves()
+    await eventually { weak.connection == nil }
+  }
+
   @Test("A sequence is asked for its next value when that one may be sent")
   func pull() async throws {
     let (here, there) = try await connected()

@@ -173,6 +173,108 @@ struct TransportTests {
     await eventually { seen.value == 200 }
     await here.close()
   }
+
+  @Test("A connect to a Unix socket whose listener has no room waits for room, or fails")
+  func fullBacklog() async throws {
+    let path = NSTemporaryDirectory() + "clearway-\(UUID().uuidString.prefix(8)).sock"
+    let listener = try SocketListener(.unix(path), backlog: 1)
+    defer { listener.close() }
+    var connected: [StreamTransport] = []
+    let refused = await code {
+      for _ in 0..<16 {
+        connected.append(
+          try await StreamTransport.connect(to: .unix(path), timeout: .milliseconds(1)))
+      }
+    }
+    #expect(refused == .failed)
+    #expect(connected.count < 16)
+    async let late = StreamTransport.connect(to: .unix(path), timeout: .seconds(100))
+    for _ in connected { connected.append(try await listener.accept()) }
+    let other = try await listener.accept()
+    for transport in [try await late, other] + connected { transport.close(.closed) }
+  }
+
+  @Test("A paused end in memory reads what waits and the end when the other end closes")
+  func closedWhilePaused() async throws {
+    let (here, there) = MemoryTransport.pair()
+    let sink = Recorder()
+    here.open(sink)
+    here.pause()
+    _ = there.send([1])
+    there.close(CloseReason(.refused, "no"))
+    #expect(await sink.reason.get().code == .refused)
+    #expect(sink.frames.value == [[1]])
+  }
+
+  #if os(Linux)
+    @Test("A sender goes on when the answer to a ping has written all that waited")
+    func roomAfterAnswer() async throws {
+      let (input, theirOutput) = try System.pipe()
+      let (theirInput, output) = try System.pipe()
+      let setsPipeSize: Int32 = 1031
+      let pipeBytes = Int(fcntl(output, setsPipeSize, 4096))
+      let transport = try StreamTransport(
+        input: input, output: output, name: "websocket",
+        limits: try TransportLimits(windowBytes: 1 << 16), isTrusted: false, owns: true, child: nil,
+        framing: WebSocketFraming(role: .server, hasMarks: false))
+      let sink = Recorder()
+      let (isInside, goesOn) = (Promise<Void>(), DispatchSemaphore(value: 0))
+      sink.onFrame = {
+        isInside.fulfil(())
+        goesOn.wait()
+      }
+      transport.open(sink)
+      // The window is still full when the pipe is.
+      #expect(!transport.send([UInt8](repeating: 7, count: (1 << 16) + 8 * pipeBytes)))
+      // What waits then is below the window, and above the half that makes room.
+      try await read(theirInput, 12 * pipeBytes + 1)
+      // The transport's thread waits in the first frame, so it learns of the room in the pipe by the
+      // answer to the ping only.
+      let framing = WebSocketFraming(role: .client, hasMarks: false)
+      let frames = [(framing.frameKind, [UInt8(1)]), (WebSocketLayout.ping, [])].flatMap {
+        let (header, body) = framing.pack($0.0, $0.1)
+        return header + body
+      }
+      _ = frames.withUnsafeBytes { System.write(theirOutput, $0) }
+      await isInside.get()
+      #expect(fcntl(output, setsPipeSize, 1 << 20) >= 1 << 20)
+      goesOn.signal()
+      await sink.hasRoom.get()
+      transport.close(.closed)
+      System.close(theirOutput)
+      System.close(theirInput)
+      _ = await sink.reason.get()
+    }
+
+    private func read(_ fd: Int32, _ count: Int) async throws {
+      System.prepare(fd)
+      var left = count
+      while left > 0 {
+        var piece = [UInt8](repeating: 0, count: min(left, 4096))
+        switch piece.withUnsafeMutableBytes({ System.read(fd, $0) }) {
+        case .bytes(let count) where count > 0: left -= count
+        case .wouldBlock: await Task.yield()
+        default: throw ClearwayError(.failed, "the pipe has ended")
+        }
+      }
+    }
+  #endif
+}
+
+/// Records what a transport delivers.
+private final class Recorder: ChannelSink, @unchecked Sendable {
+  let frames = Guarded([[UInt8]]())
+  let hasRoom = Promise<Void>()
+  let reason = Promise<CloseReason>()
+  var onFrame: @Sendable () -> Void = {}
+
+  func frame(_ frame: [UInt8]) {
+    frames.update { $0.append(frame) }
+    onFrame()
+  }
+
+  func drained() { hasRoom.fulfil(()) }
+  func closed(_ reason: CloseReason) { self.reason.fulfil(reason) }
 }
 
 private func hexText(_ bytes: ArraySlice<UInt8>) -> Value {

@@ -10,7 +10,6 @@ final class RequestedStream: @unchecked Sendable {
   private let policy: UInt8
   /// The credit that the listener has granted before the stream begins.
   var granted = SendCredit()
-  private(set) lazy var request = Request(.stream(self), channel, Int(arguments.weight))
 
   init(_ publishers: Publishers, _ frame: Frame, _ channel: String) {
     self.publishers = publishers
@@ -41,7 +40,7 @@ final class RequestedStream: @unchecked Sendable {
 final class Publishers: @unchecked Sendable {
   private let connection: Connection
   private let router: RequestRouter
-  private var requested: [UInt32: RequestedStream] = [:]
+  private var requested: [UInt32: (stream: RequestedStream, request: Request)] = [:]
   private var open: [UInt32: Source] = [:]
   /// The streams that have ended while their code still runs. They count against `callsMax`.
   private var stopping: Set<ObjectIdentifier> = []
@@ -62,16 +61,17 @@ final class Publishers: @unchecked Sendable {
     // Too many ends of streams that wait to leave close the connection.
     if connection.reason != nil { return }
     let stream = RequestedStream(self, frame, channel)
-    requested[id] = stream
+    let request = Request(.stream(stream), channel, Int(frame.message.weight))
+    requested[id] = (stream, request)
     if count + stopping.count > connection.settings.callsMax { return stream.refuse(.busy) }
-    router.listen(stream)
+    router.listen(request)
   }
 
   func serve(
     _ stream: RequestedStream, _ own: ServeOptions,
     _ body: @escaping @Sendable (Source) async throws -> Void
   ) {
-    guard requested[stream.id] === stream else { return }
+    guard requested[stream.id]?.stream === stream else { return }
     requested[stream.id] = nil
     let source = Source(self, connection, stream, stream.limits(own))
     open[stream.id] = source
@@ -80,7 +80,7 @@ final class Publishers: @unchecked Sendable {
 
   func refuse(_ stream: RequestedStream, _ status: Status) {
     connection.locked {
-      guard requested[stream.id] === stream else { return }
+      guard requested[stream.id]?.stream === stream else { return }
       requested[stream.id] = nil
       router.replies.send(Head(op: Op.end, id: stream.id, a: status.rawValue), [])
     }
@@ -88,13 +88,13 @@ final class Publishers: @unchecked Sendable {
 
   func credit(_ frame: Frame) {
     if let source = open[frame.head.id] { return source.grant(frame.head.a, frame.head.b) }
-    requested[frame.head.id]?.granted.grant(Int64(frame.head.a), Int64(frame.head.b))
+    requested[frame.head.id]?.stream.granted.grant(Int64(frame.head.a), Int64(frame.head.b))
   }
 
   /// Ends a stream, because its listener has stopped.
   func cancel(_ id: UInt32) {
     if let source = open[id] { return source.cancel(nil) }
-    if let stream = requested.removeValue(forKey: id) { router.withdraw(stream.request) }
+    if let (_, request) = requested.removeValue(forKey: id) { router.withdraw(request) }
   }
 
   func drain() {
@@ -125,9 +125,9 @@ final class Publishers: @unchecked Sendable {
     if let running = open.values.first(where: { $0.channel == channel }) {
       return running.cancel(.cancelled)
     }
-    if let waiting = requested.values.first(where: { $0.channel == channel }) {
-      router.withdraw(waiting.request)
-      waiting.refuse(.cancelled)
+    if let (stream, request) = requested.values.first(where: { $0.stream.channel == channel }) {
+      router.withdraw(request)
+      stream.refuse(.cancelled)
     }
   }
 }

@@ -104,7 +104,7 @@ final class RequestRouter: @unchecked Sendable {
     admit(request)
   }
 
-  func listen(_ stream: RequestedStream) { admit(stream.request) }
+  func listen(_ request: Request) { admit(request) }
 
   /// Cancels a call that its caller has given up.
   func cancel(_ id: UInt32) {

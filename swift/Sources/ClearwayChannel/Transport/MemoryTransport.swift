@@ -19,6 +19,7 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
   private var waitingBytes = 0
   private var isSenderFull = false
   private var isPaused = false
+  private var isPeerClosed = false
   private var isDelivering = false
   private var hasEnded = false
   private var sink: (any ChannelSink)?
@@ -84,6 +85,8 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
     let hasRoom = lock.held {
       if hasEnded { return false }
       if case .frame(let frame) = item { waitingBytes += weight(frame) }
+      // After the end there is no sender to slow down, and the sink must learn of the end.
+      if case .closed = item { isPeerClosed = true }
       items.append(item)
       if waitingBytes >= limits.windowBytes { isSenderFull = true }
       return !isSenderFull
@@ -101,10 +104,10 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
     if mustStart { Task.detached { self.run() } }
   }
 
-  /// The next item that may be delivered. A pause holds back frames only.
+  /// The next item that may be delivered. A pause holds back frames only, until the other end closes.
   private var next: Item? {
     guard let first = items.first else { return nil }
-    if isPaused, case .frame = first { return nil }
+    if isPaused, !isPeerClosed, case .frame = first { return nil }
     return first
   }
 

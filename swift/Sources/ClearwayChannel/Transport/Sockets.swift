@@ -134,11 +134,23 @@ func connected(_ address: SocketAddress, timeoutMs: Int64) throws(ClearwayError)
     if fd < 0 { return nil }
     System.prepare(fd)
     noDelay(fd)
+    let clock = SystemClock()
+    let untilMs = clock.nowMs + min(timeoutMs, 1 << 40)
     var status = connect(fd, form, size)
-    if status != 0, errno == EINPROGRESS || errno == EAGAIN {
+    // A Unix socket whose listener has no room has not begun to connect. The system does not report
+    // when there is room.
+    while status != 0, errno == EAGAIN {
+      if clock.nowMs >= untilMs {
+        errno = ETIMEDOUT
+        break
+      }
+      _ = poll(nil, 0, 5)
+      status = connect(fd, form, size)
+    }
+    if status != 0, errno == EINPROGRESS {
       var place = pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)
       var failure: Int32 = ETIMEDOUT
-      if poll(&place, 1, Int32(clamping: timeoutMs)) > 0 {
+      if poll(&place, 1, Int32(clamping: untilMs - clock.nowMs)) > 0 {
         var width = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &width)
       }

@@ -312,8 +312,10 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       if output.waitingBytes >= limits.windowBytes {
         answers[kind] = body
       } else {
+        // `writeMore` writes what is behind other bytes: only it reports that there is room again.
+        let wasIdle = output.isEmpty
         output.append(kind, body)
-        flush()
+        if wasIdle { flush() }
       }
     }
   }

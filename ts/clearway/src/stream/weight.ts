@@ -62,7 +62,12 @@ function bytesOf(root: unknown): number {
     } else if (object instanceof Set) {
       if (object.size > nodesMax) return weightMax;
       Set.prototype.forEach.call(object, count);
-    } else for (const key in object) count((object as Record<string, unknown>)[key]);
+    } else {
+      for (const key in object) {
+        count((object as Record<string, unknown>)[key]);
+        if (nodes > nodesMax) return weightMax;
+      }
+    }
     // Also ends the search of a value that contains itself.
     if (nodes > nodesMax) return weightMax;
   }

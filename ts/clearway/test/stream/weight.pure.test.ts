@@ -45,6 +45,17 @@ describe("the weight of a stream's value", () => {
   });
 });
 
+test("weighing an object with many properties reads at most 10,000 of them before it stops", () => {
+  let reads = 0;
+  const get = (): number => ++reads;
+  const wide = Object.defineProperties(
+    {},
+    Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`p${at}`, { enumerable: true, get }])),
+  );
+  expect(weightOf(wide)).toBe(weightMax);
+  expect(reads).toBe(10_001);
+});
+
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();

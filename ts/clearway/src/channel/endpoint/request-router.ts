@@ -223,7 +223,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     const { channel } = entry;
     const handler = this.#handlers.get(channel);
     if (handler !== undefined) return this.#dispatch(handler, entry);
-    if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
+    if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body, because an empty message takes memory too.
     for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, Date.now()))
       refuse(gone, Status.dropped);

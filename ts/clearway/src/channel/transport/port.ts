@@ -318,7 +318,7 @@ export class PortChannelTransport implements ChannelTransport {
   }
 
   #accept(memory: unknown): void {
-    if (this.#ring !== "accept" || !this.shares || !(memory instanceof SharedArrayBuffer))
+    if (this.#ring !== "accept" || this.#ringPort || !this.shares || !(memory instanceof SharedArrayBuffer))
       return this.close({ code: "protocol", message: "the other end offered a ring, which was not asked for" });
     this.#held = [];
     void this.#openRing(memory);

@@ -43,6 +43,23 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     a.terminate();
   });
 
+  test("are answered without a handler at once when this end closes", async () => {
+    const { a, b } = await endpoints(undefined, { wire, earlyMs: 1000 });
+    let finish = (): void => {};
+    b.messages("slow").handle(() => new Promise((resolve) => (finish = () => resolve(1))));
+    const slow = a.messages("slow").send(0);
+    await turn();
+    const closed = b.close();
+    const late = outcome(a.methods("never").call("x"));
+    await turn();
+    expect(b.stats().handling).toBe(1);
+    finish();
+    await turn();
+    await closed;
+    expect(await slow).toBe(1);
+    expect(await late).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "no-handler" });
+  });
+
   test("are answered without a handler at once when earlyMs is 0", async () => {
     const { a } = await endpoints(undefined, { wire, earlyMs: 0 });
     expect(await outcome(a.methods("never").call("x"))).toMatchObject({

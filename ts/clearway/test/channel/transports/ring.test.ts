@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { ringMemory } from "../../../src/channel/transport/channel-ring-port.js";
 import { portTransport } from "../../../src/channel/transport/port.js";
 import { type Connected, channelTransportContract, Log } from "./contract.js";
 
@@ -75,5 +76,15 @@ describe.runIf(typeof SharedArrayBuffer === "function")("the ring of a port", ()
       expect(await log.end()).toMatchObject({ code: "protocol" });
       port2.close();
     }
+  });
+
+  test("closes the transport when the other end offers a second ring", async () => {
+    const { port1, port2 } = new MessageChannel();
+    const end = portTransport(port1, { ring: "accept" });
+    const log = new Log();
+    end.open(log);
+    for (let offers = 0; offers < 2; offers++) port2.postMessage(["clearway.channel", 4, ringMemory()]);
+    expect(await log.end()).toMatchObject({ code: "protocol" });
+    port2.close();
   });
 });
