@@ -9,7 +9,8 @@ try {
   await tasks.ready();
   const before = await measure(() => primes.countPrimes(1_000_000));
   const after = await measure(() => tasks.call.countPrimes(1_000_000));
-  console.log(`${after.value} primes; ms stalled: ${before.report.longestMs} before, ${after.report.longestMs} after`);
+  const [here, there] = [before, after].map(({ report }) => Math.round(report.longestMs));
+  console.log(`${after.value} primes; ms stalled: ${here} before, ${there} after`);
 } finally {
   await tasks.close();
 }

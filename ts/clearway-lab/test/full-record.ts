@@ -88,7 +88,7 @@ export function fullRecord(): RunRecord {
   };
 }
 
-/** Returns a record of the quick profile without names: every cell of the twelve questions, five rounds each, and nothing else. */
+/** Returns a record of the quick profile without names: every cell of the questions, five rounds each, and nothing else. */
 export function questionsRecord(): RunRecord {
   const scenarios = loadScenarios();
   const questions = loadQuestions(scenarios);

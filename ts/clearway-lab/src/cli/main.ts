@@ -64,7 +64,7 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument(
     "[what...]",
-    "families (isolate, memory, push, channel, offload, remote), scenarios (students) or cells (students/comlink); default: the twelve questions in the profile quick, everything in the profile full",
+    "families (isolate, memory, push, channel, offload, remote), scenarios (students) or cells (students/comlink); default: the thirteen questions in the profile quick, everything in the profile full",
   )
   .option("--family <name>", "the same as naming the family", (name: string, all: string[] = []) => [...all, name])
   .option("--host <names>", "node, chromium, jvm, flutter, swift, with commas; default: all", parseHostNames)
@@ -77,7 +77,7 @@ const labCommand = program
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option(
     "--profile <name>",
-    "quick (twelve questions, under 5 minutes), full (everything, hours), published (the five published experiments, an hour), promises (the promised figures, 5 minutes) or promises-full",
+    "quick (thirteen questions, under 5 minutes), full (everything, hours), published (the five published experiments, an hour), promises (the promised figures, 5 minutes) or promises-full",
     parseProfile,
     "quick",
   )

@@ -63,7 +63,7 @@ export function leavesOutOf(
 ): (cell: PlannedCell) => boolean {
   if (without.length > 0 && questions !== undefined)
     throw new UsageError(
-      "the twelve questions are answered whole: name scenarios, or another profile, to leave something out with --without",
+      "the thirteen questions are answered whole: name scenarios, or another profile, to leave something out with --without",
     );
   return leavesOut(scenarios, without);
 }
