@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-const servers = process.env["NATS_URL"] ?? "nats://127.0.0.1:4222";
-
 // #region open
 import { remotePool } from "clearway-nats";
 
+const servers = process.env["NATS_URL"] ?? "nats://127.0.0.1:4222";
 const images = await remotePool<typeof import("./images.tasks.js")>({ servers, module: "images", version: "1.2.0" });
 // #endregion open
 
@@ -53,5 +52,7 @@ try {
   // #endregion stats
   console.log(text.split("\n").length > 0);
 } finally {
-  await images.close();
+  // #region close
+  await images.close(); // an open pool keeps its process alive
+  // #endregion close
 }
