@@ -83,8 +83,9 @@ export class Conversation {
     if (op === Op.part) return this.#add(message[1]);
     if (op !== Op.more) return { message, bytes: bytes.length, large: false };
     const [, more] = message;
-    if (!(typeof more === "number" && more > 0)) throw malformed("credit is no amount");
-    this.#outbox?.more(more);
+    // Part of a byte would never be used up.
+    if (!(Number.isSafeInteger(more) && (more as number) > 0)) throw malformed("credit is no whole number of bytes");
+    this.#outbox?.more(more as number);
     return undefined;
   }
 

@@ -88,7 +88,8 @@ export class Outbox {
   }
 
   #sendPart(message: Uint8Array): void {
-    const most = Math.min(partBytes, this.#wire.payloadMax - partOverhead, this.#credit);
+    // At least one byte, also for a server that carries only tiny messages.
+    const most = Math.max(1, Math.min(partBytes, this.#wire.payloadMax - partOverhead, this.#credit));
     const part = message.subarray(this.#at, this.#at + most);
     this.#at += part.length;
     this.#credit -= part.length;

@@ -1,56 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { connect, type Msg, type NatsConnection } from "@nats-io/transport-node";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { decodeReply, encodeCall, encodeResult, fields, wireCodec } from "../../src/wire/call.js";
+import { describe, expect, test } from "vitest";
+import { decodeReply, encodeCall, encodeResult, fields } from "../../src/wire/call.js";
 import { Op, protocolVersion } from "../../src/wire/op.js";
 import { subjectsOf } from "../../src/wire/subjects.js";
 import fc from "../fixtures/fast-check.js";
 import { noServer } from "../server/nats-server.js";
 import { newModule, oneServer, open, pair, until } from "./ends.js";
-
-const codec = wireCodec();
-
-/** A peer that speaks NATS, and sends what it wants. */
-class Peer {
-  readonly received: Msg[] = [];
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(
-    readonly connection: NatsConnection,
-    readonly inbox: string,
-  ) {
-    connection.subscribe(`${inbox}.*`, {
-      callback: (_error, message) => {
-        this.received.push(message);
-        for (const each of this.#waiting.splice(0)) each();
-      },
-    });
-  }
-
-  send(subject: string, bytes: Uint8Array, token?: string): void {
-    this.connection.publish(subject, bytes, token === undefined ? undefined : { reply: `${this.inbox}.${token}` });
-  }
-
-  async next(token: string): Promise<Msg> {
-    for (;;) {
-      const at = this.received.findIndex(({ subject }) => subject === `${this.inbox}.${token}`);
-      if (at >= 0) return this.received.splice(at, 1)[0]!;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-  }
-
-  /** Returns the error of the next answer. */
-  async failure(token: string): Promise<unknown> {
-    const reply = decodeReply(codec, (await this.next(token)).data);
-    return reply.ok ? expect.fail("the call succeeded") : reply.error;
-  }
-}
-
-async function peer(url: string): Promise<Peer> {
-  const connection = await connect({ servers: url });
-  onTestFinished(() => connection.close());
-  return new Peer(connection, `_INBOX.peer${Math.random().toString(36).slice(2)}`);
-}
+import { codec, peer } from "./peer.js";
 
 describe.skipIf(noServer)("a hostile caller", () => {
   const nats = oneServer();
