@@ -184,5 +184,10 @@ export class Link {
 
 /** Returns whether the message is NATS's own, which says that the message to which it answers had no receiver. */
 export function hadNoReceiver(message: Msg): boolean {
-  return message.data.length === 0 && message.headers?.code === 503;
+  if (message.data.length > 0) return false;
+  try {
+    return message.headers?.code === 503;
+  } catch {
+    return false; // headers that a peer made up, and that the NATS client cannot read
+  }
 }

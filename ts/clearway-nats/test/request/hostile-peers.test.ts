@@ -63,3 +63,26 @@ describe.skipIf(noServer)("a peer that names a subject of thousands of character
     expect(pool.stats().dropped.malformed).toBe(1);
   });
 });
+
+describe.skipIf(noServer)("a message with headers that the NATS client cannot read", () => {
+  const nats = oneServer();
+
+  test("counts as malformed, at a worker process and at a caller", async () => {
+    const errors: unknown[] = [];
+    const module = newModule();
+    const onError = (error: unknown): void => void errors.push(error);
+    const server = await serve({ servers: nats.url, module, onError });
+    const pool = await open({ servers: nats.url, module, onError });
+    const { worker, members } = subjectsOf(module, "0");
+    const socket = connectSocket(nats.server.port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    const headers = "NATS/1.0\r\nan odd name\u00e4: x\r\n\r\n";
+    const size = Buffer.byteLength(headers);
+    socket.write('CONNECT {"verbose":false,"headers":true}\r\n');
+    for (const subject of [worker(server.stats().workerId), members])
+      socket.write(`HPUB ${subject} ${size} ${size}\r\n${headers}\r\n`);
+    await until(() => server.stats().request!.dropped.malformed === 1 && pool.stats().dropped.malformed === 1);
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(errors).toEqual([]);
+  });
+});
