@@ -27,7 +27,10 @@ export interface ServedHost {
   checkTask(task: string): void;
   /** Returns whether a call of the task has taken longer than a second, or has waited so long. */
   isLong(task: string): boolean;
+  /** The call has its answer, or its caller is gone. Its reply subject is free. */
   forget(call: ServedCall): void;
+  /** The call is over, and its work has ended. */
+  ended(call: ServedCall): void;
 }
 
 /** One call in `request` mode, at its worker process. */
@@ -45,8 +48,10 @@ export class ServedCall implements ConversationWire {
   readonly #host: ServedHost;
   readonly #conversation: Conversation;
   #state: "receiving" | "running" | "answering" | "over" = "receiving";
-  /** Bytes of the call's message, which are charged until the call is over. */
+  /** Bytes of the call's message, which are charged until its work has ended. */
   #argumentBytes = 0;
+  /** Settles when the task has ended, or has left the pool's queue. Undefined if it does not run. */
+  #work: Promise<unknown> | undefined;
   #controller: AbortController | undefined;
   #inputs: Map<number, Incoming> | undefined;
   #stream: Stream<unknown> | undefined;
@@ -164,9 +169,10 @@ export class ServedCall implements ConversationWire {
       answer = this.#host.pool.with(this.#settingsOf(options)).call[task]!(...call);
     }
     if (!isStream(answer)) {
-      (answer as Promise<unknown>).then(
+      this.#work = answer as Promise<unknown>;
+      this.#work.then(
         (value) => this.#result(value),
-        (reason) => this.#fail(reason),
+        (reason) => this.#failed(reason),
       );
     } else this.#send(answer, options?.window);
   }
@@ -224,7 +230,7 @@ export class ServedCall implements ConversationWire {
       send: (bytes) => this.#conversation.send(bytes),
       ended: (value) => this.#answer(this.#endOf(value)),
       failed: (reason) => {
-        void stream.return().catch(() => {}); // a value could not be encoded, so the task still runs
+        this.#endStream(stream); // a value could not be encoded, so the task still runs
         this.#fail(reason);
       },
     });
@@ -262,10 +268,18 @@ export class ServedCall implements ConversationWire {
   #stopTask(reason: unknown): void {
     this.#controller?.abort(reason);
     this.#outgoing?.stop();
-    void this.#stream?.return().catch(() => {});
+    if (this.#stream !== undefined) this.#endStream(this.#stream);
+  }
+
+  // Ends a stream. Its work ends when the task's `finally` has run.
+  #endStream(stream: Stream<unknown>): void {
+    this.#work = stream.return();
+    this.#work.catch(() => {});
   }
 
   #result(value: unknown): void {
+    this.#work = undefined;
+    if (this.isOver) return;
     let bytes: Uint8Array;
     try {
       bytes = encodeResult(this.codec, value);
@@ -273,6 +287,11 @@ export class ServedCall implements ConversationWire {
       return this.#fail(reason);
     }
     this.#answer(bytes);
+  }
+
+  #failed(reason: unknown): void {
+    this.#work = undefined;
+    if (!this.isOver) this.#fail(reason);
   }
 
   #fail(reason: unknown): void {
@@ -326,8 +345,14 @@ export class ServedCall implements ConversationWire {
         each.drop();
       }
     }
-    this.account.give(this.#argumentBytes);
     this.#host.forget(this);
+    // A caller that starts calls and cancels them pays for each one until its work has ended.
+    const ended = (): void => {
+      this.account.give(this.#argumentBytes);
+      this.#host.ended(this);
+    };
+    if (this.#work === undefined) ended();
+    else this.#work.then(ended, ended);
   }
 }
 

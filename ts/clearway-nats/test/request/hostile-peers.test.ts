@@ -73,6 +73,7 @@ describe.skipIf(noServer)("a message with headers that the NATS client cannot re
     const onError = (error: unknown): void => void errors.push(error);
     const server = await serve({ servers: nats.url, module, onError });
     const pool = await open({ servers: nats.url, module, onError });
+    expect(await pool.call.add(1, 2)).toBe(3); // its subscriptions have reached the server
     const { worker, members } = subjectsOf(module, "0");
     const socket = connectSocket(nats.server.port, "127.0.0.1");
     onTestFinished(() => void socket.destroy());
