@@ -9,11 +9,15 @@ import { Outgoing } from "../stream/outgoing.js";
 import { callOf, encodeFailure, encodeResult, malformed, type WireCall, type WireCallOptions } from "../wire/call.js";
 import { Conversation, type ConversationWire, type Received } from "../wire/conversation.js";
 import { Op } from "../wire/op.js";
+import { weightOf } from "../wire/weight.js";
 import type { Account } from "./account.js";
 import { ProgressSender } from "./progress-sender.js";
 
 /** The window of streams into tasks. */
 const inputWindow: Grant = { items: 256, bytes: 2 ** 20 };
+
+/** Bytes of memory that a stream into a task takes, without its values. */
+const inputBytes = 4_096;
 
 /** What a served call needs of its server. */
 export interface ServedHost {
@@ -48,7 +52,7 @@ export class ServedCall implements ConversationWire {
   readonly #host: ServedHost;
   readonly #conversation: Conversation;
   #state: "receiving" | "running" | "answering" | "over" = "receiving";
-  /** Bytes of the call's message, which are charged until its work has ended. */
+  /** Bytes of the call's message and of its values, which are charged until its work has ended. */
   #argumentBytes = 0;
   /** Settles when the task has ended, or has left the pool's queue. Undefined if it does not run. */
   #work: Promise<unknown> | undefined;
@@ -143,8 +147,9 @@ export class ServedCall implements ConversationWire {
       if (op === Op.cancel) return this.#cancel(message[1]);
       const call = callOf(message);
       this.#state = "running";
-      this.account.take(bytes);
-      this.#argumentBytes = bytes;
+      const argumentBytes = bytes + weightOf(call.args) + inputBytes * (call.options?.inputs?.length ?? 0);
+      this.account.take(argumentBytes);
+      this.#argumentBytes = argumentBytes;
       return this.#run(call, large);
     }
     if (op === Op.cancel) return this.#cancel(message[1]);

@@ -64,4 +64,27 @@ describe.skipIf(noServer)("what a caller pays for", () => {
     await until(() => server.stats().request!.refused === 100);
     expect(server.stats().request!.callers).toBe(1);
   });
+
+  test("a caller pays for the memory of its values, and not only for their bytes on the wire", async () => {
+    const { server, module } = await pair(nats.url, { limits: { bytesPerCallerMax: 1_000_000 } });
+    const stranger = await peer(nats.url);
+    const { call } = subjectsOf(module, "0");
+    const values = Array.from({ length: 10_000 }, () => new Uint8Array(0));
+    const small = encodeCall(codec, { task: "echo", args: [values], options: undefined });
+    expect(small.length).toBeLessThan(30_000);
+    stranger.send(call, small, "a");
+    expect(await stranger.failure("a")).toMatchObject({ code: "queue-full" });
+    await until(() => server.stats().request!.bytes === 0);
+  });
+
+  test("a caller pays for each stream into a task, also if it sends no values", async () => {
+    const { server, module } = await pair(nats.url, { limits: { bytesPerCallerMax: 1_000_000 } });
+    const stranger = await peer(nats.url);
+    const { call } = subjectsOf(module, "0");
+    const inputs = Array.from({ length: 1_000 }, (_, index) => index);
+    const body = encodeCall(codec, { task: "untilCancelled", args: inputs.map(() => null), options: { inputs } });
+    stranger.send(call, body, "a");
+    expect(await stranger.failure("a")).toMatchObject({ code: "queue-full" });
+    await until(() => server.stats().request!.bytes === 0);
+  });
 });

@@ -6,7 +6,7 @@ import { encodeCall } from "../../src/wire/call.js";
 import { Op } from "../../src/wire/op.js";
 import { subjectsOf } from "../../src/wire/subjects.js";
 import { noServer } from "../server/nats-server.js";
-import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
+import { newModule, oneServer, open, serve, until } from "./ends.js";
 import { codec, peer } from "./peer.js";
 
 /** Opens a connection. Notes each time that it is interrupted. */
