@@ -44,7 +44,7 @@ export class Caller implements CallHost, LinkEvents {
   readonly #inbox: string;
   readonly #own: boolean;
   readonly #table = new Map<string, Entry>();
-  readonly #stopTicks: () => void;
+  #stopTicks = (): void => {};
   #last = 0;
   #heldBytes = 0;
   #ended: ClearwayError | undefined;

@@ -64,7 +64,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   readonly #calls = new Map<string, ServedCall>();
   readonly #accounts = new Map<string, Account>();
   readonly #total: Total = { open: 0, bytes: 0 };
-  readonly #stopTicks: () => void;
+  #stopTicks = (): void => {};
   readonly #queue: Subscription;
   #counts = { calls: 0, refused: 0, abandoned: 0, unanswerable: 0, forNobody: 0 };
   #whenIdle: (() => void) | undefined;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
+import { connect, nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { remotePool } from "../../src/remote-pool.js";
 import { noServer, startServer } from "../server/nats-server.js";
-import { newModule, open, serve } from "./ends.js";
+import { newModule, open, serve, until } from "./ends.js";
 
 describe.skipIf(noServer)("access to a module", () => {
   test("a stranger without the token fails with connect-failed, and a caller with it succeeds", async () => {
@@ -54,5 +54,37 @@ describe.skipIf(noServer)("access to a module", () => {
     expect(await pool.with({ key: "a" }).call.add(1, 2)).toBe(3);
     const denied = await open({ servers: url, module: "photos", nats: as(stranger) });
     await expect(denied.call.add(1, 2)).rejects.toMatchObject({ code: "not-allowed" });
+  });
+});
+
+describe.skipIf(noServer)("a connection that the NATS client refuses to use", () => {
+  test("fails a pool and a server with connect-failed when it is closing", async () => {
+    const { url } = await startServer({ jetstream: false });
+    const connection = await connect({ servers: url });
+    const drained = connection.drain();
+    const options = { connection, module: newModule() };
+    await expect(open(options)).rejects.toMatchObject({ code: "connect-failed" });
+    await expect(serve(options)).rejects.toMatchObject({ code: "connect-failed" });
+    await drained;
+  });
+
+  test("fails a pool with connect-failed when it closes while the pool subscribes, and leaves nothing behind", async () => {
+    const { url } = await startServer({ jetstream: false });
+    const connection = await connect({ servers: url });
+    connection.subscribe = () => {
+      void connection.close();
+      throw new Error("the app closed it");
+    };
+    const options = { connection, module: newModule() };
+    await expect(open(options)).rejects.toMatchObject({ code: "connect-failed" });
+    await expect(serve(options)).rejects.toMatchObject({ code: "connect-failed" });
+    await connection.closed();
+  });
+
+  test("fails a pool with connect-failed for an inbox prefix that is no subject, and closes the connection", async () => {
+    const server = await startServer({ jetstream: false });
+    const options = { servers: server.url, module: newModule(), nats: { inboxPrefix: "a b" } };
+    await expect(open(options)).rejects.toMatchObject({ code: "connect-failed" });
+    await until(async () => (await server.clients()).connections === 0);
   });
 });
