@@ -24,7 +24,10 @@ const texts: Test = (value) =>
 
 const connection: Test = (value) => {
   const { publish, subscribe, status, isClosed, isDraining } = (value ?? {}) as Partial<NatsConnection>;
-  return [publish, subscribe, status, isClosed, isDraining].every((each) => typeof each === "function") || "an open NatsConnection";
+  return (
+    [publish, subscribe, status, isClosed, isDraining].every((each) => typeof each === "function") ||
+    "an open NatsConnection"
+  );
 };
 
 /** Tests whether a value is an object, and no array. */

@@ -229,6 +229,8 @@ export class ServedCall implements ConversationWire {
 
   #send(stream: Stream<unknown>, window: Grant | undefined): void {
     this.#stream = stream;
+    // Also for a caller that takes no stream: it then knows what the task is.
+    this.post(this.codec.encode([Op.accepted, true]));
     if (window === undefined) throw malformed("the task is a stream, and the caller takes none");
     this.#outgoing = new Outgoing(-1, stream.batches(), {
       codec: this.codec,
@@ -239,7 +241,6 @@ export class ServedCall implements ConversationWire {
         this.#fail(reason);
       },
     });
-    this.post(this.codec.encode([Op.accepted, true]));
     if (window.items > 0) this.#outgoing.grant(window.items, window.bytes);
   }
 

@@ -74,9 +74,7 @@ export async function serveWith(source: WorkerSource, options: AnyServeOptions, 
 
 async function started(context: ServeContext, link: Connected, clock: Clock): Promise<TaskServer> {
   const { settings, pool: local, workerId, connection } = context;
-  const request = settings.modes.includes("request")
-    ? subscribed(() => new RequestServer(context, clock))
-    : undefined;
+  const request = settings.modes.includes("request") ? subscribed(() => new RequestServer(context, clock)) : undefined;
   let durable: ServedMode<DurableServeStats> | undefined;
   try {
     if (settings.modes.includes("durable")) durable = await startDurable(context);

@@ -6,7 +6,7 @@ import { encodeCall } from "../../src/wire/call.js";
 import { Op } from "../../src/wire/op.js";
 import { subjectsOf } from "../../src/wire/subjects.js";
 import { noServer } from "../server/nats-server.js";
-import { newModule, oneServer, open, serve, until } from "./ends.js";
+import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
 import { codec, peer } from "./peer.js";
 
 /** Opens a connection. Notes each time that it is interrupted. */
@@ -85,5 +85,17 @@ describe.skipIf(noServer)("a message with headers that the NATS client cannot re
     await until(() => server.stats().request!.dropped.malformed === 1 && pool.stats().dropped.malformed === 1);
     expect(await pool.call.add(1, 2)).toBe(3);
     expect(errors).toEqual([]);
+  });
+});
+
+describe.skipIf(noServer)("a caller that knows a task as a function", () => {
+  const nats = oneServer();
+
+  test("learns from the worker process that the task is a stream", async () => {
+    const { module } = await pair(nats.url);
+    const caller = await peer(nats.url);
+    caller.send(subjectsOf(module, "0").call, encodeCall(codec, { task: "count", args: [1], options: undefined }), "a");
+    expect(codec.decode((await caller.next("a")).data)).toEqual([Op.accepted, true]);
+    expect(await caller.failure("a")).toMatchObject({ code: "protocol" });
   });
 });

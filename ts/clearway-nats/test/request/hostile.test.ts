@@ -212,6 +212,41 @@ describe.skipIf(noServer)("a hostile worker", () => {
     expect(pool.stats().open).toBe(0);
   });
 
+  test("a task that another worker process has as a stream, or as a function, fails one call and not the next", async () => {
+    const module = newModule();
+    const subjects = subjectsOf(module, "0");
+    const { connection } = await peer(nats.url);
+    const answers: unknown[][][] = [
+      [[Op.result, 1]],
+      [[Op.accepted, true]],
+      [
+        [Op.accepted, true],
+        [Op.end, -1, null],
+      ],
+      [[Op.result, 2]],
+      [[Op.result, 3]],
+    ];
+    connection.subscribe(subjects.call, {
+      callback: (_error, call) => {
+        for (const each of answers.shift()!) call.respond(codec.encode(each), { reply: subjects.worker("other") });
+      },
+    });
+    connection.subscribe(subjects.worker("other"), { callback: () => {} });
+    await connection.flush();
+    const pool = await open({ servers: nats.url, module });
+    expect(await pool.call.echo(0)).toBe(1);
+    await expect(pool.call.echo(0)).rejects.toMatchObject({
+      code: "protocol",
+      message: expect.stringMatching(/stream/),
+    });
+    const stream = (await pool.call.echo(0)) as AsyncIterator<unknown>;
+    expect(await stream.next()).toMatchObject({ done: true });
+    const again = pool.call.echo(0) as unknown as AsyncIterator<unknown>;
+    await expect(again.next()).rejects.toMatchObject({ code: "protocol", message: expect.stringMatching(/result/) });
+    expect(await pool.call.echo(0)).toBe(3);
+    expect(pool.stats()).toMatchObject({ open: 0, tasks: { echo: { calls: 5, ok: 3, cancelled: 2 } } });
+  });
+
   test("a result that is larger than the limit fails the call before anything is allocated", async () => {
     const pool = await answersWith([Op.large, 1_000_001]);
     await expect(pool.call.echo(1)).rejects.toMatchObject({ code: "too-large" });

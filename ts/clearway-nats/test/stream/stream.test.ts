@@ -132,8 +132,12 @@ test("reads that wait when a stream fails receive the error once, and then the e
 test("values that wait for their reader are charged with their memory, and not only with their bytes", async () => {
   let charged = 0;
   const charge = {
-    take: (bytes: number) => void (charged += bytes),
-    give: (bytes: number) => void (charged -= bytes),
+    take: (bytes: number) => {
+      charged += bytes;
+    },
+    give: (bytes: number) => {
+      charged -= bytes;
+    },
   };
   const incoming = new Incoming({ items: 100, bytes: 1_000 }, { grant: () => {}, charge });
   incoming.opened();
