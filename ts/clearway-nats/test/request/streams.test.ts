@@ -182,4 +182,19 @@ describe.skipIf(noServer)("a stream in request mode", () => {
     const source = { [Symbol.asyncIterator]: () => ({ next: async () => null }) } as unknown as AsyncIterable<number>;
     await expect(pool.call.sum(source)).rejects.toBeInstanceOf(TypeError);
   });
+
+  test("the streams of a call that cannot be sent are closed", async () => {
+    const { pool } = await pair(nats.url);
+    const broken = {
+      [Symbol.asyncIterator]() {
+        throw new Error("no iterator");
+      },
+    };
+    for (const last of [broken, () => {}]) {
+      const source = new ReadableStream<number>();
+      await expect(pool.call.add(source as never, last as never)).rejects.toThrow(/no iterator|no form/);
+      await until(() => !source.locked);
+    }
+    expect(pool.stats()).toMatchObject({ open: 0 });
+  });
 });

@@ -28,6 +28,8 @@ export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly name: string;
+  /** The clients that are connected, and the number of their subscriptions together. */
+  clients(): Promise<{ connections: number; subscriptions: number }>;
   /** Where the server keeps its streams, in the folder `store`. Tests may change files while it does not run. */
   readonly folder: string;
   /** Ends the server at once with SIGKILL, as a crash of its machine does. Settles when the process has ended. */
