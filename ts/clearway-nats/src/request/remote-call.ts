@@ -112,6 +112,10 @@ export class RemoteCall implements ConversationWire {
     return this.#host.charge;
   }
 
+  get begun(): boolean {
+    return this.sent || this.worker !== undefined;
+  }
+
   /** Encodes the call and opens the streams among its arguments. Throws for arguments that cannot cross. */
   prepare(args: readonly unknown[]): void {
     const taken = takeStreams(args);
@@ -149,7 +153,7 @@ export class RemoteCall implements ConversationWire {
   }
 
   post(bytes: Uint8Array): void {
-    if (this.sent || this.worker !== undefined) this.#host.tell(this, bytes);
+    if (this.begun) this.#host.tell(this, bytes);
     else this.#host.route(this, bytes);
   }
 

@@ -278,7 +278,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     }
     const list = fields(this.codec, message.data, true);
     const [op] = list;
-    if (op === Op.call || op === Op.large) return this.#called(message);
+    if (op === Op.call || (op === Op.large && list[2] !== true)) return this.#called(message);
     if (op === Op.here) return this.#here(reply, list[1]);
     if (op === Op.who) return this.#asked(message);
     if (op === Op.advise) return this.#advise(reply);

@@ -39,6 +39,7 @@ export interface ServedHost {
 
 /** One call in `request` mode, at its worker process. */
 export class ServedCall implements ConversationWire {
+  readonly begun = true;
   /** Whether the call was cancelled. Its caller may still wait for the end. */
   cancelled = false;
   /** The name of the task, once it is known. */

@@ -16,6 +16,8 @@ export interface ConversationWire {
   readonly charge: Charge;
   /** The memory of messages that wait to be sent. Undefined if it is the app's own. */
   readonly waitCharge?: Charge | undefined;
+  /** Whether the other side knows the call. */
+  readonly begun: boolean;
   /** Sends one message to the other side. Never throws. */
   post(bytes: Uint8Array): void;
 }
@@ -49,6 +51,9 @@ export class Conversation {
         waitCharge: wire.waitCharge,
         get payloadMax() {
           return wire.payloadMax;
+        },
+        get begun() {
+          return wire.begun;
         },
         send: (each) => wire.post(each),
       });

@@ -34,6 +34,7 @@ class Ends {
         payloadMax,
         messageBytesMax,
         charge,
+        begun: true,
         post: (bytes) => {
           this.most = Math.max(this.most, bytes.length);
           this.inFlight.push({ to: other(), bytes });
