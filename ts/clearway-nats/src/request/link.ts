@@ -50,6 +50,9 @@ export class Link {
   receivedBytes = 0;
   readonly #events: LinkEvents;
   readonly #subscriptions: Subscription[] = [];
+  readonly #statuses: ReturnType<NatsConnection["status"]>;
+  /** What the connection keeps: this link until it is closed. A connection of the app may outlive any number of pools. */
+  readonly #open: { link: Link | undefined } = { link: this };
   #held: Held[] | undefined;
   #heldBytes = 0;
   #payloadMax = payloadDefault;
@@ -59,11 +62,13 @@ export class Link {
     this.connection = connection;
     this.#events = events;
     this.#readInfo();
-    this.#follow().catch(() => {}); // the iteration ends with the connection, which `closed()` reports
+    this.#statuses = connection.status();
+    this.#follow(this.#statuses).catch(() => {}); // the iteration ends with the connection, which `closed()` reports
+    const open = this.#open;
     void connection.closed().then((error) => {
       const message = "the connection to NATS is closed";
       const why = error ? caused("transport-closed", message, error) : new ClearwayError("transport-closed", message);
-      this.#end(why);
+      if (open.link) open.link.#end(why);
     });
   }
 
@@ -140,11 +145,14 @@ export class Link {
     if (this.#over) return;
     this.#over = true;
     this.#held = undefined;
+    this.#open.link = undefined;
+    // The iterator of the NATS client has a `stop()` that its type does not have.
+    (this.#statuses as { stop?: () => void }).stop?.();
     for (const each of this.#subscriptions) if (!each.isClosed()) each.unsubscribe();
   }
 
-  async #follow(): Promise<void> {
-    for await (const status of this.connection.status()) {
+  async #follow(statuses: ReturnType<NatsConnection["status"]>): Promise<void> {
+    for await (const status of statuses) {
       if (this.#over) return;
       if (status.type === "disconnect") this.#interrupt();
       else if (status.type === "reconnect") this.#resume();

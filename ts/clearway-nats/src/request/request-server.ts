@@ -152,7 +152,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     const known = [...this.#tasks].join(", ");
     throw new ClearwayError(
       "unknown-task",
-      `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known}`,
+      `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known || "none"}`,
     );
   }
 

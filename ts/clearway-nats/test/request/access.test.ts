@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect, nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { remotePool } from "../../src/remote-pool.js";
+import { requestPool } from "../../src/request/remote-pool.js";
 import { noServer, startServer } from "../server/nats-server.js";
-import { newModule, open, serve, until } from "./ends.js";
+import { newModule, open, type Sample, serve, until } from "./ends.js";
 
 describe.skipIf(noServer)("access to a module", () => {
   test("a stranger without the token fails with connect-failed, and a caller with it succeeds", async () => {
@@ -86,5 +87,29 @@ describe.skipIf(noServer)("a connection that the NATS client refuses to use", ()
     const options = { servers: server.url, module: newModule(), nats: { inboxPrefix: "a b" } };
     await expect(open(options)).rejects.toMatchObject({ code: "connect-failed" });
     await until(async () => (await server.clients()).connections === 0);
+  });
+});
+
+test.skipIf(noServer)("pools that are closed leave nothing on the app's connection, and can be collected", async () => {
+  const server = await startServer({ jetstream: false });
+  const connection = await connect({ servers: server.url });
+  onTestFinished(() => connection.close());
+  const module = newModule();
+  const collected: WeakRef<object>[] = [];
+  const use = async (): Promise<void> => {
+    const pool = await requestPool<Sample>({ connection, module });
+    await pool.call.add(1, 2).catch(() => {}); // there is no worker; `expect` would keep the promise
+    await pool.close();
+    collected.push(new WeakRef(pool));
+  };
+  for (let each = 0; each < 10; each++) await use();
+  // The NATS client keeps the listeners of its status in a property that its types do not have.
+  const { listeners } = (connection as unknown as { protocol: { listeners: unknown[] } }).protocol;
+  expect(listeners).toHaveLength(0);
+  await connection.flush();
+  expect(await server.clients()).toEqual({ connections: 1, subscriptions: 0 });
+  await until(() => {
+    globalThis.gc?.();
+    return collected.every((each) => each.deref() === undefined);
   });
 });
