@@ -59,10 +59,10 @@ test.each<[object, RegExp]>([
 });
 
 test("remotePool() rejects with connect-failed, without the password, when no server is there", async () => {
-  const failed = remotePool({ servers: "nats://me:secret@127.0.0.1:1", module: "a" });
+  const failed = remotePool({ servers: "nats://me:sec@ret@127.0.0.1:1", module: "a" });
   await expect(failed).rejects.toMatchObject({
     code: "connect-failed",
-    message: expect.not.stringContaining("secret"),
+    message: expect.not.stringMatching(/sec@|ret@/),
   });
 });
 

@@ -23,8 +23,11 @@ const texts: Test = (value) =>
   "a string, or an array of strings";
 
 const connection: Test = (value) => {
-  const { publish, subscribe, status } = (value ?? {}) as Partial<NatsConnection>;
-  return [publish, subscribe, status].every((each) => typeof each === "function") || "an open NatsConnection";
+  const { publish, subscribe, status, isClosed, isDraining } = (value ?? {}) as Partial<NatsConnection>;
+  return (
+    [publish, subscribe, status, isClosed, isDraining].every((each) => typeof each === "function") ||
+    "an open NatsConnection"
+  );
 };
 
 /** Tests whether a value is an object, and no array. */
@@ -67,7 +70,8 @@ export interface Connected {
 /** Connects to NATS. Rejects with `connect-failed`. */
 export async function connected(options: ConnectOptions): Promise<Connected> {
   if (options.connection) {
-    if (options.connection.isClosed()) throw new ClearwayError("connect-failed", "the connection to NATS is closed");
+    if (options.connection.isClosed() || options.connection.isDraining())
+      throw new ClearwayError("connect-failed", "the connection to NATS is closed, or is closing");
     // The client keeps its options in a property that its types do not have.
     const { options: its } = options.connection as { options?: { inboxPrefix?: string } };
     return { connection: options.connection, own: false, inboxPrefix: its?.inboxPrefix };
@@ -92,7 +96,16 @@ export async function connected(options: ConnectOptions): Promise<Connected> {
   }
 }
 
-// An address may contain a user and a password, which must not appear in messages and logs.
+/** Makes the part of a pool or a server that subscribes. Throws `connect-failed` if the NATS client refuses to. */
+export function subscribed<Part>(make: () => Part): Part {
+  try {
+    return make();
+  } catch (cause) {
+    throw caused("connect-failed", `cannot subscribe to NATS: ${(cause as Error | undefined)?.message}`, cause);
+  }
+}
+
+// An address may contain a user and a password, which must not appear in messages and logs. A password may contain an `@`.
 function withoutCredentials(address: string): string {
-  return address.replace(/^(\w+:\/\/)?[^@/]*@/, "$1");
+  return address.replace(/^(\w+:\/\/)?.*@/, "$1");
 }

@@ -5,14 +5,16 @@ import type { ServeLimits } from "../options/serve.js";
 import type { AnyModule } from "../serve/context.js";
 import type { Charge } from "../wire/assembly.js";
 
-/** The memory of all callers of a server. */
+/** What all callers of a server use together. */
 export interface Total {
+  /** Number of calls whose work has not ended. */
+  open: number;
   bytes: number;
 }
 
 /** One caller of a server: the pool with one inbox. What its calls use is charged to it. */
 export class Account implements Charge {
-  /** Number of open calls. */
+  /** Number of calls whose work has not ended. A cancelled call counts until its task has ended, or has left the pool's queue. */
   open = 0;
   bytes = 0;
   /** Number of signs of life that this process gave since the caller's last message. */
@@ -50,6 +52,18 @@ export class Account implements Charge {
   abandon(why: ClearwayError): void {
     this.#controller?.abort(why);
     this.#controller = this.#plain = undefined;
+  }
+
+  /** Counts a call. */
+  enter(): void {
+    this.open++;
+    this.#total.open++;
+  }
+
+  /** Counts a call no longer, because its work has ended. */
+  leave(): void {
+    this.open--;
+    this.#total.open--;
   }
 
   take(bytes: number): void {

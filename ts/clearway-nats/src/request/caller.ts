@@ -7,7 +7,7 @@ import type { CallSettings, RequestSettings } from "../options/pool.js";
 import type { Charge } from "../wire/assembly.js";
 import { fields, malformed } from "../wire/call.js";
 import { Op } from "../wire/op.js";
-import { type Subjects, subjectsOf } from "../wire/subjects.js";
+import { isWorkerId, type Subjects, subjectsOf } from "../wire/subjects.js";
 import { Ask } from "./ask.js";
 import type { Clock } from "./clock.js";
 import { Link, type LinkEvents } from "./link.js";
@@ -44,7 +44,7 @@ export class Caller implements CallHost, LinkEvents {
   readonly #inbox: string;
   readonly #own: boolean;
   readonly #table = new Map<string, Entry>();
-  readonly #stopTicks: () => void;
+  #stopTicks = (): void => {};
   #last = 0;
   #heldBytes = 0;
   #ended: ClearwayError | undefined;
@@ -182,7 +182,7 @@ export class Caller implements CallHost, LinkEvents {
   }
 
   isWorker(subject: string): boolean {
-    return subject.startsWith(this.#workers);
+    return subject.startsWith(this.#workers) && isWorkerId(subject.slice(this.#workers.length));
   }
 
   settled(): void {

@@ -50,6 +50,9 @@ export class Link {
   receivedBytes = 0;
   readonly #events: LinkEvents;
   readonly #subscriptions: Subscription[] = [];
+  readonly #statuses: ReturnType<NatsConnection["status"]>;
+  /** What the connection keeps: this link until it is closed. A connection of the app may outlive any number of pools. */
+  readonly #open: { link: Link | undefined } = { link: this };
   #held: Held[] | undefined;
   #heldBytes = 0;
   #payloadMax = payloadDefault;
@@ -59,11 +62,13 @@ export class Link {
     this.connection = connection;
     this.#events = events;
     this.#readInfo();
-    this.#follow().catch(() => {}); // the iteration ends with the connection, which `closed()` reports
+    this.#statuses = connection.status();
+    this.#follow(this.#statuses).catch(() => {}); // the iteration ends with the connection, which `closed()` reports
+    const open = this.#open;
     void connection.closed().then((error) => {
       const message = "the connection to NATS is closed";
       const why = error ? caused("transport-closed", message, error) : new ClearwayError("transport-closed", message);
-      this.#end(why);
+      if (open.link) open.link.#end(why);
     });
   }
 
@@ -92,9 +97,9 @@ export class Link {
       this.#held.push({ subject, bytes, reply, wanted });
       return;
     }
-    this.sentBytes += bytes.length;
     try {
       this.connection.publish(subject, bytes, reply === undefined ? undefined : { reply });
+      this.sentBytes += bytes.length;
     } catch {
       // The connection is closed or draining, or the server has lowered its limit. The other side's silence ends the call.
       this.unsent++;
@@ -140,11 +145,14 @@ export class Link {
     if (this.#over) return;
     this.#over = true;
     this.#held = undefined;
+    this.#open.link = undefined;
+    // The iterator of the NATS client has a `stop()` that its type does not have.
+    (this.#statuses as { stop?: () => void }).stop?.();
     for (const each of this.#subscriptions) if (!each.isClosed()) each.unsubscribe();
   }
 
-  async #follow(): Promise<void> {
-    for await (const status of this.connection.status()) {
+  async #follow(statuses: ReturnType<NatsConnection["status"]>): Promise<void> {
+    for await (const status of statuses) {
       if (this.#over) return;
       if (status.type === "disconnect") this.#interrupt();
       else if (status.type === "reconnect") this.#resume();
@@ -184,5 +192,10 @@ export class Link {
 
 /** Returns whether the message is NATS's own, which says that the message to which it answers had no receiver. */
 export function hadNoReceiver(message: Msg): boolean {
-  return message.data.length === 0 && message.headers?.code === 503;
+  if (message.data.length > 0) return false;
+  try {
+    return message.headers?.code === 503;
+  } catch {
+    return false; // headers that a peer made up, and that the NATS client cannot read
+  }
 }

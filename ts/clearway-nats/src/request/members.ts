@@ -4,7 +4,7 @@ import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError } from "clearway/remote";
 import { fields, malformed } from "../wire/call.js";
 import { Op, protocolVersion } from "../wire/op.js";
-import type { Subjects } from "../wire/subjects.js";
+import { isWorkerId, type Subjects } from "../wire/subjects.js";
 import type { Clock } from "./clock.js";
 import { hadNoReceiver, type Link } from "./link.js";
 
@@ -14,8 +14,6 @@ export const gatherMs = 250;
 /** Maximum number of workers and of versions that are remembered. A peer could make up any number. */
 const workersMax = 16_384;
 const versionsMax = 16;
-
-const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** What {@link Members} needs of its pool. */
 export interface MembersHost {
@@ -122,7 +120,7 @@ export class Members {
   announced(message: Msg): void {
     if (hadNoReceiver(message)) return this.#answered?.();
     const [op, id, version, protocol] = fields(this.#host.codec, message.data, false);
-    if (typeof id !== "string" || !idForm.test(id) || typeof version !== "string" || version.length > 64)
+    if (!isWorkerId(id) || typeof version !== "string" || version.length > 64)
       throw malformed("an announcement names no worker");
     if (op === Op.left) this.#workers.delete(id);
     else if (op !== Op.worker) throw malformed("an announcement is none");

@@ -112,6 +112,10 @@ export class RemoteCall implements ConversationWire {
     return this.#host.charge;
   }
 
+  get begun(): boolean {
+    return this.sent || this.worker !== undefined;
+  }
+
   /** Encodes the call and opens the streams among its arguments. Throws for arguments that cannot cross. */
   prepare(args: readonly unknown[]): void {
     const taken = takeStreams(args);
@@ -149,7 +153,7 @@ export class RemoteCall implements ConversationWire {
   }
 
   post(bytes: Uint8Array): void {
-    if (this.sent || this.worker !== undefined) this.#host.tell(this, bytes);
+    if (this.begun) this.#host.tell(this, bytes);
     else this.#host.route(this, bytes);
   }
 
@@ -266,7 +270,7 @@ export class RemoteCall implements ConversationWire {
     const reply = replyOf(message);
     const { record } = this;
     if (!reply.ok) return this.lose(own(reply.error));
-    if (record.kind === "stream") throw malformed("a stream has a result");
+    if (record.kind === "stream") throw this.#changed("a stream has a result");
     record.kind = "function";
     record.ok++;
     this.#end();
@@ -287,12 +291,18 @@ export class RemoteCall implements ConversationWire {
 
   // The task is a stream, so the caller's promise resolves with the stream.
   #isStream(): void {
-    if (this.record.kind === "function") throw malformed("a function is a stream");
+    if (this.record.kind === "function") throw this.#changed("a function is a stream");
     this.record.kind = "stream";
     this.#sink.resolve(undefined);
     const early = this.#early;
     this.#early = undefined;
     if (early) this.#grant(early);
+  }
+
+  // Another worker process has a task of the other kind, so the next call asks again.
+  #changed(what: string): ClearwayError {
+    this.record.kind = undefined;
+    return malformed(`${what}; the worker processes may have different code under the same version`);
   }
 
   #stream(): Incoming {

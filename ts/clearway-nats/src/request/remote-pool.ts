@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Callers } from "clearway";
 import { checked } from "clearway/remote";
-import { connected } from "../options/connect.js";
+import { connected, subscribed } from "../options/connect.js";
 import {
   type CallSettings,
   callSettingsOf,
@@ -78,7 +78,16 @@ export async function requestPool<Module>(
 ): Promise<RemotePool<Module>> {
   const settings = requestSettingsOf(options);
   const codec = wireCodec(settings.extensions);
-  return poolOf(new Caller(await connected(settings), settings, codec, clock), settings);
+  const made = await connected(settings);
+  try {
+    return poolOf(
+      subscribed(() => new Caller(made, settings, codec, clock)),
+      settings,
+    );
+  } catch (reason) {
+    if (made.own) await made.connection.close();
+    throw reason;
+  }
 }
 
 function poolOf<Module>(caller: Caller, settings: RequestSettings): RemotePool<Module> {

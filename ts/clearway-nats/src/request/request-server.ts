@@ -63,8 +63,8 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   readonly #long = new Set<string>();
   readonly #calls = new Map<string, ServedCall>();
   readonly #accounts = new Map<string, Account>();
-  readonly #total: Total = { bytes: 0 };
-  readonly #stopTicks: () => void;
+  readonly #total: Total = { open: 0, bytes: 0 };
+  #stopTicks = (): void => {};
   readonly #queue: Subscription;
   #counts = { calls: 0, refused: 0, abandoned: 0, unanswerable: 0, forNobody: 0 };
   #whenIdle: (() => void) | undefined;
@@ -152,7 +152,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     const known = [...this.#tasks].join(", ");
     throw new ClearwayError(
       "unknown-task",
-      `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known}`,
+      `the module "${module}" exposes no task "${task.slice(0, 100)}"; it exposes ${known || "none"}`,
     );
   }
 
@@ -161,12 +161,13 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   }
 
   forget(call: ServedCall): void {
-    if (!this.#calls.delete(call.reply)) return;
-    const { account } = call;
-    account.open--;
+    if (this.#calls.delete(call.reply) && this.#calls.size === 0) this.#whenIdle?.();
+  }
+
+  ended({ account }: ServedCall): void {
+    account.leave();
     // An idle caller is remembered for its next call, unless there are very many.
     if (account.open === 0 && this.#accounts.size > idleCallersMax) this.#accounts.delete(account.inbox);
-    if (this.#calls.size === 0) this.#whenIdle?.();
   }
 
   interrupted(): void {
@@ -237,8 +238,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
       this.#counts.abandoned++;
       call.abandon(why);
     }
-    account.abandon(why);
-    this.#accounts.delete(account.inbox);
+    account.abandon(why); // a later tick forgets the caller, when the work of its calls has ended
   }
 
   #called(message: Msg): void {
@@ -248,15 +248,16 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
       return;
     }
     if (this.#calls.has(reply)) throw malformed("a call has the subject of another one");
-    const account = this.#accountOf(reply);
     const { callsMax, callsPerCallerMax } = this.#context.settings.limits;
+    // Checked before the caller is noted, so that any number of refused callers takes no memory.
+    if (this.#total.open >= callsMax) return this.#refuse(reply, `the worker process has ${callsMax} open calls`);
+    const account = this.#accountOf(reply);
     if (account.open >= callsPerCallerMax)
       return this.#refuse(reply, `the caller has ${callsPerCallerMax} open calls here`);
-    if (this.#calls.size >= callsMax) return this.#refuse(reply, `the worker process has ${callsMax} open calls`);
     const call = new ServedCall(this, account, reply);
     this.#calls.set(reply, call);
     this.#counts.calls++;
-    account.open++;
+    account.enter();
     call.receive(message.data);
   }
 
@@ -277,7 +278,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     }
     const list = fields(this.codec, message.data, true);
     const [op] = list;
-    if (op === Op.call || op === Op.large) return this.#called(message);
+    if (op === Op.call || (op === Op.large && list[2] !== true)) return this.#called(message);
     if (op === Op.here) return this.#here(reply, list[1]);
     if (op === Op.who) return this.#asked(message);
     if (op === Op.advise) return this.#advise(reply);

@@ -9,11 +9,15 @@ import { Outgoing } from "../stream/outgoing.js";
 import { callOf, encodeFailure, encodeResult, malformed, type WireCall, type WireCallOptions } from "../wire/call.js";
 import { Conversation, type ConversationWire, type Received } from "../wire/conversation.js";
 import { Op } from "../wire/op.js";
+import { weightOf } from "../wire/weight.js";
 import type { Account } from "./account.js";
 import { ProgressSender } from "./progress-sender.js";
 
 /** The window of streams into tasks. */
 const inputWindow: Grant = { items: 256, bytes: 2 ** 20 };
+
+/** Bytes of memory that a stream into a task takes, without its values. */
+const inputBytes = 4_096;
 
 /** What a served call needs of its server. */
 export interface ServedHost {
@@ -27,11 +31,15 @@ export interface ServedHost {
   checkTask(task: string): void;
   /** Returns whether a call of the task has taken longer than a second, or has waited so long. */
   isLong(task: string): boolean;
+  /** The call has its answer, or its caller is gone. Its reply subject is free. */
   forget(call: ServedCall): void;
+  /** The call is over, and its work has ended. */
+  ended(call: ServedCall): void;
 }
 
 /** One call in `request` mode, at its worker process. */
 export class ServedCall implements ConversationWire {
+  readonly begun = true;
   /** Whether the call was cancelled. Its caller may still wait for the end. */
   cancelled = false;
   /** The name of the task, once it is known. */
@@ -45,8 +53,10 @@ export class ServedCall implements ConversationWire {
   readonly #host: ServedHost;
   readonly #conversation: Conversation;
   #state: "receiving" | "running" | "answering" | "over" = "receiving";
-  /** Bytes of the call's message, which are charged until the call is over. */
+  /** Bytes of the call's message and of its values, which are charged until its work has ended. */
   #argumentBytes = 0;
+  /** Settles when the task has ended, or has left the pool's queue. Undefined if it does not run. */
+  #work: Promise<unknown> | undefined;
   #controller: AbortController | undefined;
   #inputs: Map<number, Incoming> | undefined;
   #stream: Stream<unknown> | undefined;
@@ -138,8 +148,9 @@ export class ServedCall implements ConversationWire {
       if (op === Op.cancel) return this.#cancel(message[1]);
       const call = callOf(message);
       this.#state = "running";
-      this.account.take(bytes);
-      this.#argumentBytes = bytes;
+      const argumentBytes = bytes + weightOf(call.args) + inputBytes * (call.options?.inputs?.length ?? 0);
+      this.account.take(argumentBytes);
+      this.#argumentBytes = argumentBytes;
       return this.#run(call, large);
     }
     if (op === Op.cancel) return this.#cancel(message[1]);
@@ -164,9 +175,10 @@ export class ServedCall implements ConversationWire {
       answer = this.#host.pool.with(this.#settingsOf(options)).call[task]!(...call);
     }
     if (!isStream(answer)) {
-      (answer as Promise<unknown>).then(
+      this.#work = answer as Promise<unknown>;
+      this.#work.then(
         (value) => this.#result(value),
-        (reason) => this.#fail(reason),
+        (reason) => this.#failed(reason),
       );
     } else this.#send(answer, options?.window);
   }
@@ -218,17 +230,18 @@ export class ServedCall implements ConversationWire {
 
   #send(stream: Stream<unknown>, window: Grant | undefined): void {
     this.#stream = stream;
+    // Also for a caller that takes no stream: it then knows what the task is.
+    this.post(this.codec.encode([Op.accepted, true]));
     if (window === undefined) throw malformed("the task is a stream, and the caller takes none");
     this.#outgoing = new Outgoing(-1, stream.batches(), {
       codec: this.codec,
       send: (bytes) => this.#conversation.send(bytes),
       ended: (value) => this.#answer(this.#endOf(value)),
       failed: (reason) => {
-        void stream.return().catch(() => {}); // a value could not be encoded, so the task still runs
+        this.#endStream(stream); // a value could not be encoded, so the task still runs
         this.#fail(reason);
       },
     });
-    this.post(this.codec.encode([Op.accepted, true]));
     if (window.items > 0) this.#outgoing.grant(window.items, window.bytes);
   }
 
@@ -262,10 +275,18 @@ export class ServedCall implements ConversationWire {
   #stopTask(reason: unknown): void {
     this.#controller?.abort(reason);
     this.#outgoing?.stop();
-    void this.#stream?.return().catch(() => {});
+    if (this.#stream !== undefined) this.#endStream(this.#stream);
+  }
+
+  // Ends a stream. Its work ends when the task's `finally` has run.
+  #endStream(stream: Stream<unknown>): void {
+    this.#work = stream.return();
+    this.#work.catch(() => {});
   }
 
   #result(value: unknown): void {
+    this.#work = undefined;
+    if (this.isOver) return;
     let bytes: Uint8Array;
     try {
       bytes = encodeResult(this.codec, value);
@@ -273,6 +294,11 @@ export class ServedCall implements ConversationWire {
       return this.#fail(reason);
     }
     this.#answer(bytes);
+  }
+
+  #failed(reason: unknown): void {
+    this.#work = undefined;
+    if (!this.isOver) this.#fail(reason);
   }
 
   #fail(reason: unknown): void {
@@ -326,8 +352,14 @@ export class ServedCall implements ConversationWire {
         each.drop();
       }
     }
-    this.account.give(this.#argumentBytes);
     this.#host.forget(this);
+    // A caller that starts calls and cancels them pays for each one until its work has ended.
+    const ended = (): void => {
+      this.account.give(this.#argumentBytes);
+      this.#host.ended(this);
+    };
+    if (this.#work === undefined) ended();
+    else this.#work.then(ended, ended);
   }
 }
 

@@ -46,7 +46,7 @@ export class Upload {
     this.outgoing.stop();
     if (this.#closed) return;
     this.#closed = true;
-    void (async () => this.#iterator.return?.())().catch(() => {});
+    close(this.#iterator);
   }
 }
 
@@ -70,19 +70,29 @@ export function takeStreams(args: readonly unknown[]): {
 } {
   let plain: unknown[] | undefined;
   let inputs: { index: number; iterator: AsyncIterator<unknown, unknown, void> }[] | undefined;
-  for (let index = 0; index < args.length; index++) {
-    const value = args[index];
-    if (value === null || typeof value !== "object") continue;
-    const inner = unmoved(value);
-    if (inner !== value) {
-      plain ??= args.slice();
-      plain[index] = inner;
-    } else if (Symbol.asyncIterator in value) {
-      plain ??= args.slice();
-      plain[index] = null;
-      inputs ??= [];
-      inputs.push({ index, iterator: (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]() });
+  try {
+    for (let index = 0; index < args.length; index++) {
+      const value = args[index];
+      if (value === null || typeof value !== "object") continue;
+      const inner = unmoved(value);
+      if (inner !== value) {
+        plain ??= args.slice();
+        plain[index] = inner;
+      } else if (Symbol.asyncIterator in value) {
+        plain ??= args.slice();
+        plain[index] = null;
+        inputs ??= [];
+        inputs.push({ index, iterator: (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]() });
+      }
     }
+  } catch (reason) {
+    for (const { iterator } of inputs ?? []) close(iterator);
+    throw reason;
   }
   return { args: plain ?? args, inputs };
+}
+
+// Closes an iterator, which is code of the app: it may throw, and hang.
+function close(iterator: AsyncIterator<unknown, unknown, void>): void {
+  void (async () => iterator.return?.())().catch(() => {});
 }

@@ -3,7 +3,7 @@ import { nuid } from "@nats-io/transport-node";
 import { type Pool, type PoolStats, pool, type SetupData, type WorkerSource } from "clearway";
 import { checked, invalid } from "clearway/remote";
 import type { DurableServeStats } from "../durable/server.js";
-import { type Connected, connected } from "../options/connect.js";
+import { type Connected, connected, subscribed } from "../options/connect.js";
 import { type AnyServeOptions, type ServeOptions, type ServeSettings, serveSettingsOf } from "../options/serve.js";
 import { type Clock, systemClock } from "../request/clock.js";
 import { RequestServer, type RequestStats } from "../request/request-server.js";
@@ -74,7 +74,7 @@ export async function serveWith(source: WorkerSource, options: AnyServeOptions, 
 
 async function started(context: ServeContext, link: Connected, clock: Clock): Promise<TaskServer> {
   const { settings, pool: local, workerId, connection } = context;
-  const request = settings.modes.includes("request") ? new RequestServer(context, clock) : undefined;
+  const request = settings.modes.includes("request") ? subscribed(() => new RequestServer(context, clock)) : undefined;
   let durable: ServedMode<DurableServeStats> | undefined;
   try {
     if (settings.modes.includes("durable")) durable = await startDurable(context);

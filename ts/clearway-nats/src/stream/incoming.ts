@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Charge } from "../wire/assembly.js";
 import { malformed } from "../wire/call.js";
+import { weightOf } from "../wire/weight.js";
 import { type Grant, ReadCredit } from "./credit.js";
 
 /** Maximum number of values in an array that `nextBatch()` returns, as for the streams of local pools. */
@@ -19,6 +20,8 @@ interface Frame {
   at: number;
   /** Bytes of the message that belong to the values from `at` on. */
   bytesLeft: number;
+  /** Memory that is charged for the values from `at` on. */
+  chargeLeft: number;
 }
 
 interface Waiting {
@@ -64,8 +67,9 @@ export class Incoming {
     if (this.#end) return; // values that were under way when this side ended the stream
     if (!Array.isArray(values) || values.length === 0) throw malformed("the values of a stream are no list");
     this.#credit.arrived(values.length, bytes);
-    this.#wire.charge.take(bytes);
-    this.#frames.push({ values, at: 0, bytesLeft: bytes });
+    const charged = bytes + weightOf(values);
+    this.#wire.charge.take(charged);
+    this.#frames.push({ values, at: 0, bytesLeft: bytes, chargeLeft: charged });
     this.#deliver();
   }
 
@@ -83,7 +87,7 @@ export class Incoming {
 
   /** Drops the values that wait, and returns their charge. */
   drop(): void {
-    for (const { bytesLeft } of this.#frames.splice(0)) this.#wire.charge.give(bytesLeft);
+    for (const { chargeLeft } of this.#frames.splice(0)) this.#wire.charge.give(chargeLeft);
   }
 
   /** Reads the next value, or with `batch` the next array of values. */
@@ -117,17 +121,22 @@ export class Incoming {
   #take(most: number): unknown[] {
     const values: unknown[] = [];
     let bytes = 0;
+    let charged = 0;
     while (values.length < most && this.#frames.length > 0) {
       const frame = this.#frames[0]!;
       const left = frame.values.length - frame.at;
       const count = Math.min(most - values.length, left);
-      const share = Math.floor((frame.bytesLeft * count) / left);
+      const part = count / left;
+      const bytesPart = Math.floor(frame.bytesLeft * part);
+      const chargePart = Math.floor(frame.chargeLeft * part);
       for (let index = 0; index < count; index++) values.push(frame.values[frame.at++]);
-      frame.bytesLeft -= share;
-      bytes += share;
+      frame.bytesLeft -= bytesPart;
+      frame.chargeLeft -= chargePart;
+      bytes += bytesPart;
+      charged += chargePart;
       if (count === left) this.#frames.shift();
     }
-    this.#wire.charge.give(bytes);
+    this.#wire.charge.give(charged);
     const due = this.#credit.taken(values.length, bytes);
     if (due && !this.#end) this.#wire.grant(due);
     return values;

@@ -3,7 +3,7 @@ import { type Extension, type StandardMessageCodec, standardMessageCodec } from 
 import { ClearwayError, errorFromPlain, errorToPlain } from "clearway/remote";
 import { Op } from "./op.js";
 
-/** Limits on the values of one message. A value of a byte or two, such as an empty object, takes up to 64 bytes of memory. */
+/** Limits on the values of one message. A value of two bytes, such as an empty list of bytes, takes up to 200 bytes of memory. */
 const limits = { emptyNull: false, depthMax: 256, itemsMax: 1 << 22 };
 
 /** Returns the codec of all messages of a pool: the standard codec with the app's extensions. Throws `invalid-argument`. */

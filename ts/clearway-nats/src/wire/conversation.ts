@@ -16,6 +16,8 @@ export interface ConversationWire {
   readonly charge: Charge;
   /** The memory of messages that wait to be sent. Undefined if it is the app's own. */
   readonly waitCharge?: Charge | undefined;
+  /** Whether the other side knows the call. */
+  readonly begun: boolean;
   /** Sends one message to the other side. Never throws. */
   post(bytes: Uint8Array): void;
 }
@@ -50,6 +52,9 @@ export class Conversation {
         get payloadMax() {
           return wire.payloadMax;
         },
+        get begun() {
+          return wire.begun;
+        },
         send: (each) => wire.post(each),
       });
     }
@@ -83,8 +88,9 @@ export class Conversation {
     if (op === Op.part) return this.#add(message[1]);
     if (op !== Op.more) return { message, bytes: bytes.length, large: false };
     const [, more] = message;
-    if (!(typeof more === "number" && more > 0)) throw malformed("credit is no amount");
-    this.#outbox?.more(more);
+    // Part of a byte would never be used up.
+    if (!(Number.isSafeInteger(more) && (more as number) > 0)) throw malformed("credit is no whole number of bytes");
+    this.#outbox?.more(more as number);
     return undefined;
   }
 

@@ -29,7 +29,7 @@ export const Op = {
   cancel: 9,
   /** Worker to caller: values that the task passed to `progress()`. Fields: list of values. */
   progress: 10,
-  /** The next message comes in parts, because it is larger than NATS allows. Fields: its size in bytes. */
+  /** The next message comes in parts, because it is larger than NATS allows. Fields: its size in bytes, true unless it begins a call?. */
   large: 11,
   /** A part of a large message. Fields: the bytes. */
   part: 12,

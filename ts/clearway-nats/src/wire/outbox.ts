@@ -16,6 +16,8 @@ export interface OutboxWire {
   readonly payloadMax: number;
   /** The memory of messages that wait. Undefined if it is the app's own. */
   readonly waitCharge?: Charge | undefined;
+  /** Whether the other side knows the call. */
+  readonly begun: boolean;
   /** Sends one message. Never throws. */
   send(bytes: Uint8Array): void;
 }
@@ -80,7 +82,9 @@ export class Outbox {
         this.#current = next;
         this.#at = 0;
         this.#credit = 0;
-        this.#wire.send(this.#wire.codec.encode([Op.large, next.length]));
+        const large = [Op.large, next.length];
+        // The other side may have ended the call, and must not take the message for a new one.
+        this.#wire.send(this.#wire.codec.encode(this.#wire.begun ? [...large, true] : large));
       }
       if (this.#credit === 0) return;
       this.#sendPart(this.#current);
@@ -88,7 +92,8 @@ export class Outbox {
   }
 
   #sendPart(message: Uint8Array): void {
-    const most = Math.min(partBytes, this.#wire.payloadMax - partOverhead, this.#credit);
+    // At least one byte, also for a server that carries only tiny messages.
+    const most = Math.max(1, Math.min(partBytes, this.#wire.payloadMax - partOverhead, this.#credit));
     const part = message.subarray(this.#at, this.#at + most);
     this.#at += part.length;
     this.#credit -= part.length;

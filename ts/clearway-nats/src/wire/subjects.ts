@@ -30,9 +30,23 @@ export function subjectsOf(module: string, version: string): Subjects {
 }
 
 /**
+ * Maximum length of a subject that a peer names. NATS closes the connection of a client that sends a line of more than 4,096 bytes, which has
+ * two subjects.
+ */
+const subjectCharactersMax = 1_024;
+
+/**
  * Returns whether a worker may answer to a subject. A caller chooses it, so it must not be one that a worker or NATS itself reads, which
  * would act on the answer.
  */
 export function mayAnswerTo(reply: string | undefined): reply is string {
-  return reply !== undefined && reply !== "" && !reply.startsWith("$") && !reply.startsWith("clearway.");
+  if (reply === undefined || reply === "" || reply.length > subjectCharactersMax) return false;
+  return !reply.startsWith("$") && !reply.startsWith("clearway.");
+}
+
+const workerIdForm = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Returns whether a value can be the id of a worker process. */
+export function isWorkerId(id: unknown): id is string {
+  return typeof id === "string" && workerIdForm.test(id);
 }

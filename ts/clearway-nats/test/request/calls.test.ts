@@ -140,6 +140,7 @@ describe.skipIf(noServer)("a call in request mode", () => {
   test.each([1_000, 900_000, 1_048_576, 5_000_000])("%i bytes cross in both directions", async (bytes) => {
     const { pool, server } = await pair(nats.url);
     expect(await pool.call.byteLength(new Uint8Array(bytes))).toBe(bytes);
+    expect(await pool.with({ key: "a" }).call.byteLength(new Uint8Array(bytes))).toBe(bytes);
     expect((await pool.call.zeros(bytes)).length).toBe(bytes);
     const content = new Uint8Array(bytes).map((_, at) => at * 7);
     expect(Buffer.compare((await pool.call.echo(content)) as Uint8Array, content)).toBe(0);

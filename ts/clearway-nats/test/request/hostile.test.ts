@@ -1,56 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { connect, type Msg, type NatsConnection } from "@nats-io/transport-node";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { decodeReply, encodeCall, encodeResult, fields, wireCodec } from "../../src/wire/call.js";
+import { describe, expect, test } from "vitest";
+import { decodeReply, encodeCall, encodeResult, fields } from "../../src/wire/call.js";
 import { Op, protocolVersion } from "../../src/wire/op.js";
 import { subjectsOf } from "../../src/wire/subjects.js";
 import fc from "../fixtures/fast-check.js";
 import { noServer } from "../server/nats-server.js";
 import { newModule, oneServer, open, pair, until } from "./ends.js";
-
-const codec = wireCodec();
-
-/** A peer that speaks NATS, and sends what it wants. */
-class Peer {
-  readonly received: Msg[] = [];
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(
-    readonly connection: NatsConnection,
-    readonly inbox: string,
-  ) {
-    connection.subscribe(`${inbox}.*`, {
-      callback: (_error, message) => {
-        this.received.push(message);
-        for (const each of this.#waiting.splice(0)) each();
-      },
-    });
-  }
-
-  send(subject: string, bytes: Uint8Array, token?: string): void {
-    this.connection.publish(subject, bytes, token === undefined ? undefined : { reply: `${this.inbox}.${token}` });
-  }
-
-  async next(token: string): Promise<Msg> {
-    for (;;) {
-      const at = this.received.findIndex(({ subject }) => subject === `${this.inbox}.${token}`);
-      if (at >= 0) return this.received.splice(at, 1)[0]!;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-  }
-
-  /** Returns the error of the next answer. */
-  async failure(token: string): Promise<unknown> {
-    const reply = decodeReply(codec, (await this.next(token)).data);
-    return reply.ok ? expect.fail("the call succeeded") : reply.error;
-  }
-}
-
-async function peer(url: string): Promise<Peer> {
-  const connection = await connect({ servers: url });
-  onTestFinished(() => connection.close());
-  return new Peer(connection, `_INBOX.peer${Math.random().toString(36).slice(2)}`);
-}
+import { codec, peer } from "./peer.js";
 
 describe.skipIf(noServer)("a hostile caller", () => {
   const nats = oneServer();
@@ -254,6 +210,41 @@ describe.skipIf(noServer)("a hostile worker", () => {
     const code = expect.stringMatching(/^(protocol|malformed|truncated|unknown-tag|trailing-bytes|bad-utf8)$/);
     await expect(pool.call.echo(1)).rejects.toMatchObject({ code });
     expect(pool.stats().open).toBe(0);
+  });
+
+  test("a task that another worker process has as a stream, or as a function, fails one call and not the next", async () => {
+    const module = newModule();
+    const subjects = subjectsOf(module, "0");
+    const { connection } = await peer(nats.url);
+    const answers: unknown[][][] = [
+      [[Op.result, 1]],
+      [[Op.accepted, true]],
+      [
+        [Op.accepted, true],
+        [Op.end, -1, null],
+      ],
+      [[Op.result, 2]],
+      [[Op.result, 3]],
+    ];
+    connection.subscribe(subjects.call, {
+      callback: (_error, call) => {
+        for (const each of answers.shift()!) call.respond(codec.encode(each), { reply: subjects.worker("other") });
+      },
+    });
+    connection.subscribe(subjects.worker("other"), { callback: () => {} });
+    await connection.flush();
+    const pool = await open({ servers: nats.url, module });
+    expect(await pool.call.echo(0)).toBe(1);
+    await expect(pool.call.echo(0)).rejects.toMatchObject({
+      code: "protocol",
+      message: expect.stringMatching(/stream/),
+    });
+    const stream = (await pool.call.echo(0)) as AsyncIterator<unknown>;
+    expect(await stream.next()).toMatchObject({ done: true });
+    const again = pool.call.echo(0) as unknown as AsyncIterator<unknown>;
+    await expect(again.next()).rejects.toMatchObject({ code: "protocol", message: expect.stringMatching(/result/) });
+    expect(await pool.call.echo(0)).toBe(3);
+    expect(pool.stats()).toMatchObject({ open: 0, tasks: { echo: { calls: 5, ok: 3, cancelled: 2 } } });
   });
 
   test("a result that is larger than the limit fails the call before anything is allocated", async () => {

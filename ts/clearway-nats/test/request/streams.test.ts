@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
+import { connect } from "@nats-io/transport-node";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { fields } from "../../src/wire/call.js";
+import { Op } from "../../src/wire/op.js";
+import { subjectsOf } from "../../src/wire/subjects.js";
 import { noServer } from "../server/nats-server.js";
 import { oneServer, pair, until } from "./ends.js";
+import { codec } from "./peer.js";
 
 async function* numbers(values: number, ended?: () => void): AsyncGenerator<number> {
   try {
@@ -181,5 +186,44 @@ describe.skipIf(noServer)("a stream in request mode", () => {
     const { pool } = await pair(nats.url);
     const source = { [Symbol.asyncIterator]: () => ({ next: async () => null }) } as unknown as AsyncIterable<number>;
     await expect(pool.call.sum(source)).rejects.toBeInstanceOf(TypeError);
+  });
+
+  test("the streams of a call that cannot be sent are closed", async () => {
+    const { pool } = await pair(nats.url);
+    const broken = {
+      [Symbol.asyncIterator]() {
+        throw new Error("no iterator");
+      },
+    };
+    for (const last of [broken, () => {}]) {
+      const source = new ReadableStream<number>();
+      await expect(pool.call.add(source as never, last as never)).rejects.toThrow(/no iterator|no form/);
+      await until(() => !source.locked);
+    }
+    expect(pool.stats()).toMatchObject({ open: 0 });
+  });
+
+  test("a large value that crosses the answer of its call is no new call", async () => {
+    const { pool, server, module } = await pair(nats.url);
+    const caller = await connect({ servers: nats.url });
+    onTestFinished(() => caller.close());
+    // Repeats every announcement of a large message after the answer, when the call is over.
+    const announcements: { data: Uint8Array; reply: string }[] = [];
+    const worker = subjectsOf(module, "0").worker(server.stats().workerId);
+    caller.subscribe(worker, {
+      callback: (_error, { data, reply }) => {
+        if (fields(codec, data, false)[0] === Op.large) announcements.push({ data: data.slice(), reply: reply! });
+      },
+    });
+    await caller.flush();
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let chunk = 0; chunk < 2; chunk++) yield new Uint8Array(1_500_000);
+    }
+    expect(await pool.call.bytesOf(chunks())).toBe(3_000_000);
+    await until(() => announcements.length === 2);
+    const before = server.stats().request!.dropped.forNobody;
+    for (const { data, reply } of announcements) caller.publish(worker, data, { reply });
+    await until(() => server.stats().request!.dropped.forNobody === before + 2);
+    expect(server.stats().request).toMatchObject({ open: 0, calls: 1, bytes: 0 });
   });
 });

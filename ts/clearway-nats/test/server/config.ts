@@ -34,6 +34,7 @@ export function configText(config: ServerConfig): string {
     `host: "127.0.0.1"`,
     `port: ${port}`,
     `ports_file_dir: ${quoted(folder)}`,
+    `http: "127.0.0.1:-1"`,
   ];
   if (payloadBytesMax !== undefined) lines.push(`max_payload: ${payloadBytesMax}`);
   if (pendingBytesMax !== undefined) lines.push(`max_pending: ${pendingBytesMax}`);

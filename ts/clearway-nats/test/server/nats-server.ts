@@ -28,6 +28,8 @@ export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly name: string;
+  /** The clients that are connected, and the number of their subscriptions together. */
+  clients(): Promise<{ connections: number; subscriptions: number }>;
   /** Where the server keeps its streams, in the folder `store`. Tests may change files while it does not run. */
   readonly folder: string;
   /** Ends the server at once with SIGKILL, as a crash of its machine does. Settles when the process has ended. */
@@ -75,6 +77,7 @@ class Server implements TestServer {
   readonly name: string;
   readonly #config: Omit<ServerConfig, "port">;
   #child: ChildProcess | undefined;
+  #monitor = "";
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: ServerOptions) {
@@ -122,19 +125,28 @@ class Server implements TestServer {
         resolve();
       });
     });
-    this.port = await new Promise<number>((resolve, reject) => {
+    [this.port, this.#monitor] = await new Promise<[number, string]>((resolve, reject) => {
       failed = reject;
       const ports = join(folder, `nats-server_${child.pid}.ports`);
       const watcher = watch(folder, () => look());
       const look = (): void => {
-        const port = portOf(ports);
-        if (port === undefined) return;
+        const found = portsOf(ports);
+        if (found === undefined) return;
         watcher.close();
-        resolve(port);
+        resolve(found);
       };
       child.once("close", () => watcher.close());
       look();
     });
+  }
+
+  async clients(): Promise<{ connections: number; subscriptions: number }> {
+    const answer = await fetch(new URL("connz?subs=1", this.#monitor));
+    const { connections } = (await answer.json()) as { connections: { subscriptions: number }[] };
+    return {
+      connections: connections.length,
+      subscriptions: connections.reduce((sum, { subscriptions }) => sum + subscriptions, 0),
+    };
   }
 
   async kill(): Promise<void> {
@@ -153,11 +165,12 @@ class Server implements TestServer {
   }
 }
 
-// Returns the first client port of a ports file. Undefined while the file is missing or incomplete.
-function portOf(file: string): number | undefined {
+// Returns the first client port of a ports file, and the address of the monitor. Undefined while the file is missing or incomplete.
+function portsOf(file: string): [port: number, monitor: string] | undefined {
   try {
-    const { nats } = JSON.parse(readFileSync(file, "utf8")) as { nats?: string[] };
-    return nats?.[0] === undefined ? undefined : Number(new URL(nats[0]).port);
+    const { nats, monitoring } = JSON.parse(readFileSync(file, "utf8")) as { nats?: string[]; monitoring?: string[] };
+    if (nats?.[0] === undefined || monitoring?.[0] === undefined) return undefined;
+    return [Number(new URL(nats[0]).port), monitoring[0]];
   } catch {
     return undefined;
   }

@@ -128,3 +128,23 @@ test("reads that wait when a stream fails receive the error once, and then the e
   expect(await second).toEqual({ done: true, value: undefined });
   expect(await incoming.next(false)).toEqual({ done: true, value: "end" });
 });
+
+test("values that wait for their reader are charged with their memory, and not only with their bytes", async () => {
+  let charged = 0;
+  const charge = {
+    take: (bytes: number) => {
+      charged += bytes;
+    },
+    give: (bytes: number) => {
+      charged -= bytes;
+    },
+  };
+  const incoming = new Incoming({ items: 100, bytes: 1_000 }, { grant: () => {}, charge });
+  incoming.opened();
+  incoming.add([new Uint8Array(0), new Uint8Array(0), new Uint8Array(0)], 10);
+  expect(charged).toBeGreaterThan(600);
+  await incoming.next(false);
+  expect(charged).toBeGreaterThan(400);
+  await incoming.next(true);
+  expect(charged).toBe(0);
+});

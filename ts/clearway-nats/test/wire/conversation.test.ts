@@ -34,6 +34,7 @@ class Ends {
         payloadMax,
         messageBytesMax,
         charge,
+        begun: true,
         post: (bytes) => {
           this.most = Math.max(this.most, bytes.length);
           this.inFlight.push({ to: other(), bytes });
@@ -89,6 +90,17 @@ test("a message of megabytes is sent no faster than its reader grants", () => {
   expect(bytes).toBeLessThan(1_200_000);
 });
 
+test.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "9", null])(
+  "credit of %s bytes is refused, and no part is sent for it",
+  (more) => {
+    const ends = new Ends();
+    ends.left.send(codec.encode([Op.result, new Uint8Array(10_000)]));
+    ends.inFlight.splice(0);
+    expect(() => ends.left.receive(codec.encode([Op.more, more]))).toThrow(ClearwayError);
+    expect(ends.inFlight).toHaveLength(0);
+  },
+);
+
 test("the bytes of a message that does not arrive are returned when its call ends", () => {
   const ends = new Ends();
   ends.left.send(codec.encode([Op.result, new Uint8Array(10_000)]));
@@ -104,6 +116,7 @@ test("a conversation throws only typed errors, for any messages", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 20 }), (messages) => {
       const ends = new Ends(100);
+      ends.right.send(codec.encode([Op.result, new Uint8Array(10_000)]));
       for (const [op, fields] of messages) {
         try {
           ends.right.receive(codec.encode([op, ...fields]));
