@@ -15,7 +15,8 @@ interface ServeLimits {
     /** Maximum size of a message with a call or a stream's value, in bytes. Larger ones fail with `too-large`. Default 64 MiB. */
     messageBytesMax?: number;
     /**
-     * Maximum bytes of one caller here: arguments of open calls, incomplete messages, and values and results that wait. Default 128 MiB.
+     * Maximum bytes of one caller here: arguments of open calls, incomplete messages, and values and results that wait. Arguments and values
+     * count with their messages and with about the memory that they take. Default 128 MiB.
      */
     bytesPerCallerMax?: number;
     /** The same for all callers together. Default 512 MiB. */

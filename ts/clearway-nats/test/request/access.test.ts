@@ -74,10 +74,14 @@ describe.skipIf(noServer)("a connection that the NATS client refuses to use", ()
     const connection = await connect({ servers: url });
     const pool = await open({ connection, module: newModule() });
     const { sentBytes } = pool.stats().ledger;
-    const drained = connection.drain();
-    await expect(pool.call.add(1, 2)).rejects.toMatchObject({ code: "transport-closed" });
-    await drained;
-    expect(pool.stats()).toMatchObject({ open: 0, ledger: { sentBytes }, dropped: { unsent: 1 } });
+    connection.publish = () => {
+      throw new Error("the server has lowered its limit");
+    };
+    const rejected = expect(pool.call.add(1, 2)).rejects.toMatchObject({ code: "transport-closed" });
+    await expect.poll(() => pool.stats().dropped.unsent).toBe(1);
+    await connection.close();
+    await rejected;
+    expect(pool.stats()).toMatchObject({ open: 0, ledger: { sentBytes } });
   });
 
   test("fails a pool with connect-failed when it closes while the pool subscribes, and leaves nothing behind", async () => {
