@@ -97,9 +97,9 @@ export class Link {
       this.#held.push({ subject, bytes, reply, wanted });
       return;
     }
-    this.sentBytes += bytes.length;
     try {
       this.connection.publish(subject, bytes, reply === undefined ? undefined : { reply });
+      this.sentBytes += bytes.length;
     } catch {
       // The connection is closed or draining, or the server has lowered its limit. The other side's silence ends the call.
       this.unsent++;

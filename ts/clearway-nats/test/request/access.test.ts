@@ -69,6 +69,21 @@ describe.skipIf(noServer)("a connection that the NATS client refuses to use", ()
     await drained;
   });
 
+  test("fails a call that cannot be sent, which counts as unsent and not as sent", async () => {
+    const { url } = await startServer({ jetstream: false });
+    const connection = await connect({ servers: url });
+    const pool = await open({ connection, module: newModule() });
+    const { sentBytes } = pool.stats().ledger;
+    connection.publish = () => {
+      throw new Error("the connection is closing");
+    };
+    const call = pool.call.add(1, 2);
+    expect(pool.stats()).toMatchObject({ open: 1, ledger: { sentBytes }, dropped: { unsent: 1 } });
+    await connection.close();
+    await expect(call).rejects.toMatchObject({ code: "transport-closed" });
+    expect(pool.stats().open).toBe(0);
+  });
+
   test("fails a pool with connect-failed when it closes while the pool subscribes, and leaves nothing behind", async () => {
     const { url } = await startServer({ jetstream: false });
     const connection = await connect({ servers: url });
