@@ -8,14 +8,15 @@ import '@nats-io/transport-node';
 type Mode = "request" | "durable";
 /** Limits of a worker process. Each is charged to the caller whose message uses it, until the work has ended. */
 interface ServeLimits {
-    /** Maximum number of open calls. Calls above it fail with `queue-full`. Default 16,384. */
+    /** Maximum number of open calls. A cancelled call counts until its task has ended. Calls above it fail with `queue-full`. Default 16,384. */
     callsMax?: number;
     /** Maximum number of open calls of one caller. Calls above it fail with `queue-full`. Default 8,192. */
     callsPerCallerMax?: number;
     /** Maximum size of a message with a call or a stream's value, in bytes. Larger ones fail with `too-large`. Default 64 MiB. */
     messageBytesMax?: number;
     /**
-     * Maximum bytes of one caller here: arguments of open calls, incomplete messages, and values and results that wait. Default 128 MiB.
+     * Maximum bytes of one caller here: arguments of open calls, incomplete messages, and values and results that wait. Arguments and values
+     * count with their messages and with about the memory that they take. Default 128 MiB.
      */
     bytesPerCallerMax?: number;
     /** The same for all callers together. Default 512 MiB. */
