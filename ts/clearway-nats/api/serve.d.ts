@@ -8,7 +8,7 @@ import '@nats-io/transport-node';
 type Mode = "request" | "durable";
 /** Limits of a worker process. Each is charged to the caller whose message uses it, until the work has ended. */
 interface ServeLimits {
-    /** Maximum number of open calls. Calls above it fail with `queue-full`. Default 16,384. */
+    /** Maximum number of open calls. A cancelled call counts until its task has ended. Calls above it fail with `queue-full`. Default 16,384. */
     callsMax?: number;
     /** Maximum number of open calls of one caller. Calls above it fail with `queue-full`. Default 8,192. */
     callsPerCallerMax?: number;
