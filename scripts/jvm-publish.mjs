@@ -40,10 +40,9 @@ export const owner = () => property("clearway.owner");
 export const group = () => property("clearway.group");
 
 /** Copies each libclearway to where its artifact is packed. Returns the options of Maven; none if no library was built. */
-function stageLibraries() {
+function stageLibraries(found) {
   const staged = join(folder, "native/target/libclearway");
   rmSync(staged, { recursive: true, force: true });
-  const found = libraries();
   if (found.length === 0) {
     console.error("jvm: libclearway was not built, so its artifact is left out: make native");
     return [];
@@ -73,8 +72,11 @@ function timestamp() {
   return status === 0 && /^\d+\s*$/.test(stdout) ? [`-Dproject.build.outputTimestamp=${stdout.trim()}`] : [];
 }
 
-/** Publishes to a folder. Returns Maven's exit status. The user's own Maven repository gets metadata, but no artifact. */
-export function publish(target, ...words) {
+/**
+ * Publishes to a folder, with these builds of libclearway. Returns Maven's exit status. The user's own Maven repository gets metadata, but no
+ * artifact.
+ */
+export function publish(target, words, built = libraries) {
   const unknown = words.find((word) => !extras.includes(word));
   if (!target || unknown !== undefined) {
     if (unknown !== undefined) console.error(`jvm: unknown word: ${unknown}`);
@@ -89,6 +91,6 @@ export function publish(target, ...words) {
   const profiles = `-P${["publish", ...words].join(",")}`;
   const modules = published(found).map((name) => `:clearway-${name}`);
   const repository = `-DaltDeploymentRepository=local::${pathToFileURL(resolve(target))}`;
-  const options = ["-DskipTests", "-Dmaven.install.skip=true", repository, ...stageLibraries(), ...asTheyStand];
+  const options = ["-DskipTests", "-Dmaven.install.skip=true", repository, ...stageLibraries(built()), ...asTheyStand];
   return maven(["deploy", profiles, "-pl", modules.join(","), ...options, ...key, ...timestamp()], found);
 }

@@ -115,7 +115,7 @@ const verbs = {
   edt: (version) => edt(Number(version ?? oldest)),
   "bench-codec": benchCodec,
   "bench-native": benchNative,
-  publish,
+  publish: (target, ...words) => publish(target, words),
   format: () => format("apply"),
   "check-format": () => format("check"),
   fetch: () => maven(["test-compile", "spotless:check", "-Dspotless.check.skip=true"]),

@@ -2,9 +2,9 @@
 // Builds libclearway for this machine and for other platforms, and finds the builds that this clone has. Checks that each one is what its folder
 // says, so that no artifact has another platform's library.
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { missing, native } from "./cargo.mjs";
+import { missing, native, withoutFolders } from "./cargo.mjs";
 import { libclearway } from "./native.mjs";
 import { root } from "./sources.mjs";
 
@@ -82,6 +82,12 @@ export function libraries({ built = join(root, "native/target"), own = libclearw
   return found;
 }
 
+/** Where {@link buildLibraries} builds: apart from the builds for development, which keep their debug information. */
+const released = join(native, "target/released");
+
+/** Returns what {@link buildLibraries} has built, like {@link libraries}. */
+export const releasedLibraries = () => libraries({ built: released, own: "" });
+
 const succeeds = (program, ...args) => spawnSync(program, args, { stdio: "ignore" }).status === 0;
 
 /** Returns what this machine needs to build for another platform, and the command that adds it. Returns undefined if nothing is missing. */
@@ -96,8 +102,9 @@ function crossNeeds({ target, cross }) {
 }
 
 /**
- * Builds libclearway for this machine and, on Linux, for the other kind of processor if its tools are installed. Returns
- * `[{ platform, missing }]` for the platforms that it left out. Throws an Error with Cargo's output if a build fails.
+ * Builds libclearway for this machine and, on Linux, for the other kind of processor if its tools are installed. The files have no debug
+ * information, and name no folder of this machine. Returns `[{ platform, missing }]` for the platforms that it left out. Throws an Error with
+ * Cargo's output if a build fails.
  */
 export function buildLibraries() {
   const leftOut = [];
@@ -109,23 +116,19 @@ export function buildLibraries() {
       leftOut.push({ platform: name, missing: needed });
       continue;
     }
-    const args = [
-      "build",
-      "-q",
-      "--release",
-      "--locked",
-      "-p",
-      "clearway-abi",
-      ...(isOwn ? [] : ["--target", each.target]),
-    ];
+    const args = ["build", "-q", "--release", "--locked", "-p", "clearway-abi", "--target", each.target];
     const linker = `CARGO_TARGET_${each.target.toUpperCase().replaceAll("-", "_")}_LINKER`;
     const env = {
       ...process.env,
-      CARGO_TARGET_DIR: join(native, "target"),
+      CARGO_TARGET_DIR: released,
+      CARGO_ENCODED_RUSTFLAGS: withoutFolders().join("\u001f"),
+      CARGO_PROFILE_RELEASE_STRIP: "debuginfo",
       ...(!isOwn && { [linker]: each.cross.linker }),
     };
     const { status, stderr } = spawnSync("cargo", args, { cwd: native, env, encoding: "utf8" });
     if (status !== 0) throw new Error(`cargo ${args.join(" ")} failed\n${stderr}`);
+    const file = join(released, each.target, "release", each.file);
+    if (readFileSync(file).includes(root)) throw new Error(`${file} names a folder of this machine: ${root}`);
   }
   return leftOut;
 }

@@ -3,8 +3,8 @@
 // toolchain is installed.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { withoutFolders } from "../cargo.mjs";
 import { root } from "../sources.mjs";
 
 /** The manifest of the addon's sources in the built package. */
@@ -100,9 +100,7 @@ export function compile(target, work) {
   const key = target.rust.toUpperCase().replaceAll("-", "_");
   const own = isOwn(target);
   const rustFlags = [
-    // The same sources give the same file on every machine, and the file names no folder of this machine.
-    `--remap-path-prefix=${dirname(manifest)}=/clearway`,
-    `--remap-path-prefix=${process.env.CARGO_HOME ?? join(homedir(), ".cargo")}=/cargo`,
+    ...withoutFolders(dirname(manifest)),
     ...(target.libc === "musl" ? ["-Ctarget-feature=-crt-static", ...unwinder(target, work)] : []),
   ];
   const env = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The part of a release for the JVM: a folder that is a Maven repository, and the same as one file, which the portal of Maven Central takes. Set
 // CLEARWAY_SIGN_KEY to the fingerprint of a key of GnuPG to sign the artifacts, as Maven Central requires.
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { group, publish, version } from "../jvm-publish.mjs";
-import { buildLibraries } from "../libclearway.mjs";
+import { buildLibraries, releasedLibraries } from "../libclearway.mjs";
 import { chosen, jdks, missing } from "../maven.mjs";
 import { requireVersion, run } from "./archive.mjs";
 
@@ -38,9 +38,12 @@ export const part = {
       console.error(`maven: no libclearway for ${platform}: ${what}`);
     const repository = resolve(outDir);
     const signed = process.env.CLEARWAY_SIGN_KEY ? ["sign"] : [];
-    if (publish(repository, "javadoc", "sbom", ...signed) !== 0)
+    if (publish(repository, ["javadoc", "sbom", ...signed], releasedLibraries) !== 0)
       throw new Error("Maven did not publish the JVM's modules");
-    const artifacts = filesBelow(join(repository, group().split(".")[0]));
+    const own = join(repository, group().split(".")[0]);
+    // The classes of the tests are for the modules of this repository only.
+    for (const path of filesBelow(own)) if (/-tests\.jar(\.\w+)?$/.test(path)) rmSync(path);
+    const artifacts = filesBelow(own);
     // The portal makes the metadata of a repository itself.
     const inside = artifacts.filter((path) => !path.includes("maven-metadata"));
     const bundle = join(repository, `clearway-maven-${release}.zip`);

@@ -96,6 +96,19 @@ struct TransportTests {
     #expect(await code { _ = try ChildProcess("/no/such/program") } == .failed)
   }
 
+  @Test("A child process that no transport has reads the end of its input, and no process is left")
+  func untaken() async throws {
+    let file = NSTemporaryDirectory() + "clearway-\(UUID().uuidString.prefix(8))"
+    defer {
+      for name in [file, file + ".pid"] { try? FileManager.default.removeItem(atPath: name) }
+    }
+    _ = try ChildProcess("sh", arguments: ["-c", "echo $$ > \(file).pid; cat; echo > \(file)"])
+    await eventually { FileManager.default.fileExists(atPath: file) }
+    let text = try String(contentsOfFile: file + ".pid", encoding: .utf8)
+    let pid = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    await eventually { kill(pid, 0) != 0 }
+  }
+
   @Test("A killed child ends its calls with lost")
   func killed() async throws {
     let cat = try ChildProcess("cat")

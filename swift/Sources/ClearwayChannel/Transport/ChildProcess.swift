@@ -17,6 +17,8 @@
     private let pid: pid_t
     private var status: Int32?
     private var waiting: [CheckedContinuation<Int32, Never>] = []
+    /// Whether a transport has the streams, and waits for the child's end.
+    private var isTaken = false
     let (input, output): (Int32, Int32)
 
     /// Starts a program. `executable` is a path, or a name that is searched on the PATH.
@@ -29,7 +31,14 @@
       throws(ClearwayError)
     {
       let (childInput, input) = try System.pipe()
-      let (output, childOutput) = try System.pipe()
+      let (output, childOutput): (Int32, Int32)
+      do {
+        (output, childOutput) = try System.pipe()
+      } catch {
+        System.close(childInput)
+        System.close(input)
+        throw error
+      }
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -72,6 +81,21 @@
       (self.input, self.output) = (output, input)
     }
 
+    deinit {
+      if isTaken { return }
+      System.close(input)
+      System.close(output)
+      // The child reads the end of its input. The system keeps the process until its end was waited for.
+      let pid = pid
+      _ = System.thread {
+        var raw: Int32 = 0
+        while waitpid(pid, &raw, 0) < 0, errno == EINTR {}
+      }
+    }
+
+    /// Gives the streams to a transport.
+    func take() { lock.held { isTaken = true } }
+
     /// The exit status, or 128 and the number of the signal that ended the child; nil before.
     public var exitStatus: Int32? { lock.held { status } }
 
@@ -111,19 +135,21 @@
     }
 
     private func collect(_ options: Int32) -> Int32? {
-      if let status = exitStatus { return status }
-      var raw: Int32 = 0
-      // Only the transport's thread collects, so the wait needs no lock.
-      while waitpid(pid, &raw, options) != pid {
-        if errno != EINTR || options == WNOHANG { return nil }
+      if options != WNOHANG {
+        // Leaves the process for the call below. Until then, its number belongs to no other process.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
       }
-      let exit = raw & 0x7f == 0 ? raw >> 8 & 0xff : 128 + raw & 0x7f
-      let resumed = lock.held {
-        status = exit
+      // `terminate` must not send a signal to a number that the system has given to another process.
+      let (exit, resumed) = lock.held { () -> (Int32?, [CheckedContinuation<Int32, Never>]) in
+        if let status { return (status, []) }
+        var raw: Int32 = 0
+        if waitpid(pid, &raw, WNOHANG) != pid { return (nil, []) }
+        status = raw & 0x7f == 0 ? raw >> 8 & 0xff : 128 + raw & 0x7f
         defer { waiting = [] }
-        return waiting
+        return (status, waiting)
       }
-      for each in resumed { each.resume(returning: exit) }
+      if let exit { for each in resumed { each.resume(returning: exit) } }
       return exit
     }
   }
@@ -136,9 +162,15 @@
     public convenience init(child: ChildProcess, limits: TransportLimits = .standard)
       throws(ClearwayError)
     {
-      try self.init(
-        input: child.input, output: child.output, name: "stdio", limits: limits, isTrusted: true,
-        owns: true, child: child)
+      child.take()
+      do {
+        try self.init(
+          input: child.input, output: child.output, name: "stdio", limits: limits, isTrusted: true,
+          owns: true, child: child)
+      } catch {
+        _ = System.thread { child.reap() }
+        throw error
+      }
     }
   }
 #else

@@ -53,7 +53,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   private var early = Deque<StreamEvent>()
   private var earlyBytes = 0
 
-  /// Takes the descriptors over, and closes them at its end.
+  /// Takes the descriptors over, and closes them at its end, or when it throws.
   ///
   /// Makes them non-blocking. Both may be the same socket. Throws
   /// ``ClearwayError/Code/failed`` if the system has no descriptor left.
@@ -71,7 +71,12 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
     first: [UInt8] = []
   ) throws(ClearwayError) {
     _ = System.ignorePipeSignal
-    (wakeRead, wakeWrite) = try System.pipe()
+    do {
+      (wakeRead, wakeWrite) = try System.pipe()
+    } catch {
+      if owns { for fd in Set([input, output]) { System.close(fd) } }
+      throw error
+    }
     for fd in [input, output, wakeRead, wakeWrite] { System.prepare(fd) }
     self.input = input
     outputFD = output
