@@ -22,13 +22,29 @@ export class Account implements Charge {
   /** The tokens of its calls that the next sign of life names. */
   tokens: string[] = [];
   readonly inbox: string;
+  /** The memory of messages to the caller. While the network is slower than the messages, it is returned when they have left this process. */
+  readonly sending: Charge;
   readonly #limits: Required<ServeLimits>;
   readonly #total: Total;
   readonly #pool: Pool<AnyModule>;
   #controller: AbortController | undefined;
   #plain: Callers<AnyModule> | undefined;
 
-  constructor(inbox: string, pool: Pool<AnyModule>, limits: Required<ServeLimits>, total: Total) {
+  constructor(
+    inbox: string,
+    pool: Pool<AnyModule>,
+    limits: Required<ServeLimits>,
+    total: Total,
+    drained: () => Promise<void> | undefined,
+  ) {
+    this.sending = {
+      take: (bytes) => this.take(bytes),
+      give: (bytes) => {
+        const leave = drained();
+        if (leave) void leave.then(() => this.give(bytes));
+        else this.give(bytes);
+      },
+    };
     this.inbox = inbox;
     this.#pool = pool;
     this.#limits = limits;

@@ -181,6 +181,10 @@ export class Caller implements CallHost, LinkEvents {
     this.link.send(known ?? this.#subjects.cancel, bytes, this.#inbox + call.token);
   }
 
+  drained(): Promise<void> | undefined {
+    return this.link.drained();
+  }
+
   isWorker(subject: string): boolean {
     return subject.startsWith(this.#workers) && isWorkerId(subject.slice(this.#workers.length));
   }

@@ -32,6 +32,9 @@ const heldMax = 65_536;
 /** Maximum time for a round trip to the server when a pool or a server starts or closes, in milliseconds. */
 const flushMs = 1_000;
 
+/** Bytes that may be on their way to the server. Above it, streams wait. Hides a round trip of 100 ms at 160 MB a second. */
+const underWayMax = 16 * 2 ** 20;
+
 /** Size of the largest message in bytes, if the server has not said it: the default of NATS. */
 const payloadDefault = 2 ** 20;
 
@@ -53,6 +56,9 @@ export class Link {
   readonly #statuses: ReturnType<NatsConnection["status"]>;
   /** What the connection keeps: this link until it is closed. A connection of the app may outlive any number of pools. */
   readonly #open: { link: Link | undefined } = { link: this };
+  /** Value of `sentBytes` of which the server has confirmed that everything before it has arrived. */
+  #confirmedBytes = 0;
+  #confirming: Promise<void> | undefined;
   #held: Held[] | undefined;
   #heldBytes = 0;
   #payloadMax = payloadDefault;
@@ -104,6 +110,23 @@ export class Link {
       // The connection is closed or draining, or the server has lowered its limit. The other side's silence ends the call.
       this.unsent++;
     }
+  }
+
+  /**
+   * Returns a promise if the network is slower than what is sent, so that messages pile up in this process. It settles when the server has
+   * received them, or when the connection is interrupted. Never rejects.
+   */
+  drained(): Promise<void> | undefined {
+    const underWay = this.sentBytes - this.#confirmedBytes;
+    if (underWay > underWayMax / 2) this.#confirming ??= this.#confirm();
+    return underWay > underWayMax ? this.#confirming : undefined;
+  }
+
+  async #confirm(): Promise<void> {
+    const { sentBytes } = this;
+    await this.connection.flush().catch(() => {}); // the connection is interrupted, and drops what has not arrived
+    this.#confirmedBytes = sentBytes;
+    this.#confirming = undefined;
   }
 
   /** Subscribes. A message for which `receive` throws a `ClearwayError` counts as malformed. */

@@ -43,6 +43,8 @@ export interface CallHost {
   unreceived(call: RemoteCall): void;
   /** Sends a message of the call to its worker. Without a known worker, sends it to all of them. */
   tell(call: RemoteCall, bytes: Uint8Array): void;
+  /** Returns a promise while the network is slower than what is sent. It never rejects. */
+  drained(): Promise<void> | undefined;
   /** Returns whether the subject is that of a worker of the module. */
   isWorker(subject: string): boolean;
   /** The call has an outcome: it no longer counts as open. */
@@ -120,7 +122,8 @@ export class RemoteCall implements ConversationWire {
   prepare(args: readonly unknown[]): void {
     const taken = takeStreams(args);
     if (taken.inputs) {
-      const wire = { codec: this.codec, send: (bytes: Uint8Array) => this.send(bytes) };
+      const send = (bytes: Uint8Array): void => this.send(bytes);
+      const wire = { codec: this.codec, send, drained: () => this.#host.drained() };
       this.#uploads = new Map(
         taken.inputs.map(({ index, iterator }) => [index, new Upload(index, iterator, wire)] as const),
       );

@@ -146,6 +146,10 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     this.#link.send(reply, bytes, last ? undefined : this.#subject);
   }
 
+  drained(): Promise<void> | undefined {
+    return this.#link.drained();
+  }
+
   checkTask(task: string): void {
     if (this.#tasks.has(task)) return;
     const { module } = this.#context.settings;
@@ -331,7 +335,8 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     const inbox = inboxOf(reply);
     let account = this.#accounts.get(inbox);
     if (account === undefined) {
-      account = new Account(inbox, this.pool, this.#context.settings.limits, this.#total);
+      const { limits } = this.#context.settings;
+      account = new Account(inbox, this.pool, limits, this.#total, () => this.drained());
       this.#accounts.set(inbox, account);
     } else account.silent = 0;
     return account;

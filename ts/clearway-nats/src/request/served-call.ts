@@ -6,6 +6,7 @@ import type { AnyModule } from "../serve/context.js";
 import { creditMax, type Grant } from "../stream/credit.js";
 import { Incoming } from "../stream/incoming.js";
 import { Outgoing } from "../stream/outgoing.js";
+import type { Charge } from "../wire/assembly.js";
 import { callOf, encodeFailure, encodeResult, malformed, type WireCall, type WireCallOptions } from "../wire/call.js";
 import { Conversation, type ConversationWire, type Received } from "../wire/conversation.js";
 import { Op } from "../wire/op.js";
@@ -27,6 +28,8 @@ export interface ServedHost {
   readonly payloadMax: number;
   /** Sends a message to a caller. If it is not the last one of its call, the caller can answer. */
   answer(reply: string, bytes: Uint8Array, last: boolean): void;
+  /** Returns a promise while the network is slower than what is sent. It never rejects. */
+  drained(): Promise<void> | undefined;
   /** Throws `unknown-task` for a task that the module does not have. */
   checkTask(task: string): void;
   /** Returns whether a call of the task has taken longer than a second, or has waited so long. */
@@ -87,8 +90,8 @@ export class ServedCall implements ConversationWire {
   }
 
   // A caller that grants nothing would otherwise make results pile up here.
-  get waitCharge(): Account {
-    return this.account;
+  get waitCharge(): Charge {
+    return this.account.sending;
   }
 
   get isOver(): boolean {
@@ -236,6 +239,7 @@ export class ServedCall implements ConversationWire {
     this.#outgoing = new Outgoing(-1, stream.batches(), {
       codec: this.codec,
       send: (bytes) => this.#conversation.send(bytes),
+      drained: () => this.#host.drained(),
       ended: (value) => this.#answer(this.#endOf(value)),
       failed: (reason) => {
         this.#endStream(stream); // a value could not be encoded, so the task still runs
@@ -288,12 +292,19 @@ export class ServedCall implements ConversationWire {
     this.#work = undefined;
     if (this.isOver) return;
     let bytes: Uint8Array;
+    // Results that the network does not take in time wait in this process. Large ones are charged in any case.
+    let charged = 0;
     try {
       bytes = encodeResult(this.codec, value);
+      if (bytes.length <= this.payloadMax && this.#host.drained() !== undefined) {
+        this.account.sending.take(bytes.length);
+        charged = bytes.length;
+      }
     } catch (reason) {
       return this.#fail(reason);
     }
     this.#answer(bytes);
+    if (charged > 0) this.account.sending.give(charged);
   }
 
   #failed(reason: unknown): void {

@@ -9,6 +9,8 @@ export interface UploadWire {
   readonly codec: StandardMessageCodec;
   /** Sends a message to the call's worker. */
   send(bytes: Uint8Array): void;
+  /** Returns a promise while the network is slower than what is sent. It never rejects. */
+  drained(): Promise<void> | undefined;
 }
 
 /** A stream that the caller passes as an argument. Reads nothing before the task reads. */
@@ -17,7 +19,7 @@ export class Upload {
   readonly #iterator: AsyncIterator<unknown, unknown, void>;
   #closed = false;
 
-  constructor(index: number, iterator: AsyncIterator<unknown, unknown, void>, { codec, send }: UploadWire) {
+  constructor(index: number, iterator: AsyncIterator<unknown, unknown, void>, { codec, send, drained }: UploadWire) {
     this.#iterator = iterator;
     const source = {
       // The iterator is code of the app. A result that is no object makes the read of `done` throw, which ends the stream with that error.
@@ -30,6 +32,7 @@ export class Upload {
     this.outgoing = new Outgoing(index, source, {
       codec,
       send,
+      drained,
       ended: (value) => {
         this.#closed = true;
         send(codec.encode([Op.end, index, encodable(codec, value)]));

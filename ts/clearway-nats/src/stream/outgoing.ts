@@ -17,6 +17,8 @@ export interface Source {
 export interface OutgoingWire {
   readonly codec: StandardMessageCodec;
   send(bytes: Uint8Array): void;
+  /** Returns a promise while the network is slower than what is sent. It never rejects. */
+  drained(): Promise<void> | undefined;
   /** The source has no more values. */
   ended(value: unknown): void;
   /** The source has thrown, or a value cannot be sent. */
@@ -63,6 +65,11 @@ export class Outgoing {
     this.#running = true;
     try {
       while (!this.#over && this.#credit.maySend) {
+        const drained = this.#wire.drained();
+        if (drained) {
+          await drained;
+          continue;
+        }
         if (this.#rest.length === 0) {
           const step = await this.#source.next();
           if (this.#over) return;

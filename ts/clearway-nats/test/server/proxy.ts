@@ -16,6 +16,8 @@ export interface Proxy {
   stall(): void;
   /** Reads nothing more from the server, as a client that is too slow does. The client's own bytes still reach the server. */
   stallReader(): void;
+  /** Reads nothing more from the client, as a network that is too slow does. The server's bytes still reach the client. */
+  stallWriter(): void;
   /** Forwards again, also the bytes that have waited. */
   resume(): void;
 }
@@ -23,12 +25,12 @@ export interface Proxy {
 /** Starts a proxy in front of a port of this machine. */
 export async function startProxy(target: number): Promise<Proxy> {
   const pairs = new Set<{ client: Socket; server: Socket }>();
-  let state: "open" | "cut" | "stalled" | "reader-stalled" = "open";
+  let state: "open" | "cut" | "stalled" | "reader-stalled" | "writer-stalled" = "open";
   let accepted = 0;
 
   const apply = ({ client, server }: { client: Socket; server: Socket }): void => {
     const toServer = state === "open" || state === "reader-stalled";
-    const toClient = state === "open";
+    const toClient = state === "open" || state === "writer-stalled";
     if (toServer) client.resume();
     else client.pause();
     if (toClient) server.resume();
@@ -86,6 +88,7 @@ export async function startProxy(target: number): Promise<Proxy> {
     mend: () => all("open"),
     stall: () => all("stalled"),
     stallReader: () => all("reader-stalled"),
+    stallWriter: () => all("writer-stalled"),
     resume: () => all("open"),
   };
 }

@@ -21,6 +21,7 @@ function connect(
   };
   const outgoing = new Outgoing(-1, source, {
     codec,
+    drained: () => undefined,
     send: (bytes) => incoming.add(fields(codec, bytes, false)[2], bytes.length),
     ended: (value) => incoming.end(value),
     failed: (reason) => incoming.fail(reason),
@@ -88,7 +89,7 @@ test("large values are sent in messages of bounded size", async () => {
         return { done: false, value: values };
       },
     },
-    { codec, send: (bytes) => sizes.push(bytes.length), ended: () => {}, failed: () => {} },
+    { codec, drained: () => undefined, send: (bytes) => sizes.push(bytes.length), ended: () => {}, failed: () => {} },
   );
   outgoing.grant(1_000, 10_000_000);
   await new Promise((resolve) => setImmediate(resolve));
@@ -102,7 +103,7 @@ test("values without credit, and credit that is no amount, throw protocol", () =
   const outgoing = new Outgoing(
     0,
     { next: () => new Promise(() => {}) },
-    { codec, send: () => {}, ended: () => {}, failed: () => {} },
+    { codec, drained: () => undefined, send: () => {}, ended: () => {}, failed: () => {} },
   );
   for (const [items, bytes] of [
     [-1, 1],
