@@ -41,8 +41,6 @@ export class AckRepair {
   readonly #unwatch: () => void;
   #seen = new Map<string, Seen>();
   #checking: Promise<void> | undefined;
-  // Whether a consumer is looked at when it is seen for the first time.
-  #atOnce = false;
   #closed = false;
 
   constructor(parts: AckRepairParts) {
@@ -55,10 +53,10 @@ export class AckRepair {
     });
   }
 
-  /** Looks at the consumers once. Never rejects. */
-  check(): Promise<void> {
+  /** Looks at the consumers once; with `atOnce`, also at those that were not seen before. Never rejects. */
+  check(atOnce = false): Promise<void> {
     // Servers that do not answer are asked again at the next check. Worker processes report an absence of servers elsewhere.
-    this.#checking ??= this.#check()
+    this.#checking ??= this.#check(atOnce)
       .catch(() => {})
       .finally(() => {
         this.#checking = undefined;
@@ -71,10 +69,7 @@ export class AckRepair {
     await this.#checking;
     // Servers that have restarted may have another state than before, which looks the same.
     this.#seen.clear();
-    if (this.#closed) return;
-    this.#atOnce = true;
-    await this.check();
-    this.#atOnce = false;
+    if (!this.#closed) await this.check(true);
   }
 
   close(): void {
@@ -83,7 +78,7 @@ export class AckRepair {
     this.#unwatch();
   }
 
-  async #check(): Promise<void> {
+  async #check(atOnce: boolean): Promise<void> {
     const { connection, manager, stream, pullers } = this.#parts;
     const seen = new Map<string, Seen>();
     const suspects: ConsumerInfo[] = [];
@@ -96,7 +91,7 @@ export class AckRepair {
       const checks = before?.state === state ? before.checks + 1 : 0;
       seen.set(name, { state, checks });
       // A call may run for hours elsewhere. It is looked for ever more rarely, because the servers answer with the whole call.
-      if (checks > 0 ? (checks & (checks - 1)) === 0 : this.#atOnce) suspects.push(info);
+      if (checks > 0 ? (checks & (checks - 1)) === 0 : atOnce) suspects.push(info);
     }
     this.#seen = seen;
     for (const info of suspects) {

@@ -2,10 +2,10 @@
 import { type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
+import { timerMsMax } from "../timer.js";
 import { persistently, watchConnection } from "./connection.js";
 import type { ServeSettings } from "./options.js";
 import { type Publisher, StoreError } from "./publisher.js";
-import { timerMsMax } from "./timer.js";
 
 const wrongLastSequence = 10071;
 // The servers store a key only if it has no value yet. The client's `create()` does the same, with a timer for each request.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
+import { timerMsMax } from "../timer.js";
 import type { Stored } from "./publisher.js";
-import { timerMsMax } from "./timer.js";
 
 /** A call that waits for its outcome. */
 export interface OpenCall {

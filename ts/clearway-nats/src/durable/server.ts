@@ -4,6 +4,7 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import type { ServeContext, ServedMode } from "../serve/context.js";
+import { timerMsMax } from "../timer.js";
 import { AckRepair } from "./ack-repair.js";
 import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
@@ -21,7 +22,6 @@ import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
 import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
-import { timerMsMax } from "./timer.js";
 import { Values } from "./values.js";
 
 /** Counters of a worker process's durable mode. */

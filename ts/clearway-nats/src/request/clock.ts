@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { timerMsMax } from "../timer.js";
 
 /** The time and the timers of a pool or a server. Tests use a clock of their own. */
 export interface Clock {
@@ -9,9 +10,6 @@ export interface Clock {
   /** Calls `act` again and again. Returns a function that ends it. Does not keep the process alive. */
   every(ms: number, act: () => void): () => void;
 }
-
-// Timers of Node count at most this many milliseconds.
-const timerMsMax = 2 ** 31 - 1;
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
