@@ -38,6 +38,21 @@ struct Main {
     await endpoint.close()
     // #endregion call
 
+    // #region extension
+    struct Point: Hashable { var x, y: Double }
+
+    let points = try CodecExtension(tag: 128, Point.self) { point, writer in
+      writer.float64(point.x)
+      writer.float64(point.y)
+    } read: { reader in
+      Point(x: try reader.float64(), y: try reader.float64())
+    }
+    let codec = try StandardMessageCodec(extensions: [points])
+    let message = try codec.encode([Value(custom: Point(x: 1, y: 2))])
+    let point: Point? = try codec.decode(message)[0]?.customValue()
+    // #endregion extension
+
+    print("point", point?.x ?? 0, point?.y ?? 0)
     print("width", answer.width, "done", answer.done)
     print("server:", try await server.value.code.rawValue)
     listener.close()

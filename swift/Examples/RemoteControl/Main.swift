@@ -63,9 +63,7 @@ struct Options {
 
   func connect() async throws -> StreamTransport {
     guard url.isEmpty else {
-      // #region websocket
       return try await StreamTransport.connect(webSocket: url, token: token)
-      // #endregion websocket
     }
     return try await StreamTransport.connect(to: .tcp(host: "127.0.0.1", port: port))
   }

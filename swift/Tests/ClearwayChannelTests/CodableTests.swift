@@ -81,7 +81,7 @@ private struct By: Encodable {
 private let codec = StandardMessageCodec()
 
 private func bytes(_ value: some Encodable, depthMax: Int = 128) throws -> [UInt8] {
-  try encodeMessage(value, depthMax: depthMax)
+  try encodeMessage(value, StandardRules(CodecLimits(validDepth: depthMax, items: .max)))
 }
 
 /// The message of a type's value.
@@ -94,7 +94,7 @@ private func value(_ value: some Encodable) throws -> Value {
 }
 
 private func decoded<T: Decodable>(_ type: T.Type, _ message: [UInt8]) throws -> T {
-  try message.withUnsafeBytes { try decodeMessage(type, $0, .standard) }
+  try message.withUnsafeBytes { try decodeMessage(type, $0, StandardRules(.standard)) }
 }
 
 private func decoded<T: Decodable>(_ type: T.Type, of value: Value) throws -> T {
@@ -269,7 +269,7 @@ struct CodableTests {
     func compare(_ message: [UInt8]) {
       let expected = failure { _ = try codec.ofValues().decode(message) }
       let found = failure {
-        _ = try message.withUnsafeBytes { try IndexedMessage($0, .standard) }
+        _ = try message.withUnsafeBytes { try IndexedMessage($0, StandardRules(.standard)) }
       }
       if found != expected {
         Issue.record("\(found ?? "accepted"), not \(expected ?? "accepted"): \(message)")

@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// The standard codec for messages: `spec/wire.md`.
-public struct StandardMessageCodec: MessageCodec, ReceivingCodec {
-  let limits: CodecLimits
+public struct StandardMessageCodec: MessageCodec, ReceivingCodec, ExtendedCodec {
+  let rules: StandardRules
   /// Whether a message that is null has no bytes. A value that is null always has its type byte.
   let isEmptyNull: Bool
 
   /// Makes a codec with these limits.
   public init(limits: CodecLimits = .standard) {
-    self.init(limits: limits, isEmptyNull: true)
+    self.init(StandardRules(limits), isEmptyNull: true)
   }
 
-  init(limits: CodecLimits, isEmptyNull: Bool) {
+  /// Makes a codec that also carries types of your own.
+  ///
+  /// Throws ``ClearwayError/Code/invalidArgument`` if two extensions have the same type or type byte.
+  public init(limits: CodecLimits = .standard, extensions: [CodecExtension]) throws(ClearwayError) {
+    self.init(StandardRules(limits, try Extensions.of(extensions)), isEmptyNull: true)
+  }
+
+  init(_ rules: StandardRules, isEmptyNull: Bool) {
     precondition(UInt16(1).littleEndian == 1, "unsupported-host: this host is big-endian")
-    self.limits = limits
+    self.rules = rules
     self.isEmptyNull = isEmptyNull
   }
 
+  var extensions: Extensions? { rules.extensions }
+
   /// Returns a codec of values instead of messages: null has its type byte, and no bytes are an error.
   public func ofValues() -> StandardMessageCodec {
-    StandardMessageCodec(limits: limits, isEmptyNull: false)
+    StandardMessageCodec(rules, isEmptyNull: false)
   }
 
-  /// Returns the bytes of a message. Throws `too-deep`, or `too-large` for a size beyond 32 bits.
+  /// Returns the bytes of a message. Throws `too-deep`, `too-large` for a size beyond 32 bits, or
+  /// `not-encodable` for a custom value without an extension.
   public func encode(_ message: Value) throws(ClearwayError) -> [UInt8] {
     if isEmptyNull, message.isNull { return [] }
     var writer = ByteWriter()
-    try writer.value(message, 0, limits.depthMax)
+    try writer.value(message, 0, rules)
     return writer.finish()
   }
 
@@ -39,7 +49,7 @@ public struct StandardMessageCodec: MessageCodec, ReceivingCodec {
     throws(ClearwayError) -> Value
   {
     if isEmptyNull, bytes.isEmpty { return .null }
-    var source = StandardReader(bytes, limits, valuesMax: valuesMax, attachments: attachments)
+    var source = StandardReader(bytes, rules, valuesMax: valuesMax, attachments: attachments)
     let value = try source.value(0)
     try source.reader.finish()
     return value
@@ -48,22 +58,29 @@ public struct StandardMessageCodec: MessageCodec, ReceivingCodec {
 
 /// The standard codec for calls, replies and events: `spec/wire.md`.
 public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
-  let limits: CodecLimits
+  let rules: StandardRules
 
   /// Makes a codec with these limits.
-  public init(limits: CodecLimits = .standard) { self.limits = limits }
+  public init(limits: CodecLimits = .standard) { rules = StandardRules(limits) }
+
+  /// Makes a codec that also carries types of your own.
+  ///
+  /// Throws ``ClearwayError/Code/invalidArgument`` if two extensions have the same type or type byte.
+  public init(limits: CodecLimits = .standard, extensions: [CodecExtension]) throws(ClearwayError) {
+    rules = StandardRules(limits, try Extensions.of(extensions))
+  }
 
   /// Returns the bytes of a call.
   public func encode(call: MethodCall) throws(ClearwayError) -> [UInt8] {
     var writer = ByteWriter()
     try writer.taggedText(call.method)
-    try writer.value(call.arguments, 0, limits.depthMax)
+    try writer.value(call.arguments, 0, rules)
     return writer.finish()
   }
 
   /// Returns the bytes of a call whose arguments have a type of the app.
   func encode(_ method: String, _ arguments: some Encodable) throws -> [UInt8] {
-    let encoder = MessageEncoder(depthMax: limits.depthMax)
+    let encoder = MessageEncoder(rules)
     try encoder.writer.taggedText(method)
     try encoder.write(arguments)
     return encoder.writer.finish()
@@ -77,7 +94,7 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
   func decodeCall(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
     throws(ClearwayError) -> MethodCall
   {
-    var source = StandardReader(bytes, limits, valuesMax: valuesMax, attachments: attachments)
+    var source = StandardReader(bytes, rules, valuesMax: valuesMax, attachments: attachments)
     let method = try source.plainText()
     let arguments = try source.value(0)
     try source.reader.finish()
@@ -91,12 +108,12 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
     case .none: return []
     case .success(let value):
       writer.byte(Envelope.success)
-      try writer.value(value, 0, limits.depthMax)
+      try writer.value(value, 0, rules)
     case .failure(let code, let message, let details, let stack):
       writer.byte(Envelope.error)
       try writer.taggedText(code)
       try writer.textOrNull(message)
-      try writer.value(details, 0, limits.depthMax)
+      try writer.value(details, 0, rules)
       if let stack { try writer.textOrNull(stack) }
     }
     return writer.finish()
@@ -111,7 +128,7 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
     throws(ClearwayError) -> MethodReply
   {
     if bytes.isEmpty { return .none }
-    var source = StandardReader(bytes, limits, valuesMax: valuesMax, attachments: attachments)
+    var source = StandardReader(bytes, rules, valuesMax: valuesMax, attachments: attachments)
     let reply: MethodReply
     switch try source.reader.byte() {
     case Envelope.success: reply = .success(try source.value(0))

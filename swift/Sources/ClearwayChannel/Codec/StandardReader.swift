@@ -8,6 +8,7 @@ struct StandardReader {
   private var itemsLeft: Int
   /// The message's attachments; nil if it cannot have any.
   private let attachments: Attachments?
+  private let extensions: Extensions?
   /// The bytes of the attachments that were copied out.
   private var attachedBytes = 0
   /// The copies, by the attachment's number and the list's type byte.
@@ -18,17 +19,27 @@ struct StandardReader {
   private static let firstCapacity = 64
 
   init(
-    _ message: UnsafeRawBufferPointer, _ limits: CodecLimits, valuesMax: Int = .max,
+    _ message: UnsafeRawBufferPointer, _ rules: StandardRules, valuesMax: Int = .max,
     attachments: Attachments? = nil
   ) {
     reader = ByteReader(message)
-    depthMax = limits.depthMax
-    itemsMax = min(limits.itemsMax, valuesMax)
+    depthMax = rules.limits.depthMax
+    itemsMax = min(rules.limits.itemsMax, valuesMax)
     itemsLeft = itemsMax
     self.attachments = attachments
+    extensions = rules.extensions
   }
 
-  /// Reads a value with its type byte. `depth` counts the lists and maps around it.
+  /// Returns this reader for the time in which an extension reads. The copies move with it: a second
+  /// reference to them would make each addition copy all of them.
+  mutating func lent() -> StandardReader {
+    let reader = self
+    copies = [:]
+    return reader
+  }
+
+  /// Reads a value with its type byte. `depth` counts the lists, maps and custom values
+  /// around it.
   mutating func value(_ depth: Int) throws(ClearwayError) -> Value {
     let tag = try reader.byte()
     switch tag {
@@ -46,8 +57,16 @@ struct StandardReader {
       try enter(depth)
       return try map(depth + 1)
     case Tag.big: return try big()
-    default: return try numbers(tag)
+    default:
+      if let own = own(tag) { return .custom(try custom(own, depth)) }
+      return try numbers(tag)
     }
+  }
+
+  /// Returns the extension of a type byte.
+  @inline(__always)
+  func own(_ tag: UInt8) -> CodecExtension? {
+    tag < Tag.extensionMin ? nil : extensions?.of(tag: tag)
   }
 
   @inline(__always)
@@ -64,11 +83,17 @@ struct StandardReader {
     let from = reader.at
     let count = try reader.size()
     try reader.need(count * each, from)
-    itemsLeft -= count * each
+    try charge(count * each, from)
+    return count
+  }
+
+  /// Counts values of the message. Throws `too-large` if they are too many.
+  @inline(__always)
+  mutating func charge(_ values: Int, _ from: Int) throws(ClearwayError) {
+    itemsLeft -= values
     if itemsLeft < 0 {
       throw ClearwayError(.tooLarge, "more than \(itemsMax) values", offset: from)
     }
-    return count
   }
 
   private mutating func list(_ inside: Int) throws(ClearwayError) -> Value {

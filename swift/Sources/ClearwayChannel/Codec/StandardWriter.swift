@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 extension ByteWriter {
-  /// Writes a value with its type byte. `depth` counts the lists and maps around it.
-  mutating func value(_ value: Value, _ depth: Int, _ depthMax: Int) throws(ClearwayError) {
+  /// Writes a value with its type byte. `depth` counts the lists, maps and custom values around it.
+  mutating func value(_ value: Value, _ depth: Int, _ rules: StandardRules) throws(ClearwayError) {
     switch value {
     case .null: byte(Tag.null)
     case .bool(let flag): byte(flag ? Tag.yes : Tag.no)
@@ -16,18 +16,21 @@ extension ByteWriter {
     case .floats(let list): try numbers(Tag.float32s, list)
     case .doubles(let list): try numbers(Tag.float64s, list)
     case .list(let list):
-      try enter(depth, depthMax)
+      try enter(depth, rules.limits.depthMax)
       byte(Tag.list)
       try size(list.count)
-      for each in list { try self.value(each, depth + 1, depthMax) }
+      for each in list { try self.value(each, depth + 1, rules) }
     case .map(let map):
-      try enter(depth, depthMax)
+      try enter(depth, rules.limits.depthMax)
       byte(Tag.map)
       try size(map.count)
       for entry in map.entries {
-        try self.value(entry.key, depth + 1, depthMax)
-        try self.value(entry.value, depth + 1, depthMax)
+        try self.value(entry.key, depth + 1, rules)
+        try self.value(entry.value, depth + 1, rules)
       }
+    case .custom(let own):
+      guard let writing = rules.extensions?.of(type(of: own.base)) else { throw unknown(own) }
+      try custom(own.base, writing, depth, rules)
     }
   }
 
@@ -64,6 +67,12 @@ extension ByteWriter {
   }
 
   @inline(never)
+  private func unknown(_ value: CustomValue) -> ClearwayError {
+    ClearwayError(
+      .notEncodable, "the codec has no extension for \(type(of: value.base))", offset: count)
+  }
+
+  @inline(never)
   private func tooDeep(_ depthMax: Int) -> ClearwayError {
     ClearwayError(.tooDeep, "values are nested deeper than \(depthMax)", offset: count)
   }
@@ -77,7 +86,7 @@ extension ByteWriter {
   }
 
   private mutating func big(_ big: BigInteger) throws(ClearwayError) {
-    if let small = big.int64 { return try value(.int(small), 0, 1) }
+    if let small = big.int64 { return integer(small) }
     if big.hexDigits.utf8.count > BigInteger.digitsMax {
       throw ClearwayError(.tooLarge, "a big integer of too many digits", offset: count)
     }

@@ -19,6 +19,8 @@ enum Tag {
   static let float32s: UInt8 = 14
   /// A list of numbers that travels next to its message (`spec/channel.md`).
   static let attached: UInt8 = 127
+  /// The first type byte of the app's own types.
+  static let extensionMin: UInt8 = 128
 }
 
 /// Returns the number of bytes of an element in a list of numbers, or nil for another type byte.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// A value that the standard codec and the JSON codec carry.
+/// A value that the standard codec and the JSON codec carry. The JSON codec has no custom values.
 ///
 /// Two values are equal if their parts are. Texts are compared by their bytes, so a composed letter
 /// differs from the same letter with a combining mark.
@@ -31,6 +31,8 @@ public enum Value: Sendable {
   case list([Value])
   /// A map with keys of any kind, in the order in which they were added.
   case map(ValueMap)
+  /// A value of a type of your own. The codec needs a ``CodecExtension`` for the type.
+  case custom(CustomValue)
 }
 
 extension Value {
@@ -115,6 +117,7 @@ extension Value: Hashable {
     case (.doubles(let a), .doubles(let b)): return a.elementsEqual(b, by: isSame)
     case (.list(let a), .list(let b)): return a == b
     case (.map(let a), .map(let b)): return a == b
+    case (.custom(let a), .custom(let b)): return a == b
     default: return false
     }
   }
@@ -136,6 +139,7 @@ extension Value: Hashable {
     case .list(let value): hasher.combine(value)
     // Two equal maps may have their entries in different orders.
     case .map(let value): hasher.combine(value.count)
+    case .custom(let value): hasher.combine(value)
     }
   }
 }

@@ -2,9 +2,9 @@
 
 /// A map from values to values that keeps the order of its entries.
 ///
-/// A repeated key keeps the position of its first entry and gets the last value. A list, a map or a
-/// list of numbers that is a key of a message that arrived equals no other key, because comparing
-/// such keys would let a peer choose how long this takes.
+/// A repeated key keeps the position of its first entry and gets the last value. A list, a map, a list of
+/// numbers or a custom value that is a key of a message that arrived equals no other key, because
+/// comparing such keys would let a peer choose how long this takes.
 public struct ValueMap: Sendable {
   /// A key and its value.
   public struct Entry: Sendable, Hashable {

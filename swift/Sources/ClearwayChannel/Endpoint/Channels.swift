@@ -89,7 +89,7 @@ public struct MethodChannel: Sendable {
     }
     let body = try standard.encode(method, arguments)
     let answer = try await core.calls.call(name, body, options)
-    if let result = try core.connection.decodeResult(Result.self, standard.limits, answer) {
+    if let result = try core.connection.decodeResult(Result.self, standard.rules, answer) {
       return result
     }
     let value = try core.connection.decodeReply(codec, answer, name)

@@ -161,11 +161,12 @@ final class Connection: @unchecked Sendable {
     }
     // Another codec reads plain bytes: the attachments are put back into the message.
     if message.flags & Flag.whole == 0, !message.attachments.isEmpty {
+      let extensions = (codec as? any ExtendedCodec)?.extensions
+      let plain = StandardMessageCodec(StandardRules(.standard, extensions), isEmptyNull: false)
       let value = try opened(message) { bytes, attachments throws(ClearwayError) in
-        try StandardMessageCodec().ofValues().decode(
-          bytes, valuesMax: valuesMax, attachments: attachments)
+        try plain.decode(bytes, valuesMax: valuesMax, attachments: attachments)
       }
-      return try codec.decode(StandardMessageCodec().ofValues().encode(value))
+      return try codec.decode(plain.encode(value))
     }
     let range = message.flags & Flag.whole != 0 ? message.attachments.first : message.body
     return try message.bytes.withUnsafeBytes {
@@ -186,16 +187,18 @@ final class Connection: @unchecked Sendable {
 
   /// Decodes the result of a call straight from its reply. Returns nil for a failure, and for a reply
   /// with attachments.
-  func decodeResult<T: Decodable>(_ type: T.Type, _ limits: CodecLimits, _ message: Received) throws
+  func decodeResult<T: Decodable>(_ type: T.Type, _ rules: StandardRules, _ message: Received)
+    throws
     -> T?
   {
     guard message.flags & Flag.whole == 0, message.attachments.isEmpty else { return nil }
     let limits = CodecLimits(
-      validDepth: limits.depthMax, items: min(limits.itemsMax, valuesMax))
+      validDepth: rules.limits.depthMax, items: min(rules.limits.itemsMax, valuesMax))
     return try message.bytes.withUnsafeBytes { frame in
       let bytes = UnsafeRawBufferPointer(rebasing: frame[message.body])
       guard bytes.first == Envelope.success else { return nil }
-      return try decodeMessage(type, bytes, from: 1, limits)
+      return try decodeMessage(
+        type, bytes, from: 1, StandardRules(limits, rules.extensions))
     }
   }
 

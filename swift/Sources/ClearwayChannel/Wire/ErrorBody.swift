@@ -3,7 +3,7 @@
 // is null from this end, because a Swift error has no stack.
 
 private let codec = StandardMessageCodec(
-  limits: CodecLimits(validDepth: 256, items: 1 << 20), isEmptyNull: false)
+  StandardRules(CodecLimits(validDepth: 256, items: 1 << 20)), isEmptyNull: false)
 
 private let codeMax = 30
 private let aroundMax = 200

@@ -84,5 +84,6 @@ func plain(_ value: Value, bytesAsText: Bool) -> JSON {
         entry.value, bytesAsText: bytesAsText)
     }
     return .object(members)
+  case .custom(let own): return .string("\(own.base)")
   }
 }

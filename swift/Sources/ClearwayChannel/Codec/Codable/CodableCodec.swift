@@ -4,7 +4,8 @@
 ///
 /// With the standard codec, the parts of a type are written straight into the message and read
 /// straight from it.
-public struct CodableCodec<Message: Codable & Sendable, Base: MessageCodec>: MessageCodec
+public struct CodableCodec<Message: Codable & Sendable, Base: MessageCodec>: MessageCodec,
+  ExtendedCodec
 where Base.Message == Value {
   private let base: Base
   private let standard: StandardMessageCodec?
@@ -15,10 +16,12 @@ where Base.Message == Value {
     standard = base as? StandardMessageCodec
   }
 
+  var extensions: Extensions? { standard?.rules.extensions }
+
   /// Returns the bytes of a message. Throws `EncodingError`, and the errors of the base.
   public func encode(_ message: Message) throws -> [UInt8] {
     guard let standard else { return try base.encode(try ValueEncoder().encode(message)) }
-    let bytes = try encodeMessage(message, depthMax: standard.limits.depthMax)
+    let bytes = try encodeMessage(message, standard.rules)
     return standard.isEmptyNull && bytes == null ? [] : bytes
   }
 
@@ -28,9 +31,9 @@ where Base.Message == Value {
       return try ValueDecoder().decode(Message.self, from: try base.decode(bytes))
     }
     if standard.isEmptyNull, bytes.isEmpty {
-      return try null.withUnsafeBytes { try decodeMessage(Message.self, $0, standard.limits) }
+      return try null.withUnsafeBytes { try decodeMessage(Message.self, $0, standard.rules) }
     }
-    return try decodeMessage(Message.self, bytes, standard.limits)
+    return try decodeMessage(Message.self, bytes, standard.rules)
   }
 }
 
@@ -73,6 +76,15 @@ extension Value: Codable {
         }
         try container.encode(entry.value, forKey: PathKey(stringValue: key))
       }
+    case .custom(let own):
+      guard let value = own.base as? any Encodable else {
+        throw EncodingError.invalidValue(
+          own.base,
+          .init(
+            codingPath: encoder.codingPath,
+            debugDescription: "\(Swift.type(of: own.base)) is not Encodable"))
+      }
+      try value.encode(to: encoder)
     }
   }
 

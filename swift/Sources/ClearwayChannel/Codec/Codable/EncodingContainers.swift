@@ -63,7 +63,7 @@ struct KeyedScope<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try scope.entry(key.stringValue) {
-      try boxed(value, path: codingPath + [key])
+      try boxed(value, scope.message.rules.extensions, path: codingPath + [key])
     } write: {
       try scope.write(value, key)
     }
@@ -105,7 +105,8 @@ struct UnkeyedScope: UnkeyedEncodingContainer {
 
   func encode<T: Encodable>(_ value: T) throws {
     try scope.element {
-      try boxed(value, path: codingPath + [PathKey.index(count)])
+      try boxed(
+        value, scope.message.rules.extensions, path: codingPath + [PathKey.index(count)])
     } write: {
       try scope.write(value, nil, index: scope.size)
     }

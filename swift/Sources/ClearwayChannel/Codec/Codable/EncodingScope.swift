@@ -81,7 +81,7 @@ final class EncodingScope: Encoder {
     guard kind == .undecided, message.current === self else { return fail(misuse()) }
     kind = wanted
     do {
-      try message.writer.enter(depth, message.depthMax)
+      try message.writer.enter(depth, message.rules.limits.depthMax)
     } catch {
       return fail(error)
     }
@@ -187,7 +187,7 @@ final class EncodingScope: Encoder {
   /// Collects the parts from now on, and takes what was written back.
   func collecting() -> CollectingEncoder {
     if let collected { return collected }
-    let made = CollectingEncoder(codingPath: codingPath)
+    let made = CollectingEncoder(codingPath: codingPath, message.rules.extensions)
     do {
       try check()
       if kind == .map {
@@ -207,9 +207,9 @@ final class EncodingScope: Encoder {
   private func takeBack(_ count: Int) throws -> [Value] {
     let from = start + 1 + countBytes
     let isBytes = kind == .bytes
-    let start = start
+    let (start, unlimited) = (start, message.rules.unlimited)
     let values = try message.writer.withBytes { bytes in
-      var source = StandardReader(bytes, CodecLimits(validDepth: .max, items: .max))
+      var source = StandardReader(bytes, unlimited)
       source.reader.at = isBytes ? start : from
       if isBytes, case .bytes(let list) = try source.value(0) {
         return list.map { Value.int(Int64($0)) }
@@ -223,13 +223,13 @@ final class EncodingScope: Encoder {
   /// Writes what is missing after the type has encoded itself.
   func finish() throws {
     if let failure { throw failure }
-    if let collected { return try message.writer.value(collected.result, depth, message.depthMax) }
+    if let collected { return try message.writer.value(collected.result, depth, message.rules) }
     switch kind {
     case .map, .list: try writeCount()
     case .bytes: break
     case .single, .undecided:
       // Swift's own encoders write a type that encodes nothing as an empty map.
-      if count == 0 { try message.writer.value(.map(ValueMap()), depth, message.depthMax) }
+      if count == 0 { try message.writer.value(.map(ValueMap()), depth, message.rules) }
     }
   }
 
@@ -249,7 +249,7 @@ final class EncodingScope: Encoder {
       let values = try takeBack(kind == .map ? 2 * count : count)
       message.writer.byte(tag)
       try message.writer.size(count)
-      for each in values { try message.writer.value(each, depth + 1, message.depthMax) }
+      for each in values { try message.writer.value(each, depth + 1, message.rules) }
     }
   }
 }

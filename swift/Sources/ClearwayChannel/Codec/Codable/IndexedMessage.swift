@@ -20,19 +20,23 @@ final class IndexedMessage {
 
   @exclusivity(unchecked) private var base: UnsafeRawPointer
   private let size: Int
+  private let unlimited: StandardRules
   @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<Node>
   private var capacity: Int
   private var used = 0
+  /// The custom values by the numbers of their nodes. Only their extensions know where they end.
+  @exclusivity(unchecked) private var customs: [Int: CustomValue] = [:]
   /// The bytes, once the message owns them.
   private var owned: UnsafeMutableRawPointer?
 
   /// Indexes the value from `start` to the end of a message.
   ///
   /// The message must outlive this object or the call of ``keepBytes()``.
-  init(_ message: UnsafeRawBufferPointer, from start: Int = 0, _ limits: CodecLimits)
+  init(_ message: UnsafeRawBufferPointer, from start: Int = 0, _ rules: StandardRules)
     throws(ClearwayError)
   {
-    var source = StandardReader(message, limits)
+    var source = StandardReader(message, rules)
+    unlimited = rules.unlimited
     source.reader.at = start
     base = source.reader.base
     size = message.count
@@ -77,7 +81,12 @@ final class IndexedMessage {
       nodes[node].count = UInt32(count)
       for _ in 0..<2 * count { try add(&source, depth + 1) }
     case Tag.big: _ = try source.big()
-    default: nodes[node].count = UInt32(try source.skipNumbers(tag))
+    default:
+      if let own = source.own(tag) {
+        customs[node] = try source.custom(own, depth)
+      } else {
+        nodes[node].count = UInt32(try source.skipNumbers(tag))
+      }
     }
     nodes[node].next = UInt32(used)
   }
@@ -134,10 +143,15 @@ final class IndexedMessage {
 
   /// Returns the value of a node as a whole.
   func value(_ node: Int) throws(ClearwayError) -> Value {
-    let limits = CodecLimits(validDepth: .max, items: .max)
-    var source = StandardReader(UnsafeRawBufferPointer(start: base, count: size), limits)
+    var source = StandardReader(UnsafeRawBufferPointer(start: base, count: size), unlimited)
     source.reader.at = nodes[node].at
     return try source.value(0)
+  }
+
+  /// Returns a custom value, or nil for another kind.
+  @inline(__always)
+  func custom(_ node: Int) -> CustomValue? {
+    tag(node) < Tag.extensionMin ? nil : customs[node]
   }
 
   @inline(__always)

@@ -4,9 +4,9 @@
 ///
 /// The value begins at `start`, and ends with the message.
 func decodeMessage<T: Decodable>(
-  _ type: T.Type, _ bytes: UnsafeRawBufferPointer, from start: Int = 0, _ limits: CodecLimits
+  _ type: T.Type, _ bytes: UnsafeRawBufferPointer, from start: Int = 0, _ rules: StandardRules
 ) throws -> T {
-  var message = try IndexedMessage(bytes, from: start, limits)
+  var message = try IndexedMessage(bytes, from: start, rules)
   // The type may have kept a decoder or a container, which may be used later.
   defer { if !isKnownUniquelyReferenced(&message) { message.keepBytes() } }
   return try message.decode(type, 0) {
@@ -15,7 +15,7 @@ func decodeMessage<T: Decodable>(
 }
 
 extension IndexedMessage {
-  /// Decodes a text, a number or a list of them. Calls `other` for a type or a value that needs a decoder.
+  /// Decodes a text, a number, a list of them or a custom value. Calls `other` for a type or a value that needs a decoder.
   ///
   /// Comparing types costs less than casts, and no optional of the generic type is made.
   func decode<T>(_ type: T.Type, _ node: Int, _ other: () throws -> T) throws -> T {
@@ -47,6 +47,7 @@ extension IndexedMessage {
     } else if T.self == Value.self {
       return cast(try value(node))
     }
+    if let own = custom(node), let value = own.base as? T { return value }
     return try other()
   }
 }

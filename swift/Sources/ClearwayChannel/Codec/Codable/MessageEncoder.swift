@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// Encodes a type as a message of the standard codec, without a ``Value`` in between.
-func encodeMessage(_ value: some Encodable, depthMax: Int) throws -> [UInt8] {
-  let encoder = MessageEncoder(depthMax: depthMax)
+func encodeMessage(_ value: some Encodable, _ rules: StandardRules) throws -> [UInt8] {
+  let encoder = MessageEncoder(rules)
   try encoder.write(value)
   return encoder.writer.finish()
 }
@@ -13,14 +13,14 @@ func encodeMessage(_ value: some Encodable, depthMax: Int) throws -> [UInt8] {
 /// An encoder is no `Sendable`, and no access to the writer lasts while a type's code runs.
 final class MessageEncoder {
   @exclusivity(unchecked) var writer = ByteWriter()
-  let depthMax: Int
+  let rules: StandardRules
   /// The scope whose containers may write: the innermost one.
   @exclusivity(unchecked) private(set) var current: EncodingScope?
   private var nesting = 0
   /// The last type that turned out to have no count.
   private var uncounted: ObjectIdentifier?
 
-  init(depthMax: Int) { self.depthMax = depthMax }
+  init(_ rules: StandardRules) { self.rules = rules }
 
   /// Writes a value that is in no other one.
   func write<T: Encodable>(_ value: T) throws {
@@ -28,7 +28,7 @@ final class MessageEncoder {
     try write(value, from: nil, key: nil, index: -1, depth: 0)
   }
 
-  /// Writes a text, a number or a list of them. Returns false for a type that needs an encoder.
+  /// Writes a text, a number, a list of them or a type with an extension. Returns false for a type that needs an encoder.
   func writePlain<T>(_ value: T, depth: Int) throws(ClearwayError) -> Bool {
     if T.self == String.self {
       try writer.taggedText(cast(value))
@@ -63,7 +63,9 @@ final class MessageEncoder {
     } else if T.self == Float.self {
       writer.float64(Double(cast(value) as Float))
     } else if T.self == Value.self {
-      try writer.value(cast(value), depth, depthMax)
+      try writer.value(cast(value), depth, rules)
+    } else if let own = rules.extensions?.of(T.self) {
+      try writer.custom(value, own, depth, rules)
     } else {
       return false
     }
@@ -71,7 +73,7 @@ final class MessageEncoder {
   }
 
   private func begin(_ tag: UInt8, _ count: Int, _ depth: Int) throws(ClearwayError) {
-    try writer.enter(depth, depthMax)
+    try writer.enter(depth, rules.limits.depthMax)
     writer.byte(tag)
     try writer.size(count)
   }

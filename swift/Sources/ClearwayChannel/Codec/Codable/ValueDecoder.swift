@@ -28,6 +28,7 @@ func unboxed<T: Decodable>(
   case .int64s(let list): if T.self == [Int64].self { return cast(list) }
   case .floats(let list): if T.self == [Float].self { return cast(list) }
   case .doubles(let list): if T.self == [Double].self { return cast(list) }
+  case .custom(let own): if let own = own.base as? T { return own }
   default: break
   }
   if T.self == Value.self { return cast(value) }

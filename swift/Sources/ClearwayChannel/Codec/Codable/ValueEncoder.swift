@@ -11,16 +11,19 @@ public struct ValueEncoder: Sendable {
 
   /// Returns the value. Throws `EncodingError`, or the error of the type's own code.
   public func encode(_ value: some Encodable) throws -> Value {
-    try boxed(value, path: [])
+    try boxed(value, nil, path: [])
   }
 }
 
 /// Returns the value of an encodable one. The path is read only for types that need an encoder.
-func boxed<T: Encodable>(_ value: T, path: @autoclosure () -> [any CodingKey]) throws -> Value {
+func boxed<T: Encodable>(
+  _ value: T, _ extensions: Extensions?, path: @autoclosure () -> [any CodingKey]
+) throws -> Value {
   if let plain = plainValue(value) { return plain }
+  if let own = extensions?.of(T.self)?.wrap(value) { return .custom(own) }
   let path = path()
   if path.count >= CodecLimits.deepest { throw tooDeep(value, path) }
-  let encoder = CollectingEncoder(codingPath: path)
+  let encoder = CollectingEncoder(codingPath: path, extensions)
   try value.encode(to: encoder)
   return encoder.result
 }
@@ -59,6 +62,8 @@ func unsigned(_ value: UInt64) -> Value {
 /// Collects what a type encodes: one value, a list or a map.
 final class CollectingEncoder: Encoder {
   let codingPath: [any CodingKey]
+  /// The types that become custom values.
+  let extensions: Extensions?
   var userInfo: [CodingUserInfoKey: Any] { [:] }
   private var single: Value?
   private var list: [Part]?
@@ -79,7 +84,10 @@ final class CollectingEncoder: Encoder {
     }
   }
 
-  init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
+  init(codingPath: [any CodingKey], _ extensions: Extensions?) {
+    self.codingPath = codingPath
+    self.extensions = extensions
+  }
 
   var result: Value {
     if let map {
@@ -124,13 +132,14 @@ final class CollectingEncoder: Encoder {
 
   /// Adds a part that its containers fill later, to the map or to the list.
   func inner(_ key: String, _ path: any CodingKey) -> CollectingEncoder {
-    let inner = CollectingEncoder(codingPath: codingPath + [path])
+    let inner = CollectingEncoder(codingPath: codingPath + [path], extensions)
     append(key, .later(inner))
     return inner
   }
 
   func inner() -> CollectingEncoder {
-    let inner = CollectingEncoder(codingPath: codingPath + [PathKey.index(count)])
+    let inner = CollectingEncoder(
+      codingPath: codingPath + [PathKey.index(count)], extensions)
     append(.later(inner))
     return inner
   }
@@ -171,7 +180,7 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: UInt64, forKey key: Key) { put(unsigned(value), key) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    put(try boxed(value, path: codingPath + [key]), key)
+    put(try boxed(value, encoding.extensions, path: codingPath + [key]), key)
   }
 
   private func inner(_ key: String, _ path: any CodingKey) -> CollectingEncoder {
@@ -200,7 +209,9 @@ private struct Unkeyed: UnkeyedEncodingContainer {
   func encodeNil() { encoding.append(.value(.null)) }
 
   func encode<T: Encodable>(_ value: T) throws {
-    encoding.append(.value(try boxed(value, path: codingPath + [PathKey.index(count)])))
+    encoding.append(
+      .value(
+        try boxed(value, encoding.extensions, path: codingPath + [PathKey.index(count)])))
   }
 
   func encode<T: Sequence>(contentsOf sequence: T) throws where T.Element == UInt8 {
@@ -238,7 +249,7 @@ private struct Single: SingleValueEncodingContainer {
   func encode(_ value: UInt32) { encoding.put(.int(Int64(value))) }
   func encode(_ value: UInt64) { encoding.put(unsigned(value)) }
   func encode<T: Encodable>(_ value: T) throws {
-    encoding.put(try boxed(value, path: codingPath))
+    encoding.put(try boxed(value, encoding.extensions, path: codingPath))
   }
 }
 

@@ -44,6 +44,9 @@ extension ByteWriter {
       try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonDouble(Double(each)) }
     case .doubles(let list):
       try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonDouble(each) }
+    case .custom(let own):
+      throw ClearwayError(
+        .notEncodable, "JSON has no form for a custom value: \(type(of: own.base))", offset: 0)
     // In JavaScript, the elements of a 64-bit list are bigints, which JSON cannot express.
     case .int64s(let list):
       if !list.isEmpty {
