@@ -114,12 +114,21 @@ export function findingText(tested: TestedFinding): string {
 
 function numberText({ finding: { kind }, number = 0, numbers, unit, best }: TestedFinding): string {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const range = numbers.length === 1 ? "one round" : `${shown(low)} to ${shown(high)} in ${numbers.length} rounds`;
-  if (kind === "value")
-    return `${shown(number)}${unit === undefined || unit === "count" ? "" : ` ${unitText(unit)}`} (${range})`;
+  const rangeOf = (text: (number: number) => string) =>
+    numbers.length === 1 ? "one round" : `${text(low)} to ${text(high)} in ${numbers.length} rounds`;
+  if (kind === "value") {
+    // Long times in milliseconds, as the authors give them.
+    const isLong = unit === "us" && number >= 10_000;
+    const scaled = (each: number) => shown(isLong ? each / 1000 : each);
+    const suffix = unit === undefined || unit === "count" ? "" : ` ${unitText(isLong ? "ms" : unit)}`;
+    return `${scaled(number)}${suffix} (${rangeOf(scaled)})`;
+  }
+  const range = rangeOf(shown);
   if (kind === "spread") return `the slowest takes ${shown(number)} times as long as the fastest, ${best} (${range})`;
   if (kind === "first") return `${shown(number)} times the time of the next, ${best} (${range})`;
   // A share below one reads better as its inverse: "70 times less", not "0.0143 times".
-  if (number > 0 && number < 1) return `1/${shown(1 / number)} (${range})`;
+  if (number > 0 && number < 1) return `1/${shown(1 / number)} (${rangeOf(inverse)})`;
   return `${shown(number)} times (${range})`;
 }
+
+const inverse = (number: number): string => (number > 0 && number < 1 ? `1/${shown(1 / number)}` : shown(number));
