@@ -50,7 +50,10 @@ export function swiftStreamMarkdown(results: Results, record: RunRecord): string
   });
   const { run, machine, warnings } = results;
   const day = new Date(run.startedAt).toISOString().slice(0, 10);
-  const doubts = warnings.length === 0 ? "No doubts." : `Doubts: ${warnings.length}; \`clearway report\` with the run's folder lists them.`;
+  const doubts =
+    warnings.length === 0
+      ? "No doubts."
+      : `Doubts: ${warnings.length}; \`clearway report\` with the run's folder lists them.`;
   const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}. ${doubts}`;
   return [head, "", `${table.title}, smallest p99 first:`, "", ...tableLines(table)].map(oneLine).join("\n");
 }
