@@ -68,6 +68,72 @@ export const tables = {
     { title: "Processor time of an idle pool without shared memory", promise: "idle-cpu", of: "clearway port" },
     { title: "64 KB chunks from a worker: bytes copied", promise: "stream-copied", of: "clearway" },
   ],
+  streams: [
+    { title: "By port: values per second / bare `postMessage`'s", promise: "stream-port-over-bare" },
+    { title: "By ring: values per second / bare `postMessage`'s", promise: "stream-ring-over-bare" },
+    {
+      title: "Read in arrays by `batches()`, by port: values per second / bare `postMessage`'s",
+      promise: "stream-batches-over-bare",
+      of: "clearway port, batches()",
+    },
+    {
+      title: "Read in arrays by `batches()`, by ring: values per second / bare `postMessage`'s",
+      promise: "stream-batches-over-bare",
+      of: "clearway, batches()",
+    },
+    {
+      title: "One value a millisecond, by port: median latency / bare `postMessage`'s",
+      promise: "stream-latency-over-bare",
+      of: "clearway port",
+    },
+    {
+      title: "One value a millisecond, by ring: median latency / bare `postMessage`'s",
+      promise: "stream-latency-over-bare",
+      of: "clearway",
+    },
+  ],
+  channels: [
+    { title: "Null to a worker: time / a bare port's", promise: "channel-null-over-bare" },
+    { title: "2 KB to a worker: time / a bare port's", promise: "channel-2kb-over-bare" },
+    ...["worker, null", "worker, 2 KB"].map((state) => ({
+      title: `${state === "worker, null" ? "Null" : "2 KB"} to a worker, three in flight: time of a message / a bare port's`,
+      promise: "channel-three-over-bare",
+      state: `${state}, three in flight`,
+    })),
+    { title: "1 MB moved to a worker: time / a bare port's", promise: "channel-moved-over-bare" },
+    { title: "The same: bytes copied", promise: "channel-moved-copied" },
+    { title: "Null to a child process: time / Node IPC's (`advanced`)", promise: "channel-process-null-over-ipc" },
+    { title: "2 KB to a child process: time / Node IPC's", promise: "channel-process-2kb-over-ipc" },
+    { title: "1 MB to a child process: time / Node IPC's", promise: "channel-process-megabyte-over-ipc" },
+    {
+      title: "2 KB to native code: time / the best of a hand-written addon and koffi, with msgpackr",
+      promise: "channel-native-over-best",
+      state: "host to native, 2 KB",
+    },
+    {
+      title: "2 KB from native code: time / the best of the same",
+      promise: "channel-native-over-best",
+      state: "native to host, 2 KB",
+    },
+    {
+      title: "Null to a worker: time / the best other library's",
+      promise: "channel-over-peer",
+      state: "worker, null",
+    },
+    {
+      title: "2 KB to a worker: time / the best other library's",
+      promise: "channel-over-peer",
+      state: "worker, 2 KB",
+    },
+  ],
+  remote: [
+    { title: "A call of 8 bytes in request mode: p50 / a bare NATS request's", promise: "remote-over-bare" },
+    { title: "1000 durable calls in flight, stored in files: calls completed", promise: "remote-durable" },
+    {
+      title: "Calls that compute for 5 ms: a worker process for each core / one process / cores",
+      promise: "remote-linear",
+    },
+  ],
   native: [
     {
       title: "A mixed message of 2 KB, encoded and decoded: msgpackr's time (`moreTypes`) / the standard codec's",
