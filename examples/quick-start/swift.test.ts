@@ -13,7 +13,7 @@ test.skipIf(toolchain() === undefined)(
   () => {
     if (!existsSync(program)) expect(build("QuickStartExample")).toBe(0);
     const { status, stdout } = spawnSync(program, { encoding: "utf8" });
-    expect(stdout).toBe("step 1\nstep 2\nstep 3\nwidth 320 done true\nserver: closed\n");
+    expect(stdout).toBe("step 1\nstep 2\nstep 3\npoint 1.0 2.0\nwidth 320 done true\nserver: closed\n");
     expect(status).toBe(0);
   },
 );
