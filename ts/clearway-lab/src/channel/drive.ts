@@ -26,8 +26,11 @@ export interface Figures {
 const LANES = 3;
 /** The warm-up's windows, in milliseconds. */
 const WARM_UP_WINDOW_MS = 10;
-/** Maximum length of the warm-up, in milliseconds: of quick measurements, with few messages, and of others. */
-const WARM_UP_QUICK_MS = 120;
+/**
+ * Maximum length of the warm-up, in milliseconds: of quick measurements, with few messages, and of others. A warm-up needs ten windows
+ * without a gain, so a limit near ten windows would cut every one that has a gain.
+ */
+const WARM_UP_QUICK_MS = 600;
 const WARM_UP_MS = 2000;
 const QUICK_MESSAGES_MAX = 300;
 /** Maximum number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
