@@ -115,16 +115,11 @@ export const tables = {
       promise: "channel-native-over-best",
       state: "native to host, 2 KB",
     },
-    {
-      title: "Null to a worker: time / the best other library's",
+    ...["worker, null", "worker, 2 KB", "process, null", "process, 2 KB", "process, 1 MB"].map((state) => ({
+      title: `Round trip, ${state}: time / the best other library's`,
       promise: "channel-over-peer",
-      state: "worker, null",
-    },
-    {
-      title: "2 KB to a worker: time / the best other library's",
-      promise: "channel-over-peer",
-      state: "worker, 2 KB",
-    },
+      state,
+    })),
   ],
   remote: [
     { title: "A call of 8 bytes in request mode: p50 / a bare NATS request's", promise: "remote-over-bare" },

@@ -16,7 +16,7 @@ export function experimentsMarkdown(results: Results, record: RunRecord): string
   const lines = [
     `Run of ${day}: ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}. ` +
       `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os}; ${Object.values(run.runtimes).join(", ")}. ` +
-      `${warnings.length === 0 ? "No doubts." : `Doubts: ${warnings.length}; \`clearway report\` with the run's folder lists them.`}`,
+      doubtsText(warnings.length),
     "",
     verdictCounts(
       views.length,
@@ -50,11 +50,7 @@ export function swiftStreamMarkdown(results: Results, record: RunRecord): string
   });
   const { run, machine, warnings } = results;
   const day = new Date(run.startedAt).toISOString().slice(0, 10);
-  const doubts =
-    warnings.length === 0
-      ? "No doubts."
-      : `Doubts: ${warnings.length}; \`clearway report\` with the run's folder lists them.`;
-  const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}. ${doubts}`;
+  const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}. ${doubtsText(warnings.length)}`;
   return [head, "", `${table.title}, smallest p99 first:`, "", ...tableLines(table)].map(oneLine).join("\n");
 }
 
@@ -76,3 +72,6 @@ function escaped(text: string): string {
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, " ");
 }
+
+const doubtsText = (count: number): string =>
+  count === 0 ? "No doubts." : `Doubts: ${count}; \`clearway report\` with the run's folder lists them.`;
