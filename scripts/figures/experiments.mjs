@@ -15,7 +15,7 @@ const [START, END] = ["<!-- experiments -->", "<!-- /experiments -->"];
 
 const INTRO = `# The five published experiments
 
-Clearway grew out of five published experiments. The lab repeats each as it was published, and measures more rows beside it. A row in
+Clearway grew out of [five published experiments](lab/published.md#where-they-were-published). The lab repeats each as it was published, and measures more rows beside it. A row in
 italics has the authors' figures. They come from another machine and another language: compare the authors' ratios with ours, never their
 milliseconds. A figure in parentheses comes from fewer samples than its quantile needs. [The profile published](lab/published.md) says how to repeat the run.
 

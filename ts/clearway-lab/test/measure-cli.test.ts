@@ -46,7 +46,7 @@ export default (x: number) => x;`,
     const over = await measure("functions.ts#block", "--budget", "20ms", "--json");
     expect(over.code).toBe(1);
     const report = JSON.parse(over.stdout);
-    expect(report).toMatchObject({ function: "block", args: [], calls: 5, over: true, budgetMs: 20 });
+    expect(report).toMatchObject({ version: 1, function: "block", args: [], calls: 5, over: true, budgetMs: 20 });
     expect(report.direct.dropped60).toBeGreaterThanOrEqual(3);
     const within = await measure("functions.ts#block", "--budget", "60s");
     expect(within.code).toBe(0);

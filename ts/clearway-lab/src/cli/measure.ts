@@ -9,6 +9,7 @@ import { type DeviceTime, deviceText } from "../ratio/device-time.js";
 import { UserProcesses } from "../runner/user-process.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { parseDuration } from "./duration-option.js";
+import { printJson } from "./json.js";
 import { UsageError } from "./select.js";
 import { WIDTH_MAX, wrap } from "./terminal.js";
 import { compileFile, findFile } from "./user-file.js";
@@ -74,6 +75,7 @@ async function measure(
     const over = budget !== undefined && direct.lagMaxMs > budget;
     if (json === true) {
       const report = {
+        version: 1,
         function: name,
         file: shown,
         args,
@@ -81,9 +83,7 @@ async function measure(
         ...measured,
         advice: adviceOf(measured),
       };
-      process.stdout.write(
-        `${JSON.stringify(budget === undefined ? report : { ...report, budgetMs: budget, over }, null, 2)}\n`,
-      );
+      printJson(budget === undefined ? report : { ...report, budgetMs: budget, over });
     } else
       process.stdout.write(
         `${textOf(call, measured, undefined, device)}${budgetText(direct, budget, convertedFrom(measured.direct, device))}\n`,
