@@ -15,7 +15,8 @@ struct Main {
         return ["width": call.arguments["width"] ?? 0, "done": true]
       }
       try endpoint.events("progress").serve { arguments, sink in
-        for step in 1...(arguments["steps"]?.intValue ?? 1) { try await sink.send(.int(step)) }
+        let steps = arguments["steps"]?.intValue ?? 1
+        for step in 0..<max(0, steps) { try await sink.send(.int(step + 1)) }
       }
       return await endpoint.closed()
     }

@@ -20,7 +20,16 @@ package final class Lock: @unchecked Sendable {
     mutex.initialize(to: pthread_mutex_t())
     condition.initialize(to: pthread_cond_t())
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
+    #if canImport(Darwin)
+      pthread_cond_init(condition, nil)
+    #else
+      // A limited wait must not end late when someone sets the time of day.
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(condition, &attributes)
+      pthread_condattr_destroy(&attributes)
+    #endif
   }
 
   deinit {
@@ -39,7 +48,21 @@ package final class Lock: @unchecked Sendable {
   /// May return without a wake.
   package func wait() { pthread_cond_wait(condition, mutex) }
 
-  func waitUntil(_ time: inout timespec) { pthread_cond_timedwait(condition, mutex, &time) }
+  /// Waits as ``wait()`` does, for a number of nanoseconds at most.
+  package func wait(atMostNs: UInt64) {
+    #if canImport(Darwin)
+      var time = timespec(
+        tv_sec: time_t(atMostNs / 1_000_000_000), tv_nsec: Int(atMostNs % 1_000_000_000))
+      pthread_cond_timedwait_relative_np(condition, mutex, &time)
+    #else
+      var until = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &until)
+      let ns = UInt64(until.tv_nsec) + atMostNs
+      until.tv_sec += time_t(ns / 1_000_000_000)
+      until.tv_nsec = Int(ns % 1_000_000_000)
+      pthread_cond_timedwait(condition, mutex, &until)
+    #endif
+  }
 
   /// Wakes one thread that waits.
   package func wakeOne() { pthread_cond_signal(condition) }

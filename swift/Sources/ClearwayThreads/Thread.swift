@@ -76,18 +76,6 @@ package func currentThreadId() -> UInt {
   #endif
 }
 
-extension Lock {
-  /// Waits as `wait()` does, for a number of nanoseconds at most.
-  package func wait(atMostNs: UInt64) {
-    var until = timespec()
-    clock_gettime(CLOCK_REALTIME, &until)
-    let ns = UInt64(until.tv_nsec) + atMostNs
-    until.tv_sec += time_t(ns / 1_000_000_000)
-    until.tv_nsec = Int(ns % 1_000_000_000)
-    waitUntil(&until)
-  }
-}
-
 /// Returns the time of day as ISO 8601 in UTC, with milliseconds.
 package func wallTimeText() -> String {
   var now = timespec()

@@ -44,6 +44,25 @@ struct EventTests {
     await eventually { weak.connection == nil }
   }
 
+  @Test("An endpoint whose handler comes after its end is freed, although the handler captures it")
+  func freedLate() async throws {
+    final class Weak: @unchecked Sendable {
+      weak var connection: Connection?
+    }
+    let weak = Weak()
+    func serves() async throws {
+      let (here, there) = try await connected()
+      weak.connection = there.core.connection
+      await here.close()
+      _ = await there.closed()
+      try there.messages("late").handle { message, _ in
+        try await there.messages("back").send(message)
+      }
+    }
+    try await serves()
+    await eventually { weak.connection == nil }
+  }
+
   @Test("A sequence is asked for its next value when that one may be sent")
   func pull() async throws {
     let (here, there) = try await connected()

@@ -163,6 +163,58 @@ struct HostileTests {
     await endpoint.close()
   }
 
+  @Test("The limit of values counts for messages of your own types, too")
+  func ownValues() async throws {
+    var options = EndpointOptions()
+    options.valuesMax = 100
+    let (endpoint, bare) = try await besideBare(options)
+    let handled = Guarded(0)
+    try endpoint.messages("standard", codec: StandardMessageCodec().of([Int?].self)).handle {
+      message, _ in
+      handled.update { $0 += 1 }
+      return message
+    }
+    try endpoint.messages("json", codec: JSONMessageCodec().of([Int].self)).handle { message, _ in
+      handled.update { $0 += 1 }
+      return message
+    }
+    func list(_ count: UInt8) -> [UInt8] { [12, count] + [UInt8](repeating: 0, count: Int(count)) }
+    func text(_ count: Int) -> [UInt8] {
+      Array("[\([String](repeating: "1", count: count).joined(separator: ","))]".utf8)
+    }
+    bare.send(Head(op: Op.call, id: 1), name: "standard", body: list(101))
+    bare.send(Head(op: Op.call, id: 2), name: "json", body: text(101))
+    await eventually { bare.received(Op.reply).count == 2 }
+    #expect(handled.value == 0)
+    bare.send(Head(op: Op.call, id: 3), name: "standard", body: list(50))
+    bare.send(Head(op: Op.call, id: 4), name: "json", body: text(50))
+    await eventually { bare.received(Op.reply).count == 4 }
+    #expect(handled.value == 2)
+    await endpoint.close()
+  }
+
+  @Test("Attachments without bytes count for the memory of a message that waits")
+  func emptyAttachments() {
+    let ranges = [Range<Int>](repeating: 0..<0, count: 1000)
+    let message = Received(bytes: [], body: 0..<0, flags: Flag.inside, attachments: ranges)
+    #expect(message.weight == 0)
+    #expect(message.memory == 20_000)
+  }
+
+  @Test("A message waits for its handler for ever if the time for early messages is the longest")
+  func longestEarlyTime() async throws {
+    var options = EndpointOptions()
+    options.earlyTime = .seconds(Int64.max)
+    let (endpoint, bare) = try await besideBare(options)
+    bare.send(Head(op: Op.call, id: 1), name: "late", body: [0])
+    bare.send(Head(op: Op.call, id: 2), name: "m", body: [0])
+    try endpoint.messages("m").handle { message, _ in message }
+    await eventually { bare.received(Op.reply).count == 1 }
+    try endpoint.messages("late").handle { message, _ in message }
+    await eventually { bare.received(Op.reply).count == 2 }
+    await endpoint.close()
+  }
+
   @Test("Calls beyond callsMax are refused, and a cancelled one counts until its handler ends")
   func callsMax() async throws {
     var options = EndpointOptions()

@@ -96,6 +96,111 @@ struct TransportTests {
     #expect(await code { _ = try ChildProcess("/no/such/program") } == .failed)
   }
 
+  @Test("A child process is forgotten although its endpoint was never connected")
+  func unopened() async throws {
+    let file = NSTemporaryDirectory() + "clearway-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    func refuses() async throws {
+      let child = try ChildProcess("sh", arguments: ["-c", "echo $$ > \(file); cat"])
+      var options = EndpointOptions()
+      options.callsMax = 0
+      let transport = try StreamTransport(child: child)
+      #expect(
+        await code { _ = try await Endpoint.connect(transport, options: options) }
+          == .invalidArgument)
+      await eventually {
+        (try? String(contentsOfFile: file, encoding: .utf8))?.hasSuffix("\n") ?? false
+      }
+    }
+    try await refuses()
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let pid = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    await eventually { kill(pid, 0) != 0 }
+  }
+
+  @Test("The exit of a child that another part of the program has waited for is -1")
+  func waitedElsewhere() async throws {
+    let child = try ChildProcess("true")
+    var status: Int32 = 0
+    while waitpid(child.pid, &status, 0) < 0, errno == EINTR {}
+    child.reap()
+    #expect(await child.exit() == -1)
+    child.terminate()
+  }
+
+  @Test(
+    "A transport that is closed before it is opened tells the other end, and closes its streams")
+  func closedUnopened() async throws {
+    let (input, theirOutput) = try System.pipe()
+    let (theirInput, output) = try System.pipe()
+    let transport = try StreamTransport(input: input, output: output)
+    transport.close(CloseReason(.refused, "full"))
+    #expect(try await endOf(theirInput)?.code == .refused)
+    System.close(theirOutput)
+    System.close(theirInput)
+    let sink = Recorder()
+    transport.open(sink)
+    #expect(await sink.reason.get().code == .refused)
+  }
+
+  @Test("A connect in a cancelled task closes the streams")
+  func cancelledConnect() async throws {
+    let (input, theirOutput) = try System.pipe()
+    let (theirInput, output) = try System.pipe()
+    let transport = try StreamTransport(input: input, output: output)
+    let connecting = Task {
+      while !Task.isCancelled { await Task.yield() }
+      _ = try await Endpoint.connect(transport)
+    }
+    connecting.cancel()
+    await #expect(throws: CancellationError.self) { try await connecting.value }
+    #expect(try await endOf(theirInput)?.code == .closed)
+    System.close(theirOutput)
+    System.close(theirInput)
+  }
+
+  /// Reads to the end of a pipe. Returns the reason of the close frame.
+  private func endOf(_ fd: Int32) async throws -> CloseReason? {
+    System.prepare(fd)
+    var reader = FrameReader(frameBytesMax: 1 << 20)
+    var reason: CloseReason?
+    while true {
+      var piece = [UInt8](repeating: 0, count: 4096)
+      switch piece.withUnsafeMutableBytes({ System.read(fd, $0) }) {
+      case .bytes(let count) where count > 0:
+        piece.withUnsafeBytes { bytes in
+          reader.push(UnsafeRawBufferPointer(rebasing: bytes[..<count])) {
+            if case .end(let said) = $0 { reason = said }
+          }
+        }
+      case .wouldBlock: await Task.yield()
+      default: return reason
+      }
+    }
+  }
+
+  @Test(
+    "A paused end learns that the other end has room, although frames wait",
+    arguments: [Carrier.memory, .webSocket])
+  func roomWhilePaused(_ carrier: Carrier) async throws {
+    let (here, there) = try await carrier.pair(limits: try TransportLimits(windowBytes: 1 << 16))
+    let (sink, other) = (Recorder(), Recorder())
+    here.open(sink)
+    there.open(other)
+    here.pause()
+    there.pause()
+    let big = [UInt8](repeating: 1, count: 1 << 17)
+    let rooms = [there.send(big), here.send(big)]
+    #expect(rooms == [false, false])
+    there.resume()
+    await sink.hasRoom.get()
+    #expect(sink.frames.value.isEmpty)
+    here.resume()
+    await other.hasRoom.get()
+    here.close(.closed)
+    #expect(await other.reason.get().code == .closed)
+  }
+
   @Test("A child process that no transport has reads the end of its input, and no process is left")
   func untaken() async throws {
     let file = NSTemporaryDirectory() + "clearway-\(UUID().uuidString.prefix(8))"

@@ -89,6 +89,12 @@ protocol ReceivingCodec {
     throws(ClearwayError) -> Message
 }
 
+/// A codec of types of the application that an endpoint gives a limit of values.
+protocol CountingCodec {
+  associatedtype Message: Sendable
+  func decode(_ bytes: UnsafeRawBufferPointer, valuesMax: Int) throws -> Message
+}
+
 protocol ReceivingMethodCodec {
   func decodeCall(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
     throws(ClearwayError) -> MethodCall

@@ -170,7 +170,13 @@ final class Connection: @unchecked Sendable {
     }
     let range = message.flags & Flag.whole != 0 ? message.attachments.first : message.body
     return try message.bytes.withUnsafeBytes {
-      try codec.decode(UnsafeRawBufferPointer(rebasing: $0[range ?? message.body]))
+      let bytes = UnsafeRawBufferPointer(rebasing: $0[range ?? message.body])
+      if let counting = codec as? any CountingCodec,
+        let value = try counting.decode(bytes, valuesMax: valuesMax) as? C.Message
+      {
+        return value
+      }
+      return try codec.decode(bytes)
     }
   }
 

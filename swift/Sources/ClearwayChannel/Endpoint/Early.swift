@@ -28,7 +28,8 @@ struct Early<Entry: AnyObject> {
   init(each: Int, bytesMax: Int, keptMs: Int64) {
     self.each = each
     self.bytesMax = bytesMax
-    self.keptMs = keptMs
+    // A sum with the time must not overflow.
+    self.keptMs = min(keptMs, 1 << 40)
   }
 
   /// Keeps an entry. Returns the entries that were dropped: old ones, the new one, or both.
@@ -46,7 +47,7 @@ struct Early<Entry: AnyObject> {
     if bytes + size > bytesMax {
       dropped.append(entry)
     } else {
-      buffer.kept.append(Kept(entry: entry, bytes: size, untilMs: nowMs &+ keptMs))
+      buffer.kept.append(Kept(entry: entry, bytes: size, untilMs: nowMs + keptMs))
       bytes += size
     }
     buffers[name] = buffer

@@ -92,6 +92,8 @@ public struct EventSink: Sendable {
   }
 
   /// Waits until an event could be sent at once. Returns false if the stream is over.
+  ///
+  /// One task at a time may wait: a second one is a programming error and ends the program.
   public func isReady() async -> Bool { await source.isReady() }
 }
 

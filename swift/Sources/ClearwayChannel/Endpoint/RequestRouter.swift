@@ -77,6 +77,9 @@ final class RequestRouter: @unchecked Sendable {
   func handle(_ name: String, _ handler: any ChannelHandler) -> Bool {
     connection.locked {
       if handlers[name] != nil { return false }
+      // No request comes after the end, and a handler often captures the endpoint: keeping it would
+      // keep both for ever.
+      if connection.reason != nil { return true }
       handlers[name] = handler
       for request in early.take(name) { dispatch(handler, request) }
       return true
@@ -92,7 +95,7 @@ final class RequestRouter: @unchecked Sendable {
       return connection.broken("two calls of number \(frame.head.id)")
     }
     let served = Served(connection, self, frame, channel, isWanted: isWanted)
-    let request = Request(.served(served), channel, Int(frame.message.weight))
+    let request = Request(.served(served), channel, frame.message.memory)
     let hasRoom = counted.count < connection.settings.callsMax
     if hasRoom { counted.insert(ObjectIdentifier(served)) }
     if isWanted {

@@ -14,7 +14,7 @@
   /// The child must print nothing to its standard output. Its standard error is this process's.
   public final class ChildProcess: @unchecked Sendable {
     private let lock = Lock()
-    private let pid: pid_t
+    let pid: pid_t
     private var status: Int32?
     private var waiting: [CheckedContinuation<Int32, Never>] = []
     /// Whether a transport has the streams, and waits for the child's end.
@@ -62,10 +62,11 @@
       var pid = pid_t()
       var words = ([executable] + arguments).map { strdup($0) } + [nil]
       var settings = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
-      let failure =
+      let failure = System.beforeSpawn.held {
         settings == nil
-        ? posix_spawnp(&pid, executable, &actions, &attributes, &words, environ)
-        : posix_spawnp(&pid, executable, &actions, &attributes, &words, &settings!)
+          ? posix_spawnp(&pid, executable, &actions, &attributes, &words, environ)
+          : posix_spawnp(&pid, executable, &actions, &attributes, &words, &settings!)
+      }
       for word in words + (settings ?? []) { free(word) }
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
@@ -96,7 +97,9 @@
     /// Gives the streams to a transport.
     func take() { lock.held { isTaken = true } }
 
-    /// The exit status, or 128 and the number of the signal that ended the child; nil before.
+    /// The exit status, or 128 and the number of the signal that ended the child; nil before. It is -1
+    /// if the system does not tell, because another part of the program has waited for the child or
+    /// ignores SIGCHLD.
     public var exitStatus: Int32? { lock.held { status } }
 
     /// Waits for the end of the child. A transport must run over the child's streams.
@@ -144,8 +147,14 @@
       let (exit, resumed) = lock.held { () -> (Int32?, [CheckedContinuation<Int32, Never>]) in
         if let status { return (status, []) }
         var raw: Int32 = 0
-        if waitpid(pid, &raw, WNOHANG) != pid { return (nil, []) }
-        status = raw & 0x7f == 0 ? raw >> 8 & 0xff : 128 + raw & 0x7f
+        let found = waitpid(pid, &raw, WNOHANG)
+        if found == pid {
+          status = raw & 0x7f == 0 ? raw >> 8 & 0xff : 128 + raw & 0x7f
+        } else if found < 0, errno == ECHILD {
+          status = -1
+        } else {
+          return (nil, [])
+        }
         defer { waiting = [] }
         return (status, waiting)
       }

@@ -81,18 +81,25 @@ enum System {
 
   static func lastError() -> String { String(cString: strerror(errno)) }
 
+  /// Held while a descriptor is made and marked as one that a child does not inherit, and while a child
+  /// is started. A child that starts between the two steps would keep the descriptor open.
+  static let beforeSpawn = Lock()
+
   /// Returns the two ends of a pipe: for reading, and for writing.
   static func pipe() throws(ClearwayError) -> (Int32, Int32) {
     var ends: [Int32] = [0, 0]
-    #if canImport(Glibc)
-      let status = Glibc.pipe(&ends)
-    #elseif canImport(Musl)
-      let status = Musl.pipe(&ends)
-    #else
-      let status = Darwin.pipe(&ends)
-    #endif
+    let status = beforeSpawn.held {
+      #if canImport(Glibc)
+        let status = Glibc.pipe(&ends)
+      #elseif canImport(Musl)
+        let status = Musl.pipe(&ends)
+      #else
+        let status = Darwin.pipe(&ends)
+      #endif
+      for end in ends where status == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      return status
+    }
     if status != 0 { throw ClearwayError(.failed, "no pipe could be made: \(lastError())") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
 

@@ -20,6 +20,8 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
   private var isSenderFull = false
   private var isPaused = false
   private var isPeerClosed = false
+  /// Whether the sink must still learn that the other end has room again.
+  private var mustDrain = false
   private var isDelivering = false
   private var hasEnded = false
   private var sink: (any ChannelSink)?
@@ -70,6 +72,7 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
     let isFirst = lock.held {
       if hasEnded { return false }
       hasEnded = true
+      mustDrain = false
       items.removeAll()
       items.append(.closed(reason))
       return true
@@ -84,10 +87,14 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
   private func add(_ item: Item) -> Bool {
     let hasRoom = lock.held {
       if hasEnded { return false }
-      if case .frame(let frame) = item { waitingBytes += weight(frame) }
+      switch item {
+      case .frame(let frame): waitingBytes += weight(frame)
+      // Not behind frames that a pause holds back: this end may be paused until it has room.
+      case .drained: mustDrain = true
       // After the end there is no sender to slow down, and the sink must learn of the end.
-      if case .closed = item { isPeerClosed = true }
-      items.append(item)
+      case .closed: isPeerClosed = true
+      }
+      if case .drained = item {} else { items.append(item) }
       if waitingBytes >= limits.windowBytes { isSenderFull = true }
       return !isSenderFull
     }
@@ -106,6 +113,7 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
 
   /// The next item that may be delivered. A pause holds back frames only, until the other end closes.
   private var next: Item? {
+    if mustDrain { return .drained }
     guard let first = items.first else { return nil }
     if isPaused, !isPeerClosed, case .frame = first { return nil }
     return first
@@ -118,9 +126,12 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
           isDelivering = false
           return (nil, false, nil)
         }
-        _ = items.popFirst()
-        if case .frame(let frame) = item { waitingBytes -= weight(frame) }
-        if case .closed = item {
+        switch item {
+        case .frame(let frame):
+          _ = items.popFirst()
+          waitingBytes -= weight(frame)
+        case .drained: mustDrain = false
+        case .closed:
           hasEnded = true
           items.removeAll()
         }

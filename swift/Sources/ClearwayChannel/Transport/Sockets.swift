@@ -19,6 +19,23 @@ public enum SocketAddress: Sendable, Equatable {
   case tcp(host: String, port: Int)
 }
 
+extension System {
+  /// Makes a non-blocking stream socket that a child process does not inherit. Returns -1 for a failure.
+  fileprivate static func socket(_ family: Int32) -> Int32 {
+    beforeSpawn.held {
+      #if canImport(Glibc)
+        let fd = Glibc.socket(family, stream, 0)
+      #elseif canImport(Musl)
+        let fd = Musl.socket(family, stream, 0)
+      #else
+        let fd = Darwin.socket(family, stream, 0)
+      #endif
+      if fd >= 0 { prepare(fd) }
+      return fd
+    }
+  }
+}
+
 extension StreamTransport {
   /// Connects to a listening socket. Throws ``ClearwayError/Code/failed`` if no one listens.
   ///
@@ -26,9 +43,10 @@ extension StreamTransport {
   public static func connect(
     to address: SocketAddress, limits: TransportLimits = .standard, timeout: Duration = .seconds(10)
   ) async throws -> StreamTransport {
-    let timeoutMs = timeout.milliseconds
+    // A sum with the time must not overflow.
+    let timeoutMs = min(timeout.milliseconds, 1 << 40)
     let fd = try await onThread(closing: System.close) { () throws(ClearwayError) in
-      try connected(address, timeoutMs: timeoutMs)
+      try connected(address, untilMs: SystemClock().nowMs + timeoutMs)
     }
     return try StreamTransport(input: fd, output: fd, name: "socket", limits: limits)
   }
@@ -128,14 +146,12 @@ private func forms<R>(
   throw ClearwayError(.failed, "\(address): \(System.lastError())")
 }
 
-func connected(_ address: SocketAddress, timeoutMs: Int64) throws(ClearwayError) -> Int32 {
-  try forms(address) { family, form, size in
-    let fd = socket(family, stream, 0)
+func connected(_ address: SocketAddress, untilMs: Int64) throws(ClearwayError) -> Int32 {
+  let clock = SystemClock()
+  return try forms(address) { family, form, size in
+    let fd = System.socket(family)
     if fd < 0 { return nil }
-    System.prepare(fd)
     noDelay(fd)
-    let clock = SystemClock()
-    let untilMs = clock.nowMs + min(timeoutMs, 1 << 40)
     var status = connect(fd, form, size)
     // A Unix socket whose listener has no room has not begun to connect. The system does not report
     // when there is room.
@@ -150,7 +166,7 @@ func connected(_ address: SocketAddress, timeoutMs: Int64) throws(ClearwayError)
     if status != 0, errno == EINPROGRESS {
       var place = pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)
       var failure: Int32 = ETIMEDOUT
-      if poll(&place, 1, Int32(clamping: untilMs - clock.nowMs)) > 0 {
+      if poll(&place, 1, Int32(clamping: max(0, untilMs - clock.nowMs))) > 0 {
         var width = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &width)
       }
@@ -191,9 +207,8 @@ public final class SocketListener: @unchecked Sendable {
   {
     try check("backlog", backlog, in: 1...4096)
     fd = try forms(address) { family, form, size in
-      let fd = socket(family, stream, 0)
+      let fd = System.socket(family)
       if fd < 0 { return nil }
-      System.prepare(fd)
       if family != Int32(AF_UNIX) {
         var yes: Int32 = 1
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -292,14 +307,20 @@ public final class SocketListener: @unchecked Sendable {
     }
   }
 
+  /// Accepts a connection that waits. Does not block.
   private static func acceptNow(_ fd: Int32) -> Int32 {
-    #if canImport(Glibc)
-      Glibc.accept(fd, nil, nil)
-    #elseif canImport(Musl)
-      Musl.accept(fd, nil, nil)
-    #else
-      Darwin.accept(fd, nil, nil)
-    #endif
+    System.beforeSpawn.held {
+      #if canImport(Glibc)
+        let accepted = Glibc.accept(fd, nil, nil)
+      #elseif canImport(Musl)
+        let accepted = Musl.accept(fd, nil, nil)
+      #else
+        let accepted = Darwin.accept(fd, nil, nil)
+      #endif
+      // A failure must keep its errno.
+      if accepted >= 0 { System.prepare(accepted) }
+      return accepted
+    }
   }
 
   /// Stops listening, and removes the Unix path. Connections that were accepted go on.

@@ -92,8 +92,11 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   }
 
   deinit {
-    // The thread of a transport that was opened keeps it until it has closed the streams.
-    if !isRunning, !isClosedReported, ownsStreams { closeStreams() }
+    // The thread of a transport that was opened or closed keeps it until it has closed the streams.
+    if !isRunning, ownsStreams {
+      closeStreams()
+      if let child { _ = System.thread { child.reap() } }
+    }
     System.close(wakeRead)
     System.close(wakeWrite)
   }
@@ -101,15 +104,22 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   /// The largest frame in bytes.
   public var frameBytesMax: Int { limits.frameBytesMax }
 
-  /// Starts to deliver frames to the sink.
+  /// Starts to deliver frames to the sink. After a close, only tells the sink of it.
   public func open(_ sink: any ChannelSink) {
-    let mustStart = lock.held {
+    let (mustStart, reason) = lock.held { () -> (Bool, CloseReason?) in
       precondition(self.sink == nil, "open() was called before")
+      if isClosedReported { return (false, end ?? .closed) }
       self.sink = sink
       defer { isRunning = true }
-      return !isRunning
+      return (!isRunning, nil)
     }
-    if mustStart { start() } else { wake() }
+    if let reason {
+      Task { sink.closed(reason) }
+    } else if mustStart {
+      start()
+    } else {
+      wake()
+    }
   }
 
   private func start() {
@@ -120,6 +130,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
       isClosedReported = true
       return self.sink
     }
+    if ownsStreams { closeStreams() }
     Task { sink?.closed(reason) }
   }
 
@@ -195,10 +206,10 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
     let clock = SystemClock()
     while true {
       deliverEarly()
-      let (wantsInput, wantsOutput, hasEnded, hasFailed, hasSink) = lock.held {
+      let (wantsInput, wantsOutput, hasEnded, hasFailed) = lock.held {
         (
           mayRead && !isInputOver && end == nil && sink != nil, !output.isEmpty, end != nil,
-          writeError != nil, sink != nil
+          writeError != nil
         )
       }
       if !hasRead, wantsInput {
@@ -207,11 +218,11 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
         isInputOver = reader.hasEnded
         continue
       }
-      if hasEnded, !wantsOutput, hasSink { break }
+      if hasEnded, !wantsOutput { break }
       if hasEnded || hasFailed, deadlineMs == nil {
         deadlineMs = clock.nowMs + (hasEnded ? Self.leaveMs : Self.endEventsMs)
       }
-      if let limit = deadlineMs, clock.nowMs >= limit, hasSink {
+      if let limit = deadlineMs, clock.nowMs >= limit {
         if hasEnded { break }
         deadlineMs = nil
         finish(CloseReason(.lost, "the other end closed its input"), isSent: false)
@@ -223,10 +234,13 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
         pollfd(fd: wantsOutput ? outputFD : -1, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: wakeRead, events: Int16(POLLIN), revents: 0),
       ]
-      _ = poll(&places, 3, hasSink ? timeout : -1)
+      _ = poll(&places, 3, timeout)
       if places[2].revents != 0 {
-        lock.held { isWoken = false }
-        _ = System.read(wakeRead, piece)
+        // Under the lock: this read must not take the byte of a later wake.
+        lock.held {
+          _ = System.read(wakeRead, piece)
+          isWoken = false
+        }
       }
       if places[1].revents != 0 { writeMore() }
       if places[0].revents != 0 { isInputOver = readMore(&reader, piece) }
@@ -262,8 +276,11 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   /// Whether to read on. The caller holds the lock.
   ///
   /// An end with marks also reads while the delivery is paused, because what the other end has taken
-  /// makes room for frames to send. What it reads then is bounded by the window.
-  private var mayRead: Bool { !isPaused || (window != nil && earlyBytes < limits.windowBytes) }
+  /// makes room for frames to send. The other end may send one frame beyond its window, and its window
+  /// may be as large as a frame of this end.
+  private var mayRead: Bool {
+    !isPaused || (window != nil && earlyBytes < limits.frameBytesMax + limits.windowBytes)
+  }
 
   // MARK: Events of the reader
 
@@ -370,7 +387,8 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
     let untilMs = clock.nowMs + Self.leaveMs
     reading: while clock.nowMs < untilMs {
       var place = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-      if poll(&place, 1, Int32(clamping: untilMs - clock.nowMs)) <= 0 { continue }
+      // A negative time would wait without a limit.
+      if poll(&place, 1, Int32(clamping: max(0, untilMs - clock.nowMs))) <= 0 { continue }
       switch System.read(input, piece) {
       case .bytes(let count) where count > 0: continue
       case .wouldBlock: continue

@@ -72,6 +72,10 @@ struct Received {
 
   /// The bytes of credit that the message uses.
   var weight: Int64 { attachments.reduce(Int64(body.count)) { $0 + Int64($1.count) } }
+
+  /// The bytes that it holds in memory while it waits. An empty attachment has four bytes in the frame,
+  /// and a range.
+  var memory: Int { Int(weight) + attachments.count * (4 + MemoryLayout<Range<Int>>.stride) }
 }
 
 private func padded(_ size: Int) -> Int { (size + 7) & ~7 }

@@ -5,7 +5,7 @@
 /// With the standard codec, the parts of a type are written straight into the message and read
 /// straight from it.
 public struct CodableCodec<Message: Codable & Sendable, Base: MessageCodec>: MessageCodec,
-  ExtendedCodec
+  CountingCodec, ExtendedCodec
 where Base.Message == Value {
   private let base: Base
   private let standard: StandardMessageCodec?
@@ -27,13 +27,27 @@ where Base.Message == Value {
 
   /// Returns the message of the bytes. Throws `DecodingError`, and the errors of the base.
   public func decode(_ bytes: UnsafeRawBufferPointer) throws -> Message {
+    try decode(bytes, valuesMax: .max)
+  }
+
+  func decode(_ bytes: UnsafeRawBufferPointer, valuesMax: Int) throws -> Message {
     guard let standard else {
-      return try ValueDecoder().decode(Message.self, from: try base.decode(bytes))
+      return try ValueDecoder().decode(Message.self, from: try value(bytes, valuesMax))
     }
+    let own = standard.rules.limits
+    let limits = CodecLimits(validDepth: own.depthMax, items: min(own.itemsMax, valuesMax))
+    let rules = StandardRules(limits, standard.rules.extensions)
     if standard.isEmptyNull, bytes.isEmpty {
-      return try null.withUnsafeBytes { try decodeMessage(Message.self, $0, standard.rules) }
+      return try null.withUnsafeBytes { try decodeMessage(Message.self, $0, rules) }
     }
-    return try decodeMessage(Message.self, bytes, standard.rules)
+    return try decodeMessage(Message.self, bytes, rules)
+  }
+
+  private func value(_ bytes: UnsafeRawBufferPointer, _ valuesMax: Int) throws -> Value {
+    guard let counting = base as? any ReceivingCodec,
+      let value = try counting.decode(bytes, valuesMax: valuesMax, attachments: nil) as? Value
+    else { return try base.decode(bytes) }
+    return value
   }
 }
 

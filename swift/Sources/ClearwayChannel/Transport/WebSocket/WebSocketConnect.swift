@@ -31,8 +31,7 @@ extension StreamTransport {
       closing: { (opened: OpenedWebSocket) in System.close(opened.fd) }
     ) { () throws(ClearwayError) -> OpenedWebSocket in
       let untilMs = SystemClock().nowMs + timeoutMs
-      let fd = try connected(
-        .tcp(host: address.host, port: address.port), timeoutMs: timeoutMs)
+      let fd = try connected(.tcp(host: address.host, port: address.port), untilMs: untilMs)
       do throws(ClearwayError) {
         return try WebSocketHandshake(fd, untilMs).run(address, offers)
       } catch {
