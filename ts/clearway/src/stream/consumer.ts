@@ -76,8 +76,8 @@ export class Consumer extends Reader {
   }
 
   /**
-   * Returns the values that have arrived, as an array of 1 to 1,024 values. Waits for the first one. The array also has the values of the
-   * same message. A table, and a value with instances of classes, comes in an array of its own.
+   * Returns the values that have arrived, as an array of 1 to 1,024 values, but at most about half of the window. Waits for the first one.
+   * The array also has the values of the same message. A table, and a value with instances of classes, comes in an array of its own.
    */
   nextBatch(): Promise<IteratorResult<unknown>> {
     return this.#read(true);
@@ -185,8 +185,16 @@ export class Consumer extends Reader {
     // If the code that makes such a value throws, only the read of this value may fail.
     if (this.#isTableNext) return revive(this.#take(), (value) => stepOf([value]));
     const values: unknown[] = [];
+    const granted = this.#credit.left.items;
+    // The array ends when the producer gets more credit. The grant then leaves while the reader works on this array, so that both threads
+    // work. With both halves of a window in one array, each thread would wait for the other.
     do values.push(this.#take());
-    while (this.#hasReady && values.length < batchItemsMax && !this.#isTableNext);
+    while (
+      this.#hasReady &&
+      values.length < batchItemsMax &&
+      !this.#isTableNext &&
+      this.#credit.left.items === granted
+    );
     return stepOf(values);
   }
 

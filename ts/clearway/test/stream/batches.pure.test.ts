@@ -55,9 +55,9 @@ describe("a reader of arrays", () => {
     message(consumer, ...upTo(1024));
     await first;
     message(consumer, ...upTo(1024));
-    message(consumer, ...upTo(100));
+    message(consumer, ...upTo(512));
     expect(await consumer.nextBatch()).toEqual(step(upTo(batchItemsMax)));
-    expect(await consumer.nextBatch()).toEqual(step(upTo(100)));
+    expect(await consumer.nextBatch()).toEqual(step(upTo(512)));
   });
 
   test("starts the producer, and grants it the same credit as a reader of values", async () => {
@@ -66,7 +66,18 @@ describe("a reader of arrays", () => {
     expect(wire.text).toBe("+4");
     message(consumer, "a", "b", "c", "d");
     await first;
+    await consumer.nextBatch();
     expect(wire.text).toBe("+4+2+2");
+  });
+
+  test("gets an array that ends when the producer gets more credit, so that the producer works while the array is read", async () => {
+    const { consumer, wire } = make(8);
+    const first = consumer.nextBatch();
+    message(consumer, ..."abcdef");
+    expect(await first).toEqual(step([..."abcd"]));
+    expect(wire.text).toBe("+8+4");
+    expect(await consumer.nextBatch()).toEqual(step([..."ef"]));
+    expect(wire.text).toBe("+8+4");
   });
 
   test("gets the end value after the last array, and undefined afterwards", async () => {
