@@ -123,9 +123,14 @@ async function run(part, number, stop) {
   const exit = new Promise((resolveExit) => {
     child.once("exit", (code, signal) => {
       children.delete(child);
-      if (ended === undefined) died = signal ?? `exit code ${code}`;
-      for (const { reach } of Object.values(marks)) reach();
-      resolveExit(code);
+      const end = () => {
+        if (ended === undefined) died = signal ?? `exit code ${code}`;
+        for (const { reach } of Object.values(marks)) reach();
+        resolveExit(code);
+      };
+      // If several processes exit at once, Node reports an exit before it has read the last messages of the process.
+      if (child.connected) child.once("disconnect", end);
+      else end();
     });
   });
   child.on("error", (error) => (died = String(error)));
