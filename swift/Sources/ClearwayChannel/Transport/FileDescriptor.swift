@@ -36,6 +36,22 @@ enum System {
     }
   }
 
+  /// Reads and drops what arrives, until the end of the input or the limit.
+  static func readToEnd(_ fd: Int32, _ piece: UnsafeMutableRawBufferPointer, atMostMs: Int64) {
+    let clock = SystemClock()
+    let untilMs = clock.nowMs + atMostMs
+    while clock.nowMs < untilMs {
+      var place = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+      // A negative time would wait without a limit.
+      if poll(&place, 1, Int32(clamping: max(0, untilMs - clock.nowMs))) <= 0 { continue }
+      switch read(fd, piece) {
+      case .bytes(let count) where count > 0: continue
+      case .wouldBlock: continue
+      default: return
+      }
+    }
+  }
+
   private static func platformRead(_ fd: Int32, _ to: UnsafeMutableRawPointer?, _ count: Int) -> Int
   {
     #if canImport(Glibc)

@@ -247,7 +247,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
     }
     reportClosed()
     // The child's end owns its copy of the standard output, and not its standard input.
-    if ownsStreams { linger(piece, clock) } else { System.close(outputFD) }
+    if ownsStreams { linger(piece) } else { System.close(outputFD) }
     child?.reap()
   }
 
@@ -378,23 +378,13 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
 
   /// Ends the output, and reads to the end of the input. A socket that is closed with unread bytes
   /// would reset the connection, and the other end could lose the reason.
-  private func linger(_ piece: UnsafeMutableRawBufferPointer, _ clock: SystemClock) {
+  private func linger(_ piece: UnsafeMutableRawBufferPointer) {
     if input == outputFD {
       _ = shutdown(input, Int32(SHUT_WR))
     } else {
       System.close(outputFD)
     }
-    let untilMs = clock.nowMs + Self.leaveMs
-    reading: while clock.nowMs < untilMs {
-      var place = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-      // A negative time would wait without a limit.
-      if poll(&place, 1, Int32(clamping: max(0, untilMs - clock.nowMs))) <= 0 { continue }
-      switch System.read(input, piece) {
-      case .bytes(let count) where count > 0: continue
-      case .wouldBlock: continue
-      default: break reading
-      }
-    }
+    System.readToEnd(input, piece, atMostMs: Self.leaveMs)
     System.close(input)
   }
 
