@@ -81,6 +81,7 @@ export class Run {
   #claim: number | undefined;
   // Number of this beginning of the call, among those that are counted.
   #begun = 1;
+  #counted = false;
   #given = false;
   #gaveUp = false;
 
@@ -140,6 +141,8 @@ export class Run {
   async #call(): Promise<WireCall> {
     const { codec, values, tasks } = this.#context;
     const { content } = this.#envelope;
+    // A stored value that ends the process while it is read would otherwise end all processes, one by one.
+    if ("object" in content) await this.#begin(undefined);
     const bytes =
       "bytes" in content ? content.bytes : await this.#servers(values.get(content.object, content.objectBytes));
     const call = decodeCall(codec, bytes, true);
@@ -182,11 +185,13 @@ export class Run {
     });
   }
 
-  // An idempotent task may begin `tries` times. The first beginning is not counted, so that a call which ends at once costs nothing more.
-  async #begin(task: string): Promise<void> {
+  // An idempotent task may begin `tries` times, and so may the reading of a stored value. The first beginning is not counted, so that a call
+  // which ends at once costs nothing more.
+  async #begin(task: string | undefined): Promise<void> {
     const { claims, counters, settings } = this.#context;
     const { again, deliveries } = this.#delivery;
-    if (!again) return;
+    if (!again || this.#counted) return;
+    this.#counted = true;
     const before = await this.#servers(claims.countBeginning(this.#envelope.id));
     this.#begun = before + 2;
     // Without an earlier count, only the servers' own number shows that the call has begun before.
@@ -211,19 +216,19 @@ export class Run {
   }
 
   // Puts the call into the dead-letter stream. Returns the error for its caller.
-  async #giveUp(task: string, cause: unknown): Promise<ClearwayError> {
+  async #giveUp(task: string | undefined, cause: unknown): Promise<ClearwayError> {
     const { publisher, names, settings, counters } = this.#context;
     const { id } = this.#envelope;
     const facts = headers();
     facts.set("Nats-Msg-Id", id);
-    facts.set("Clearway-Task", encodeURIComponent(task));
+    if (task !== undefined) facts.set("Clearway-Task", encodeURIComponent(task));
     facts.set("Clearway-Deliveries", String(this.#delivery.deliveries));
     await this.#servers(publisher.publish(names.deadLetter(id), this.#delivery.body, facts));
     counters.deadLetters++;
     this.#gaveUp = true;
     return caused(
       "dead-letter",
-      `the call of "${task}" was given up after ${settings.tries} runs without an outcome`,
+      `the call${task === undefined ? "" : ` of "${task}"`} was given up after ${settings.tries} runs without an outcome`,
       cause,
     );
   }
