@@ -4,6 +4,7 @@ import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
 import { headers, type NatsConnection, nuid } from "@nats-io/transport-node";
 import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused, unmoved } from "clearway/remote";
+import { onAbort } from "../request/limits.js";
 import { outcome, own } from "../request/outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
@@ -135,7 +136,6 @@ export class DurableCaller {
     const { promise, resolve, fail } = outcome();
     try {
       this.#checkOpen();
-      settings.signal?.throwIfAborted();
       if (this.#open.size >= this.#parts.settings.openMax) {
         throw new ClearwayError("queue-full", `${this.#open.size} calls wait for an outcome, and openMax is reached`);
       }
@@ -146,6 +146,11 @@ export class DurableCaller {
       this.#open.add(id, open);
       this.#counters.calls++;
       open.release = limited(settings, (reason) => this.#cancel(id, open, reason));
+      if (open.cancelled) {
+        // The signal aborted before the call could be sent, perhaps while its arguments were read.
+        open.release?.();
+        return promise;
+      }
       this.#store({ id, caller: this.#id, callback: "", cancellable: open.release !== undefined }, call, settings).then(
         (stored) => {
           open.stored = stored;
@@ -182,7 +187,6 @@ export class DurableCaller {
 
   async #result(id: string, limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Promise<unknown> {
     this.#checkOpen();
-    limits.signal?.throwIfAborted();
     const controller = new AbortController();
     const release = limited(limits, (reason) => controller.abort(reason));
     const ended = (): void => controller.abort(this.#life.signal.reason);
@@ -192,7 +196,7 @@ export class DurableCaller {
       this.#bytes.received += body.length;
       const [first] = readOutcomes(body);
       if (first === undefined) throw new ClearwayError("protocol", `the outcome of the call ${id} is empty`);
-      return await this.#read(first);
+      return await unlessAborted(this.#read(first), controller.signal);
     } finally {
       release?.();
       this.#life.signal.removeEventListener("abort", ended);
@@ -285,7 +289,11 @@ export class DurableCaller {
   #drop(id: string, { seq }: Stored): void {
     const { context, manager, names } = this.#parts;
     if (context.connection.isClosed()) return;
-    context.connection.publish(names.drop, id);
+    try {
+      context.connection.publish(names.drop, id);
+    } catch {
+      // The connection is draining. The call runs, and its outcome is dropped.
+    }
     // Rejects if a worker was faster.
     manager.streams.deleteMessage(names.calls, seq, false).catch(() => {});
   }
@@ -323,6 +331,14 @@ export class DurableCaller {
     if (reply.ok) return reply.value;
     throw own(reply.error);
   }
+}
+
+// Rejects with the signal's reason if it aborts first.
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    onAbort(signal, reject);
+  });
 }
 
 // The servers name the limits of a stream and of their disk in the text of the error.

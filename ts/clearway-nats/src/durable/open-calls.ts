@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
+import { onAbort } from "../request/limits.js";
 import { timerMsMax } from "../timer.js";
 import type { Stored } from "./publisher.js";
 
@@ -81,8 +82,8 @@ export class OpenCalls {
 }
 
 /**
- * Calls `cancel` with the reason when the signal aborts or the deadline is over. Returns a function that ends this, or undefined if there is
- * nothing to end.
+ * Calls `cancel` with the reason when the signal aborts or the deadline is over, and at once if the signal has aborted. Returns a function
+ * that ends this, or undefined if there is nothing to end. Neither throws, whatever the signal does.
  */
 export function limited(
   { signal, deadlineMs }: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
@@ -93,10 +94,9 @@ export function limited(
   const late = (): void => cancel(new ClearwayError("deadline", message));
   // A longer deadline is as good as none: the servers do not keep a call for so long.
   const timer = deadlineMs === undefined || deadlineMs > timerMsMax ? undefined : setTimeout(late, deadlineMs);
-  const aborted = (): void => cancel(signal?.reason);
-  signal?.addEventListener("abort", aborted);
+  const ignore = signal && onAbort(signal, cancel);
   return () => {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", aborted);
+    ignore?.();
   };
 }

@@ -167,6 +167,35 @@ describe.skipIf(noServer)("the options of a durable call", () => {
     expect(worker.stats().received).toBe(0);
   });
 
+  test("reject a call whose signal aborts while its arguments are read, and do not store it", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const controller = new AbortController();
+    const argument = {
+      get late() {
+        controller.abort(new Error("while encoding"));
+        return 1;
+      },
+    };
+    await expect(work.with({ signal: controller.signal }).call.echo(argument)).rejects.toThrow("while encoding");
+    expect(work.stats()).toMatchObject({ open: 0, unconfirmed: 0, cancelled: 1 });
+  });
+
+  test("cancel a call also while its connection drains", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const controller = new AbortController();
+    const call = work.with({ signal: controller.signal }).call.add(1, 1);
+    await expect.poll(() => work.stats().unconfirmed).toBe(0);
+    // An error in a listener of the signal would end the process.
+    const drained = nats.drain();
+    controller.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+    await drained;
+  });
+
   test.each([
     [{ key: {} }, "key must be a finite number"],
     [{ priority: Number.NaN }, "priority must be a finite number"],

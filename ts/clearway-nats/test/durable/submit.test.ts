@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Objm } from "@nats-io/obj";
 import type { Msg } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { readCallback } from "../../src/durable/callback.js";
+import { writeOutcome } from "../../src/durable/layout.js";
+import { namesOf, objectName } from "../../src/durable/names.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, serve } from "./harness.js";
@@ -127,6 +131,23 @@ describe.skipIf(noServer)("waiting for a result", () => {
     await expect(waiting).rejects.toThrow("bored");
     await serve(nats);
     await expect(work.result(id)).resolves.toBe(3);
+  });
+
+  test("ends with the signal also while a large result is read", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const { values, result } = namesOf("work", "0");
+    const object = objectName("x");
+    await (await new Objm(jetstream(nats)).create(values)).putBlob({ name: object }, new Uint8Array(5));
+    // Without its chunks, the object never comes.
+    await (await jetstreamManager(nats)).streams.purge(`OBJ_${values}`, { filter: `$O.${values}.C.>` });
+    nats.publish(result("x"), writeOutcome({ id: "x", content: { object, objectBytes: 5 } }));
+    const controller = new AbortController();
+    const waiting = work.result("x", { signal: controller.signal });
+    await expect.poll(() => work.stats().bytes.received).toBeGreaterThan(0);
+    controller.abort(new Error("bored"));
+    await expect(waiting).rejects.toThrow("bored");
   });
 
   test("ends when the pool ends", async () => {
