@@ -126,6 +126,27 @@ describe.skipIf(noServer)("a sign of life", () => {
     expect(await waits).toBe(4);
   });
 
+  test("a call that was held back has the whole silenceMs from the moment at which it is sent", async () => {
+    const module = newModule();
+    const clock = new ManualClock();
+    const server = await serve({ servers: nats.url, module }, new ManualClock());
+    const proxy = await startProxy(nats.server.port);
+    const pool = await open({ servers: proxy.url, module, silenceMs: 3_000, nats: { reconnectTimeWait: 20 } }, clock);
+    expect(await pool.call.add(1, 1)).toBe(2);
+    proxy.cut();
+    await until(() => proxy.accepted > 1);
+    const controller = new AbortController();
+    const held = pool.with({ signal: controller.signal }).call.untilCancelled();
+    const ended = expect(held).rejects.toBe("end");
+    clock.advance(3 * second);
+    proxy.mend();
+    await until(() => server.stats().request!.open === 1);
+    clock.advance(3 * second);
+    expect(pool.stats().open).toBe(1);
+    controller.abort("end");
+    await ended;
+  });
+
   test("a call fails with worker-lost at once when its worker is gone and the caller sends it something", async () => {
     const { pool, server } = await pair(nats.url);
     const stream = pool.with({ window: { items: 2 } }).call.count(1_000_000);
