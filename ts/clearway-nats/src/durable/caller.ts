@@ -11,7 +11,7 @@ import { watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
 import { classOf, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
-import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding } from "./options.js";
+import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding, resendMsMaxOf } from "./options.js";
 import { Publisher, type Stored, StoreError } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
 import { StoredResults } from "./stored-results.js";
@@ -272,7 +272,7 @@ export class DurableCaller {
     const once = headers();
     once.set("Nats-Msg-Id", envelope.id);
     try {
-      return await this.#publisher.publish(subject, body, once);
+      return await this.#publisher.publish(subject, body, once, resendMsMaxOf(settings));
     } catch (reason) {
       throw reason instanceof StoreError ? refusal(reason) : reason;
     }

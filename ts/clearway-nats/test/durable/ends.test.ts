@@ -4,6 +4,8 @@ import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { writeOutcome } from "../../src/durable/layout.js";
 import { namesOf } from "../../src/durable/names.js";
+import { callerSettingsOf } from "../../src/durable/options.js";
+import { ensureStreams } from "../../src/durable/streams.js";
 import { encodeResult, wireCodec } from "../../src/wire/call.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
@@ -97,6 +99,16 @@ describe.skipIf(noServer)("the number of partitions", () => {
     const keys = Array.from({ length: 100 }, (_, n) => `key-${n}`);
     const sums = await Promise.all(keys.map((key, n) => (n % 2 ? work : other).with({ key }).call.add(n, 1)));
     expect(sums).toEqual(keys.map((_, n) => n + 1));
+  });
+});
+
+describe.skipIf(noServer)("the time in which the servers know an id", () => {
+  test("is that of the process that has created the queue", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const manager = await jetstreamManager(nats);
+    await ensureStreams(manager, names, callerSettingsOf({ dedupMs: 10_000 }));
+    await expect(ensureStreams(manager, names, callerSettingsOf({}))).resolves.toMatchObject({ dedupMs: 10_000 });
   });
 });
 

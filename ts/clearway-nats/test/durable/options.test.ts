@@ -20,6 +20,14 @@ describe("the options of durable mode", () => {
     expect(() => callerSettingsOf({ tries: 5 } as object)).toThrow(/durable\.tries must be a known option/);
   });
 
+  test("of a caller send a call again while the servers still know its id", () => {
+    expect(() => callerSettingsOf({ dedupMs: 10_000, resendMs: 5_001 })).toThrow(
+      "durable.resendMs must be at most half of dedupMs, which is 10000: durable.resendMs=5001",
+    );
+    expect(callerSettingsOf({ dedupMs: 10_000 })).toMatchObject({ resendMs: 2_500 });
+    expect(callerSettingsOf({ dedupMs: 10_000, resendMs: 5_000 })).toMatchObject({ resendMs: 5_000 });
+  });
+
   test("have defaults", () => {
     expect(callerSettingsOf({})).toMatchObject({ storage: "file", replicas: 1, partitions: 16, openMax: 65_536 });
     expect(serveSettingsOf({})).toMatchObject({ tries: 5, ackWaitMs: 30_000 });
