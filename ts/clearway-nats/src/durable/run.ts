@@ -92,6 +92,11 @@ export class Run {
     this.#controller = envelope.cancellable ? new AbortController() : undefined;
   }
 
+  /** Place of the call in the queue's stream. */
+  get seq(): number {
+    return this.#delivery.seq;
+  }
+
   /** Runs the call. Never rejects. Resolves with false if the call was given back or will come again. */
   async work(): Promise<boolean> {
     const { counters, onError } = this.#context;

@@ -138,8 +138,9 @@ class Server implements ServedMode<DurableServeStats> {
   readonly #context: RunContext;
   readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
   readonly #runs = new Map<string, Run>();
-  #ended = new Set<string>();
-  #endedBefore = new Set<string>();
+  // The places of ended calls in the stream, by id.
+  #ended = new Map<string, number>();
+  #endedBefore = new Map<string, number>();
   readonly #capacity: Capacity;
   readonly #pullers: readonly Puller[];
   readonly #repair: AckRepair;
@@ -228,9 +229,10 @@ class Server implements ServedMode<DurableServeStats> {
     }
     const { id } = envelope;
     const known = this.#runs.get(id);
-    if (known !== undefined || this.#ended.has(id) || this.#endedBefore.has(id)) {
+    if (known !== undefined || this.#hasEnded(id, delivery)) {
       counters.duplicates++;
-      if (known) known.deliveredAgain(delivery);
+      // A message at another place is a second one with the id of an open call. The first one stays in the queue until the call has ended.
+      if (known?.seq === delivery.seq) known.deliveredAgain(delivery);
       else delivery.ack();
       release();
       return;
@@ -241,7 +243,7 @@ class Server implements ServedMode<DurableServeStats> {
     void begun.work().then((ended) => {
       this.#runs.delete(id);
       this.#capacity.ended();
-      if (ended) this.#remember(id);
+      if (ended) this.#remember(id, delivery);
       release();
       if (this.#runs.size === 0) this.#idle?.();
     });
@@ -259,11 +261,16 @@ class Server implements ServedMode<DurableServeStats> {
     }
   }
 
-  // Remembers at least the last `endedMax` calls. A set is slow when its oldest entry is deleted again and again, so there are two.
-  #remember(id: string): void {
-    this.#ended.add(id);
+  // Remembers at least the last `endedMax` calls. A map is slow when its oldest entry is deleted again and again, so there are two.
+  #remember(id: string, { seq }: Delivery): void {
+    this.#ended.set(id, seq);
     if (this.#ended.size < endedMax) return;
     this.#endedBefore = this.#ended;
-    this.#ended = new Set();
+    this.#ended = new Map();
+  }
+
+  // Another message with the id of a call that has ended is another call. The servers have decided that when they stored it.
+  #hasEnded(id: string, { seq }: Delivery): boolean {
+    return this.#ended.get(id) === seq || this.#endedBefore.get(id) === seq;
   }
 }
