@@ -10,9 +10,9 @@ import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wir
 import { watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
 import { classOf, type Names, namesOf, partitionOf } from "./names.js";
-import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
+import { limited, type OpenCall, OpenCalls, type StoredCall } from "./open-calls.js";
 import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding, resendMsMaxOf } from "./options.js";
-import { Publisher, type Stored, StoreError } from "./publisher.js";
+import { Publisher, StoreError } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
 import { StoredResults } from "./stored-results.js";
 import { ensureStreams, managerOf } from "./streams.js";
@@ -196,7 +196,7 @@ export class DurableCaller {
       this.#bytes.received += body.length;
       const [first] = readOutcomes(body);
       if (first === undefined) throw new ClearwayError("protocol", `the outcome of the call ${id} is empty`);
-      return await unlessAborted(this.#read(first), controller.signal);
+      return await unlessAborted(this.#read(first, controller.signal), controller.signal);
     } finally {
       release?.();
       this.#life.signal.removeEventListener("abort", ended);
@@ -261,7 +261,7 @@ export class DurableCaller {
     envelope: Omit<CallEnvelope, "content">,
     call: Uint8Array,
     { key, priority }: DurableCallSettings,
-  ): Promise<Stored> {
+  ): Promise<StoredCall> {
     const { names, settings } = this.#parts;
     const subject =
       key === undefined ? names.plain(classOf(priority)) : names.keyed(partitionOf(key, settings.partitions));
@@ -271,9 +271,15 @@ export class DurableCaller {
     this.#bytes.sent += body.length;
     const once = headers();
     once.set("Nats-Msg-Id", envelope.id);
+    const object = "object" in content ? content.object : undefined;
     try {
-      return await this.#publisher.publish(subject, body, once, resendMsMaxOf(settings));
+      const stored = await this.#publisher.publish(subject, body, once, resendMsMaxOf(settings));
+      // Another message with the id was stored. One that was sent twice may be that message itself, and a worker process deletes its object.
+      if (object !== undefined && stored.duplicate && !stored.resent) void this.#values.delete(object);
+      return { ...stored, object };
     } catch (reason) {
+      const refused = reason instanceof StoreError || (reason as { code?: unknown }).code === "not-allowed";
+      if (object !== undefined && refused) void this.#values.delete(object);
       throw reason instanceof StoreError ? refusal(reason) : reason;
     }
   }
@@ -285,8 +291,8 @@ export class DurableCaller {
     if (open.stored) this.#drop(id, open.stored);
   }
 
-  // Removes a call from the queue, if no worker process has received it, and tells the process that has it.
-  #drop(id: string, { seq }: Stored): void {
+  // Removes a call from the queue, if no worker process has ended it, and tells the process that has it.
+  #drop(id: string, { seq, object }: StoredCall): void {
     const { context, manager, names } = this.#parts;
     if (context.connection.isClosed()) return;
     try {
@@ -294,8 +300,10 @@ export class DurableCaller {
     } catch {
       // The connection is draining. The call runs, and its outcome is dropped.
     }
-    // Rejects if a worker was faster.
-    manager.streams.deleteMessage(names.calls, seq, false).catch(() => {});
+    manager.streams.deleteMessage(names.calls, seq, false).then(
+      () => (object === undefined ? undefined : this.#values.delete(object)),
+      () => {}, // a worker process was faster, and deletes the object
+    );
   }
 
   #receive(body: Uint8Array): void {
@@ -325,8 +333,9 @@ export class DurableCaller {
   }
 
   // Returns the result in an outcome. Throws the task's error.
-  async #read({ content }: OutcomeEnvelope): Promise<unknown> {
-    const bytes = "bytes" in content ? content.bytes : await this.#values.get(content.object, content.objectBytes);
+  async #read({ content }: OutcomeEnvelope, signal?: AbortSignal): Promise<unknown> {
+    const bytes =
+      "bytes" in content ? content.bytes : await this.#values.get(content.object, content.objectBytes, signal);
     const reply = decodeReply(this.#codec, bytes);
     if (reply.ok) return reply.value;
     throw own(reply.error);

@@ -11,6 +11,7 @@ import {
   TimeoutError,
 } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
+import { onAbort } from "../request/limits.js";
 import { watchConnection } from "./connection.js";
 
 /** The part of an object store that an {@link ObjectReader} uses. */
@@ -43,18 +44,21 @@ export class ObjectReader {
   readonly #connection: NatsConnection;
   readonly #name: string;
   readonly #size: number;
+  readonly #signal: AbortSignal | undefined;
   #stalls = 0;
 
-  constructor(connection: NatsConnection, name: string, size: number) {
+  constructor(connection: NatsConnection, name: string, size: number, signal?: AbortSignal) {
     this.#connection = connection;
     this.#name = name;
     this.#size = size;
+    this.#signal = signal;
   }
 
   /**
    * Reads the object. Allocates its size after the servers have confirmed it.
    *
    * Rejects with `protocol` if the object is missing, damaged, a link, or does not have the size, and if its chunks do not come three times.
+   * Rejects with `cancelled` when the signal aborts.
    * Any other error concerns the connection or the servers: the same read may succeed later.
    */
   async read(store: ReadableStore): Promise<Uint8Array> {
@@ -66,12 +70,16 @@ export class ObjectReader {
     // The client does not notice for a minute that the chunks of an interrupted read no longer come.
     const lost = (): void => interrupt(new Interrupted("the connection was interrupted"));
     const unwatch = watchConnection(this.#connection, { disconnected: lost, reconnected: lost, closed: lost });
+    const cancelled = (): void =>
+      interrupt(new ClearwayError("cancelled", `the read of the object ${this.#name} was cancelled`));
+    const ignoreSignal = this.#signal && onAbort(this.#signal, cancelled);
     try {
       return await this.#read(store, interrupted);
     } catch (reason) {
       throw this.#judged(reason);
     } finally {
       unwatch();
+      ignoreSignal?.();
     }
   }
 

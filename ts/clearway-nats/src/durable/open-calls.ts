@@ -4,6 +4,12 @@ import { onAbort } from "../request/limits.js";
 import { timerMsMax } from "../timer.js";
 import type { Stored } from "./publisher.js";
 
+/** A call that the servers have confirmed. */
+export interface StoredCall extends Stored {
+  /** The object with its arguments, if they are too large for a message. */
+  readonly object: string | undefined;
+}
+
 /** A call that waits for its outcome. */
 export interface OpenCall {
   readonly resolve: (value: unknown) => void;
@@ -12,7 +18,7 @@ export interface OpenCall {
   /** Ends the timer and the listener of the call. */
   release: (() => void) | undefined;
   /** Place of the call in the queue's stream, when the servers have confirmed it. */
-  stored: Stored | undefined;
+  stored: StoredCall | undefined;
   /** Whether the call was cancelled. */
   cancelled: boolean;
 }

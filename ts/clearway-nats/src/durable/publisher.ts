@@ -9,6 +9,8 @@ export interface Stored {
   readonly seq: number;
   /** Whether a message with the same id was stored before, and this one was not. */
   readonly duplicate: boolean;
+  /** Whether the message was sent more than once, so that it may be a duplicate of itself. */
+  readonly resent: boolean;
 }
 
 /** The servers' refusal to store a message. `code` is the number of JetStream's own error. */
@@ -35,6 +37,7 @@ interface Waiting {
   sweep: number;
   /** When the message was sent the first time while there was a connection. */
   sentMs: number | undefined;
+  resent: boolean;
 }
 
 /** Settings of a {@link Publisher}. */
@@ -126,7 +129,18 @@ export class Publisher {
       if (this.#ended) return reject(this.#ended);
       const token = (this.#tokens++).toString(36);
       const sweep = this.#sweep;
-      const waiting = { token, subject, body, headers, resolve, reject, resendMsMax, sweep, sentMs: undefined };
+      const waiting = {
+        token,
+        subject,
+        body,
+        headers,
+        resolve,
+        reject,
+        resendMsMax,
+        sweep,
+        sentMs: undefined,
+        resent: false,
+      };
       if (this.#hasRoom) this.#send(waiting);
       else this.#queue.push(waiting);
     });
@@ -188,7 +202,7 @@ export class Publisher {
       waiting.reject(answer);
     } else {
       this.#settle(waiting);
-      waiting.resolve(answer);
+      waiting.resolve({ ...answer, resent: waiting.resent });
     }
   }
 
@@ -217,6 +231,7 @@ export class Publisher {
         continue;
       }
       this.resent++;
+      waiting.resent = true;
       waiting.sweep = this.#sweep + 1;
       this.#transmit(waiting);
     }
@@ -225,7 +240,7 @@ export class Publisher {
 }
 
 // Returns the servers' answer to a published message. Undefined for anything else.
-function readAnswer(message: Msg): Stored | StoreError | undefined {
+function readAnswer(message: Msg): Omit<Stored, "resent"> | StoreError | undefined {
   try {
     const answer = message.json<{
       stream?: unknown;

@@ -148,8 +148,9 @@ export class Run {
     const { content } = this.#envelope;
     // A stored value that ends the process while it is read would otherwise end all processes, one by one.
     if ("object" in content) await this.#begin(undefined);
+    const signal = this.#controller?.signal;
     const bytes =
-      "bytes" in content ? content.bytes : await this.#servers(values.get(content.object, content.objectBytes));
+      "bytes" in content ? content.bytes : await this.#servers(values.get(content.object, content.objectBytes, signal));
     const call = decodeCall(codec, bytes, true);
     if (!tasks.has(call.task)) {
       throw new ClearwayError("unknown-task", `the module ${this.#context.module} exposes no task "${call.task}"`);

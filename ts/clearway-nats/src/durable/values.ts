@@ -44,11 +44,12 @@ export class Values {
 
   /**
    * Reads an object of a known size. Allocates that size, after it was checked. Rejects with `too-large` above `valueBytesMax`, with `protocol`
-   * if the object is missing, damaged or does not have that size, and with `transport-closed` when the connection has ended.
+   * if the object is missing, damaged or does not have that size, with `cancelled` when the signal aborts, and with `transport-closed` when the
+   * connection has ended.
    */
-  async get(name: string, size: number): Promise<Uint8Array> {
+  async get(name: string, size: number, signal?: AbortSignal): Promise<Uint8Array> {
     this.check("a stored value", size);
-    const reader = new ObjectReader(this.#connection, name, size);
+    const reader = new ObjectReader(this.#connection, name, size, signal);
     const bytes = await persistently(this.#connection, async () => reader.read(await this.#open()));
     this.ledger.readBytes += size;
     return bytes;

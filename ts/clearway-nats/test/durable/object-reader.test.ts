@@ -28,8 +28,9 @@ function setup(parts: Partial<ReadableStore> = {}) {
     },
     ...parts,
   } as ReadableStore;
-  const reader = new ObjectReader(connection.nats, "a", 4);
-  return { connection, streams, cancelled, read: () => reader.read(store) };
+  const controller = new AbortController();
+  const reader = new ObjectReader(connection.nats, "a", 4, controller.signal);
+  return { connection, controller, streams, cancelled, read: () => reader.read(store) };
 }
 
 describe("reading an object", () => {
@@ -72,6 +73,17 @@ describe("reading an object", () => {
       await expect(read()).rejects.toBe(error);
     },
   );
+
+  test("ends with cancelled when the signal aborts, also before it begins", async () => {
+    const { controller, streams, cancelled, read } = setup();
+    const failed = expect(read()).rejects.toMatchObject({ code: "cancelled" });
+    await vi.waitFor(() => expect(streams).toHaveLength(1));
+    controller.abort("why");
+    await failed;
+    expect(cancelled).toHaveBeenCalledOnce();
+    await expect(read()).rejects.toMatchObject({ code: "cancelled" });
+    expect(vi.getTimerCount()).toBe(0);
+  });
 
   test("that the client cannot read fails with protocol", async () => {
     const { read } = setup({ get: () => Promise.reject(new Error("unknown digest type: x")) });

@@ -28,7 +28,7 @@ describe("the publisher", () => {
     const stored = publisher.publish("a", body);
     const reply = connection.take()[0]!.reply!;
     connection.deliver(reply, { body: JSON.stringify({ stream: "S", seq: 9, duplicate: true }) });
-    await expect(stored).resolves.toEqual({ stream: "S", seq: 9, duplicate: true });
+    await expect(stored).resolves.toEqual({ stream: "S", seq: 9, duplicate: true, resent: false });
     expect(publisher.unconfirmed).toBe(0);
   });
 
@@ -65,7 +65,7 @@ describe("the publisher", () => {
     expect(publisher.resent).toBe(1);
     confirm(connection, first!.reply, 1);
     confirm(connection, first!.reply, 2);
-    await expect(stored).resolves.toMatchObject({ seq: 1 });
+    await expect(stored).resolves.toMatchObject({ seq: 1, resent: true });
   });
 
   test("does not send a message again before a whole period is over", () => {

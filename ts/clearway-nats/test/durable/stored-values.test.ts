@@ -6,7 +6,7 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { writeCall } from "../../src/durable/layout.js";
 import { namesOf, objectName } from "../../src/durable/names.js";
-import { serveSettingsOf } from "../../src/durable/options.js";
+import { type DurableCallerOptions, serveSettingsOf } from "../../src/durable/options.js";
 import { ensureConsumers } from "../../src/durable/streams.js";
 import { encodeCall, wireCodec } from "../../src/wire/call.js";
 import { noServer, startServer } from "../server/nats-server.js";
@@ -89,5 +89,44 @@ describe.skipIf(noServer)("a stored value that a worker process cannot read", ()
     await expect(work.result("x")).rejects.toMatchObject({ code: "dead-letter" });
     expect(worker.stats()).toMatchObject({ deadLetters: 1 });
     expect((await manager.streams.info(names.dead)).state.messages).toBe(1);
+  });
+});
+
+describe.skipIf(noServer)("the object with the arguments of a call", () => {
+  // Opens a caller that stores every call's arguments as an object. No worker process runs the calls.
+  async function large(options: DurableCallerOptions = {}) {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats, { call: { objectBytesMin: 1, ...options } });
+    const manager = await jetstreamManager(nats);
+    const objects = async (): Promise<number> => {
+      const { state } = await manager.streams.info(`OBJ_${names.values}`, { subjects_filter: "$O.*.C.>" });
+      return Object.keys(state.subjects ?? {}).length;
+    };
+    return { work, objects };
+  }
+
+  test("is deleted when the servers refuse the call", async () => {
+    const { work, objects } = await large({ queue: { items: 1 } });
+    await work.submit("add", [1, 1]);
+    await expect(work.submit("add", [1, 1])).rejects.toMatchObject({ code: "queue-full" });
+    await expect.poll(objects).toBe(1);
+  });
+
+  test("is deleted when a call with the same id is stored already", async () => {
+    const { work, objects } = await large();
+    for (let call = 0; call < 2; call++) await work.submit("add", [1, 1], { id: "once" });
+    await expect.poll(objects).toBe(1);
+  });
+
+  test("is deleted when the call is cancelled", async () => {
+    const { work, objects } = await large();
+    const controller = new AbortController();
+    const call = work.with({ signal: controller.signal }).call.add(1, 1);
+    await expect.poll(() => work.stats().unconfirmed).toBe(0);
+    await expect.poll(objects).toBe(1);
+    controller.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+    await expect.poll(objects).toBe(0);
   });
 });
