@@ -4,6 +4,7 @@ import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
 import type { ServeContext } from "../serve/context.js";
 import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
+import type { ByteBudget } from "./byte-budget.js";
 import type { Claims } from "./claims.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
 import { isId, type Names } from "./names.js";
@@ -28,6 +29,8 @@ export interface RunContext {
   readonly names: Names;
   readonly claims: Claims;
   readonly values: Values;
+  /** The memory of stored arguments. */
+  readonly budget: ByteBudget;
   readonly writer: ResultWriter;
   readonly publisher: Publisher;
   readonly objectBytesMin: number;
@@ -84,6 +87,7 @@ export class Run {
   #counted = false;
   #given = false;
   #gaveUp = false;
+  #release = (): void => {};
 
   constructor(context: RunContext, envelope: CallEnvelope, delivery: Delivery) {
     this.#context = context;
@@ -112,6 +116,8 @@ export class Run {
       this.#given = true;
       this.#delivery.giveBack(reason instanceof GiveBack ? reason.delayMs : giveBackMsMax);
       return false;
+    } finally {
+      this.#release();
     }
   }
 
@@ -144,19 +150,25 @@ export class Run {
   }
 
   async #call(): Promise<WireCall> {
-    const { codec, values, tasks } = this.#context;
+    const { codec, tasks } = this.#context;
     const { content } = this.#envelope;
-    // A stored value that ends the process while it is read would otherwise end all processes, one by one.
-    if ("object" in content) await this.#begin(undefined);
-    const signal = this.#controller?.signal;
-    const bytes =
-      "bytes" in content ? content.bytes : await this.#servers(values.get(content.object, content.objectBytes, signal));
+    const bytes = "bytes" in content ? content.bytes : await this.#stored(content.object, content.objectBytes);
     const call = decodeCall(codec, bytes, true);
     if (!tasks.has(call.task)) {
       throw new ClearwayError("unknown-task", `the module ${this.#context.module} exposes no task "${call.task}"`);
     }
     if (call.options?.inputs) throw new ClearwayError("invalid-argument", "durable mode takes no streams as arguments");
     return call;
+  }
+
+  // Reads arguments that are too large for a message. They have their memory until the run has ended.
+  async #stored(object: string, bytes: number): Promise<Uint8Array> {
+    const { values, budget } = this.#context;
+    values.check("a stored value", bytes);
+    // A stored value that ends the process while it is read would otherwise end all processes, one by one.
+    await this.#begin(undefined);
+    this.#release = await budget.take(bytes);
+    return this.#servers(values.get(object, bytes, this.#controller?.signal));
   }
 
   async #run({ task, args, options }: WireCall): Promise<unknown> {

@@ -6,6 +6,7 @@ import type { PoolOptions } from "clearway";
 import type { ServeContext, ServedMode } from "../serve/context.js";
 import { timerMsMax } from "../timer.js";
 import { AckRepair } from "./ack-repair.js";
+import { ByteBudget } from "./byte-budget.js";
 import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
@@ -94,6 +95,7 @@ export async function serveDurable(
       ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
     }),
     values: new Values(connection, names.values, settings),
+    budget: new ByteBudget(context.settings.limits.bytesMax),
     writer: new ResultWriter({
       connection,
       manager,

@@ -9,6 +9,7 @@ import { namesOf, objectName } from "../../src/durable/names.js";
 import { type DurableCallerOptions, serveSettingsOf } from "../../src/durable/options.js";
 import { ensureConsumers } from "../../src/durable/streams.js";
 import { encodeCall, wireCodec } from "../../src/wire/call.js";
+import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, type Ends, serve } from "./harness.js";
 
@@ -128,5 +129,26 @@ describe.skipIf(noServer)("the object with the arguments of a call", () => {
     controller.abort(new Error("enough"));
     await expect(call).rejects.toThrow("enough");
     await expect.poll(objects).toBe(0);
+  });
+});
+
+describe.skipIf(noServer)("the stored arguments of calls", () => {
+  test("have a limit for a worker process, and a call above it waits until another one has ended", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const worker = await serve(nats, { limits: { bytesMax: 1 } });
+    const work = await caller(nats, { call: { objectBytesMin: 1 } });
+    const held = (id: string) => work.call.held(log.path, id, log.beside(`gate-${id}`));
+    const first = held("a");
+    await log.until((lines) => lines.includes("begun a"));
+    const second = held("b");
+    await expect.poll(() => worker.stats().open).toBe(2);
+    log.create("gate-b");
+    // The second call would begin during these round trips.
+    for (let trip = 0; trip < 50; trip++) await nats.flush();
+    log.create("gate-a");
+    await expect(Promise.all([first, second])).resolves.toEqual(["a", "b"]);
+    expect(log.lines()).toEqual(["begun a", "ended a", "begun b", "ended b"]);
   });
 });
