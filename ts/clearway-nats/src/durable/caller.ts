@@ -9,7 +9,7 @@ import { outcome, own } from "../request/outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
-import { classOf, type Names, namesOf, partitionOf } from "./names.js";
+import { classOf, keyConsumer, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls, type StoredCall } from "./open-calls.js";
 import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding, resendMsMaxOf } from "./options.js";
 import { Publisher, StoreError } from "./publisher.js";
@@ -263,8 +263,8 @@ export class DurableCaller {
     { key, priority }: DurableCallSettings,
   ): Promise<StoredCall> {
     const { names, settings } = this.#parts;
-    const subject =
-      key === undefined ? names.plain(classOf(priority)) : names.keyed(partitionOf(key, settings.partitions));
+    const partition = key === undefined ? undefined : partitionOf(key, settings.partitions);
+    const subject = partition === undefined ? names.plain(classOf(priority)) : names.keyed(partition);
     const large = call.length >= this.#objectBytesMin;
     const content = large ? await this.#values.put(envelope.id, call) : { bytes: call };
     const body = writeCall({ ...envelope, content });
@@ -276,7 +276,7 @@ export class DurableCaller {
       const stored = await this.#publisher.publish(subject, body, once, resendMsMaxOf(settings));
       // Another message with the id was stored. One that was sent twice may be that message itself, and a worker process deletes its object.
       if (object !== undefined && stored.duplicate && !stored.resent) void this.#values.delete(object);
-      return { ...stored, object };
+      return { ...stored, object, partition };
     } catch (reason) {
       const refused = reason instanceof StoreError || (reason as { code?: unknown }).code === "not-allowed";
       if (object !== undefined && refused) void this.#values.delete(object);
@@ -292,18 +292,27 @@ export class DurableCaller {
   }
 
   // Removes a call from the queue, if no worker process has ended it, and tells the process that has it.
-  #drop(id: string, { seq, object }: StoredCall): void {
-    const { context, manager, names } = this.#parts;
+  #drop(id: string, stored: StoredCall): void {
+    const { context, names } = this.#parts;
     if (context.connection.isClosed()) return;
     try {
       context.connection.publish(names.drop, id);
     } catch {
       // The connection is draining. The call runs, and its outcome is dropped.
     }
-    manager.streams.deleteMessage(names.calls, seq, false).then(
-      () => (object === undefined ? undefined : this.#values.delete(object)),
-      () => {}, // a worker process was faster, and deletes the object
-    );
+    // Rejects if a worker process was faster, and then that process deletes the object.
+    this.#remove(stored).catch(() => {});
+  }
+
+  async #remove({ seq, object, partition }: StoredCall): Promise<void> {
+    const { manager, names } = this.#parts;
+    if (partition !== undefined) {
+      // Without its unconfirmed call, the partition would deliver the next one while the task of this one still stops.
+      const info = await manager.consumers.info(names.calls, keyConsumer(partition)).catch(() => undefined);
+      if (info !== undefined && info.delivered.stream_seq >= seq) return;
+    }
+    await manager.streams.deleteMessage(names.calls, seq, false);
+    if (object !== undefined) await this.#values.delete(object);
   }
 
   #receive(body: Uint8Array): void {

@@ -8,6 +8,8 @@ import type { Stored } from "./publisher.js";
 export interface StoredCall extends Stored {
   /** The object with its arguments, if they are too large for a message. */
   readonly object: string | undefined;
+  /** The partition of a call with a key. */
+  readonly partition: number | undefined;
 }
 
 /** A call that waits for its outcome. */

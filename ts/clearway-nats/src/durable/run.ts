@@ -34,6 +34,8 @@ export interface RunContext {
   readonly writer: ResultWriter;
   readonly publisher: Publisher;
   readonly objectBytesMin: number;
+  /** Time in which the local pool ends a task that was cancelled, in milliseconds. */
+  readonly stopMs: number;
   readonly counters: {
     answered: number;
     again: number;
@@ -49,6 +51,8 @@ type Caller = (...args: unknown[]) => unknown;
 const lost = new Set(["worker-crashed", "worker-exited", "out-of-memory", "worker-start-failed", "setup-failed"]);
 // Errors of the local pool that say that this process ends. The call belongs to another one.
 const leaving = new Set(["pool-closed", "pool-terminated"]);
+// Errors of the local pool that come while the task may still run.
+const early = new Set(["cancelled", "deadline", "timeout"]);
 const failureBytesMax = 2 ** 18;
 const giveBackMsMax = 5_000;
 
@@ -88,6 +92,8 @@ export class Run {
   #given = false;
   #gaveUp = false;
   #release = (): void => {};
+  // Time in which the task may still run although the call has an outcome.
+  #stopMs = 0;
 
   constructor(context: RunContext, envelope: CallEnvelope, delivery: Delivery) {
     this.#context = context;
@@ -108,6 +114,7 @@ export class Run {
       const outcome = await this.#outcome();
       await this.#report(outcome);
       counters.answered++;
+      if (this.#stopMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#stopMs));
       await this.#confirm();
       return true;
     } catch (reason) {
@@ -181,6 +188,8 @@ export class Run {
       return await promised(task, (call as Readonly<Record<string, Caller>>)[task]!(...args));
     } catch (thrown) {
       const code = thrown instanceof ClearwayError ? thrown.code : "";
+      // The confirmation lets the partition go on.
+      if (options?.key !== undefined && early.has(code)) this.#stopMs = this.#context.stopMs;
       if (leaving.has(code)) throw new GiveBack(0, thrown);
       if (!idempotent || !lost.has(code)) throw thrown;
       if (this.#begun >= settings.tries) throw await this.#giveUp(task, thrown);

@@ -105,6 +105,7 @@ export async function serveDurable(
     }),
     publisher,
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
+    stopMs: Math.min(stopMsMax, context.settings.pool?.graceMs ?? graceMs),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
   return new Server(run, manager, consumers, concurrencyOf(context.settings.pool));
@@ -116,6 +117,10 @@ function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<unknown> =
   return concurrency * (most === "cpu" ? availableParallelism() : most);
 }
 
+// The local pool's own default. It replaces a worker whose cancelled task has not stopped after this time.
+const graceMs = 1_000;
+// A partition does not wait for longer than this for a task that was cancelled.
+const stopMsMax = 60_000;
 // A cluster elects another leader of a stream within some seconds.
 const resendMs = 2_000;
 const flushMsMax = 1_000;

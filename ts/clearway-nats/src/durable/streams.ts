@@ -13,7 +13,7 @@ import {
 } from "@nats-io/jetstream";
 import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { type Names, priorityClasses } from "./names.js";
+import { keyConsumer, type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
 
 /** JetStream's error numbers for what is missing. */
@@ -137,7 +137,7 @@ export async function ensureConsumers(
 ): Promise<QueueConsumer[]> {
   const plain = priorityClasses.map((each) => ({ name: each as string, subject: names.plain(each), single: false }));
   const keyed = Array.from({ length: settings.partitions }, (_, at) => ({
-    name: `key-${at}`,
+    name: keyConsumer(at),
     subject: names.keyed(at),
     single: true,
   }));

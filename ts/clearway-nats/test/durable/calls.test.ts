@@ -116,6 +116,48 @@ describe.skipIf(noServer)("the options of a durable call", () => {
     expect(log.lines()).toEqual(Array.from({ length: 30 }, (_, n) => String(n)));
   });
 
+  test.each(["timeoutMs", "signal"])("keep calls with one key apart when one of them ends by its %s", async (how) => {
+    const log = logFile();
+    const { work, worker, server, nats } = await ends();
+    const other = await serve(await connection(server.url));
+    const manager = await jetstreamManager(nats);
+    const waiting = async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages;
+    const controller = new AbortController();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const limits = how === "signal" ? { signal: controller.signal } : { timeoutMs: 50 };
+    const first = work.with({ key: "k", ...limits }).call.untilAborted(log.path, "x");
+    const failed = expect(first).rejects.toBeDefined();
+    await log.until((lines) => lines.includes("begun x"));
+    const second = work.with({ key: "k" }).call.effect(log.path, "second");
+    await expect.poll(waiting).toBe(2);
+    if (how === "signal") controller.abort("enough");
+    else vi.advanceTimersByTime(50);
+    await failed;
+    await log.until((lines) => lines.includes("aborted x"));
+    await expect.poll(() => worker.stats().answered + other.stats().answered).toBe(1);
+    // The second call would begin during these round trips.
+    for (let trip = 0; trip < 50; trip++) await nats.flush();
+    expect(await waiting()).toBe(2);
+    expect(log.lines()).toEqual(["begun x", "aborted x"]);
+    vi.advanceTimersByTime(1_000);
+    await expect(second).resolves.toBe("second");
+  });
+
+  test("remove a cancelled call with a key from the queue, if it was not delivered", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const manager = await jetstreamManager(nats);
+    const waiting = async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages;
+    const controller = new AbortController();
+    const call = work.with({ key: "k", signal: controller.signal }).call.add(1, 1);
+    await expect.poll(waiting).toBe(1);
+    controller.abort("enough");
+    await expect(call).rejects.toBe("enough");
+    await expect.poll(waiting).toBe(0);
+  });
+
   test("put a call of higher priority before those that wait", async () => {
     const log = logFile();
     const { work, worker } = await ends({ pool: { size: 1 }, idempotent: ["held", "effect"] });
