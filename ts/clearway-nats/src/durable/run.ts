@@ -12,6 +12,7 @@ import type { ServeSettings } from "./options.js";
 import { type Publisher, StoreError } from "./publisher.js";
 import type { Delivery } from "./puller.js";
 import type { ResultWriter } from "./result-writer.js";
+import type { Slots } from "./slots.js";
 import type { Values } from "./values.js";
 
 /** Everything that a run of a call needs. */
@@ -28,6 +29,8 @@ export interface RunContext {
   readonly settings: ServeSettings;
   readonly names: Names;
   readonly claims: Claims;
+  /** The places of calls in the local pool. */
+  readonly slots: Slots;
   readonly values: Values;
   /** The memory of stored arguments. */
   readonly budget: ByteBudget;
@@ -94,6 +97,7 @@ export class Run {
   #release = (): void => {};
   // Time in which the task may still run although the call has an outcome.
   #stopMs = 0;
+  readonly #receivedMs = performance.now();
 
   constructor(context: RunContext, envelope: CallEnvelope, delivery: Delivery) {
     this.#context = context;
@@ -179,10 +183,24 @@ export class Run {
   }
 
   async #run({ task, args, options }: WireCall): Promise<unknown> {
+    const { slots, idempotent } = this.#context;
+    try {
+      await slots.take(options?.priority ?? 0);
+    } catch (reason) {
+      throw new GiveBack(0, reason);
+    }
+    try {
+      const again = idempotent.has(task);
+      if (again) await this.#begin(task);
+      else await this.#claimCall(task);
+      return await this.#runTask({ task, args, options }, again);
+    } finally {
+      slots.give();
+    }
+  }
+
+  async #runTask({ task, args, options }: WireCall, idempotent: boolean): Promise<unknown> {
     const { settings } = this.#context;
-    const idempotent = this.#context.idempotent.has(task);
-    if (idempotent) await this.#begin(task);
-    else await this.#claimCall(task);
     const { call } = this.#pool(options);
     try {
       return await promised(task, (call as Readonly<Record<string, Caller>>)[task]!(...args));
@@ -203,10 +221,11 @@ export class Run {
     // The pool keeps a function for each name. Only the names of the module's tasks come here.
     if (options === undefined && this.#controller === undefined) return pool;
     const { timeoutMs, deadlineMs, key, priority } = options ?? {};
+    const waitedMs = performance.now() - this.#receivedMs;
     return pool.with({
       ...(this.#controller && { signal: this.#controller.signal }),
       ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(deadlineMs !== undefined && { deadlineMs: Math.max(0, deadlineMs - waitedMs) }),
       ...(key !== undefined && { key }),
       ...(priority !== undefined && { priority }),
     });

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
+import { ClearwayError } from "clearway/remote";
 import type { ServeContext, ServedMode } from "../serve/context.js";
 import { timerMsMax } from "../timer.js";
 import { AckRepair } from "./ack-repair.js";
@@ -22,6 +23,7 @@ import { Publisher } from "./publisher.js";
 import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
+import { Slots } from "./slots.js";
 import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
 import { Values } from "./values.js";
 
@@ -76,6 +78,7 @@ export async function serveDurable(
   const consumers = await ensureConsumers(manager, names, settings);
   const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
   const publisher = new Publisher(connection, { ...outstanding, resendMs });
+  const capacity = new Capacity(concurrencyOf(context.settings.pool));
   const run: RunContext = {
     connection,
     module,
@@ -94,6 +97,7 @@ export async function serveDurable(
       settings,
       ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
     }),
+    slots: new Slots(() => capacity.claimed),
     values: new Values(connection, names.values, settings),
     budget: new ByteBudget(context.settings.limits.bytesMax),
     writer: new ResultWriter({
@@ -108,7 +112,7 @@ export async function serveDurable(
     stopMs: Math.min(stopMsMax, context.settings.pool?.graceMs ?? graceMs),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
-  return new Server(run, manager, consumers, concurrencyOf(context.settings.pool));
+  return new Server(run, manager, consumers, capacity);
 }
 
 // Number of tasks that the local pool runs at once, at most.
@@ -155,15 +159,10 @@ class Server implements ServedMode<DurableServeStats> {
   readonly #working: NodeJS.Timeout;
   #idle: (() => void) | undefined;
 
-  constructor(
-    context: RunContext,
-    manager: JetStreamManager,
-    consumers: readonly QueueConsumer[],
-    concurrency: number,
-  ) {
+  constructor(context: RunContext, manager: JetStreamManager, consumers: readonly QueueConsumer[], capacity: Capacity) {
     this.#context = context;
     const { connection, names, settings } = context;
-    this.#capacity = new Capacity(concurrency);
+    this.#capacity = capacity;
     this.#drops = connection.subscribe(names.drop, {
       callback: (error, message) => {
         if (error === null) this.#runs.get(message.string())?.cancel();
@@ -213,6 +212,8 @@ class Server implements ServedMode<DurableServeStats> {
         };
       });
     }
+    // The calls that wait for a slot run in another process.
+    this.#context.slots.end(new ClearwayError("pool-closed", "the worker process closes"));
     for (const each of this.#pullers) each.close();
     clearInterval(this.#working);
     this.#repair.close();

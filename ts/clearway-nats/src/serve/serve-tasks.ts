@@ -94,8 +94,10 @@ async function started(context: ServeContext, link: Connected, clock: Clock): Pr
   });
   void connection.closed().then(() => ended());
   const end = async (timeoutMs: number): Promise<void> => {
+    const endMs = clock.nowMs() + timeoutMs;
     await Promise.all(modes.map((mode) => mode.close(timeoutMs)));
-    await local.close({ timeoutMs });
+    // A call that ends later than its mode has no way for its outcome.
+    await local.close({ timeoutMs: Math.max(0, endMs - clock.nowMs()) });
     if (link.own && !connection.isClosed()) await connection.close();
     ended();
   };

@@ -158,6 +158,22 @@ describe.skipIf(noServer)("ending durable mode", () => {
     await rejected;
   });
 
+  test("by close() of a worker process leaves a call that has not begun to another process, also if it may run only once", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const worker = await serve(await connection(server.url), { pool: { size: 1 } });
+    const work = await caller(await connection(server.url));
+    const first = work.call.held(log.path, "first", log.beside("gate"));
+    await log.until((lines) => lines.includes("begun first"));
+    const second = work.call.effect(log.path, "second");
+    await expect.poll(() => worker.stats().received).toBe(2);
+    await worker.close(0);
+    await serve(await connection(server.url));
+    await expect(second).resolves.toBe("second");
+    log.create("gate");
+    await expect(first).resolves.toBe("first");
+  });
+
   test.each([60_000, 2 ** 31, Number.POSITIVE_INFINITY])(
     "by close() of a worker process ends the received calls and leaves the others to another process (%d)",
     async (timeoutMs) => {

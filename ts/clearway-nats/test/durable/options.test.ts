@@ -65,7 +65,7 @@ describe("names", () => {
 
 describe("the capacity of a worker process", () => {
   // Runs one call after the other, each for a time.
-  const after = (concurrency: number, ms: number): number => {
+  const after = (concurrency: number, ms: number, of: "calls" | "claimed" = "calls"): number => {
     let nowMs = 0;
     const capacity = new Capacity(concurrency, () => nowMs);
     for (let call = 0; call < 100; call++) {
@@ -73,7 +73,7 @@ describe("the capacity of a worker process", () => {
       nowMs += ms;
       capacity.ended();
     }
-    return capacity.calls;
+    return capacity[of];
   };
 
   test("is one call more than it runs when calls are long", () => {
@@ -82,6 +82,15 @@ describe("the capacity of a worker process", () => {
 
   test("hides the way to the servers when calls are short", () => {
     expect(after(2, 0.5)).toBe(102);
+  });
+
+  test.each([
+    [10_000, 2],
+    [20, 4],
+    [0.5, 102],
+    [0, 2 + 1_024],
+  ])("lets the calls be claimed that it runs, and those of the next 50 ms: %d ms", (ms, claimed) => {
+    expect(after(2, ms, "claimed")).toBe(claimed);
   });
 
   test("has a limit when calls take no time", () => {
