@@ -149,7 +149,7 @@ async function within<Value>(step: Promise<Value>, interrupted: Promise<never>):
   }
 }
 
-// Ends a read that began after nobody waited for it.
+// Ends a read that began too late, when its call had failed.
 function discard(result: ObjectResult | null): void {
   result?.error.catch(ignore);
   result?.data.cancel().catch(ignore);

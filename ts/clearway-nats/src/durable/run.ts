@@ -176,9 +176,9 @@ export class Run {
   async #stored(object: string, bytes: number): Promise<Uint8Array> {
     const { values, budget } = this.#context;
     values.check("a stored value", bytes);
+    this.#release = await budget.take(bytes);
     // A stored value that ends the process while it is read would otherwise end all processes, one by one.
     await this.#begin(undefined);
-    this.#release = await budget.take(bytes);
     return this.#servers(values.get(object, bytes, this.#controller?.signal));
   }
 
