@@ -214,6 +214,8 @@ class Server implements ServedMode<DurableServeStats> {
     }
     // The calls that wait for a slot run in another process.
     this.#context.slots.end(new ClearwayError("pool-closed", "the worker process closes"));
+    // Their runs give them back before this turn of the event loop ends.
+    await new Promise((resolve) => setImmediate(resolve));
     for (const each of this.#pullers) each.close();
     clearInterval(this.#working);
     this.#repair.close();
