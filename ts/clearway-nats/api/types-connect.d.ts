@@ -56,7 +56,10 @@ interface DurableServeOptions extends DurableOptions {
 interface DurableCallerOptions extends DurableOptions {
     /** Maximum number of calls that wait for an outcome. A further call fails with `queue-full`. Default 65,536. */
     openMax?: number;
-    /** Time after which a call that the servers have not confirmed is sent again, in milliseconds. Default 5,000. */
+    /**
+     * Time after which a call that the servers have not confirmed is sent again, in milliseconds. At most half of `dedupMs`. Default 5,000, or a
+     * quarter of `dedupMs` if that is less.
+     */
     resendMs?: number;
 }
 

@@ -4,14 +4,15 @@ import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
 import { headers, type NatsConnection, nuid } from "@nats-io/transport-node";
 import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused, unmoved } from "clearway/remote";
+import { onAbort } from "../request/limits.js";
 import { outcome, own } from "../request/outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
-import { classOf, type Names, namesOf, partitionOf } from "./names.js";
-import { limited, type OpenCall, OpenCalls } from "./open-calls.js";
-import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding } from "./options.js";
-import { Publisher, type Stored, StoreError } from "./publisher.js";
+import { classOf, keyConsumer, type Names, namesOf, partitionOf } from "./names.js";
+import { limited, type OpenCall, OpenCalls, type StoredCall } from "./open-calls.js";
+import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding, resendMsMaxOf } from "./options.js";
+import { Publisher, StoreError } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
 import { StoredResults } from "./stored-results.js";
 import { ensureStreams, managerOf } from "./streams.js";
@@ -135,7 +136,6 @@ export class DurableCaller {
     const { promise, resolve, fail } = outcome();
     try {
       this.#checkOpen();
-      settings.signal?.throwIfAborted();
       if (this.#open.size >= this.#parts.settings.openMax) {
         throw new ClearwayError("queue-full", `${this.#open.size} calls wait for an outcome, and openMax is reached`);
       }
@@ -146,6 +146,11 @@ export class DurableCaller {
       this.#open.add(id, open);
       this.#counters.calls++;
       open.release = limited(settings, (reason) => this.#cancel(id, open, reason));
+      if (open.cancelled) {
+        // The signal aborted before the call could be sent, perhaps while its arguments were read.
+        open.release?.();
+        return promise;
+      }
       this.#store({ id, caller: this.#id, callback: "", cancellable: open.release !== undefined }, call, settings).then(
         (stored) => {
           open.stored = stored;
@@ -182,7 +187,6 @@ export class DurableCaller {
 
   async #result(id: string, limits: { readonly signal?: AbortSignal; readonly deadlineMs?: number }): Promise<unknown> {
     this.#checkOpen();
-    limits.signal?.throwIfAborted();
     const controller = new AbortController();
     const release = limited(limits, (reason) => controller.abort(reason));
     const ended = (): void => controller.abort(this.#life.signal.reason);
@@ -192,7 +196,7 @@ export class DurableCaller {
       this.#bytes.received += body.length;
       const [first] = readOutcomes(body);
       if (first === undefined) throw new ClearwayError("protocol", `the outcome of the call ${id} is empty`);
-      return await this.#read(first);
+      return await unlessAborted(this.#read(first, controller.signal), controller.signal);
     } finally {
       release?.();
       this.#life.signal.removeEventListener("abort", ended);
@@ -257,19 +261,25 @@ export class DurableCaller {
     envelope: Omit<CallEnvelope, "content">,
     call: Uint8Array,
     { key, priority }: DurableCallSettings,
-  ): Promise<Stored> {
+  ): Promise<StoredCall> {
     const { names, settings } = this.#parts;
-    const subject =
-      key === undefined ? names.plain(classOf(priority)) : names.keyed(partitionOf(key, settings.partitions));
+    const partition = key === undefined ? undefined : partitionOf(key, settings.partitions);
+    const subject = partition === undefined ? names.plain(classOf(priority)) : names.keyed(partition);
     const large = call.length >= this.#objectBytesMin;
     const content = large ? await this.#values.put(envelope.id, call) : { bytes: call };
     const body = writeCall({ ...envelope, content });
     this.#bytes.sent += body.length;
     const once = headers();
     once.set("Nats-Msg-Id", envelope.id);
+    const object = "object" in content ? content.object : undefined;
     try {
-      return await this.#publisher.publish(subject, body, once);
+      const stored = await this.#publisher.publish(subject, body, once, resendMsMaxOf(settings));
+      // Another message with the id was stored. One that was sent twice may be that message itself, and a worker process deletes its object.
+      if (object !== undefined && stored.duplicate && !stored.resent) void this.#values.delete(object);
+      return { ...stored, object, partition };
     } catch (reason) {
+      const refused = reason instanceof StoreError || (reason as { code?: unknown }).code === "not-allowed";
+      if (object !== undefined && refused) void this.#values.delete(object);
       throw reason instanceof StoreError ? refusal(reason) : reason;
     }
   }
@@ -281,13 +291,28 @@ export class DurableCaller {
     if (open.stored) this.#drop(id, open.stored);
   }
 
-  // Removes a call from the queue, if no worker process has received it, and tells the process that has it.
-  #drop(id: string, { seq }: Stored): void {
-    const { context, manager, names } = this.#parts;
+  // Removes a call from the queue, if no worker process has ended it, and tells the process that has it.
+  #drop(id: string, stored: StoredCall): void {
+    const { context, names } = this.#parts;
     if (context.connection.isClosed()) return;
-    context.connection.publish(names.drop, id);
-    // Rejects if a worker was faster.
-    manager.streams.deleteMessage(names.calls, seq, false).catch(() => {});
+    try {
+      context.connection.publish(names.drop, id);
+    } catch {
+      // The connection is draining. The call runs, and its outcome is dropped.
+    }
+    // Rejects if a worker process was faster, and then that process deletes the object.
+    this.#remove(stored).catch(() => {});
+  }
+
+  async #remove({ seq, object, partition }: StoredCall): Promise<void> {
+    const { manager, names } = this.#parts;
+    if (partition !== undefined) {
+      // Without its unconfirmed call, the partition would deliver the next one while the task of this one still stops.
+      const info = await manager.consumers.info(names.calls, keyConsumer(partition)).catch(() => undefined);
+      if (info !== undefined && info.delivered.stream_seq >= seq) return;
+    }
+    await manager.streams.deleteMessage(names.calls, seq, false);
+    if (object !== undefined) await this.#values.delete(object);
   }
 
   #receive(body: Uint8Array): void {
@@ -317,12 +342,21 @@ export class DurableCaller {
   }
 
   // Returns the result in an outcome. Throws the task's error.
-  async #read({ content }: OutcomeEnvelope): Promise<unknown> {
-    const bytes = "bytes" in content ? content.bytes : await this.#values.get(content.object, content.objectBytes);
+  async #read({ content }: OutcomeEnvelope, signal?: AbortSignal): Promise<unknown> {
+    const bytes =
+      "bytes" in content ? content.bytes : await this.#values.get(content.object, content.objectBytes, signal);
     const reply = decodeReply(this.#codec, bytes);
     if (reply.ok) return reply.value;
     throw own(reply.error);
   }
+}
+
+// Rejects with the signal's reason if it aborts first.
+function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    onAbort(signal, reject);
+  });
 }
 
 // The servers name the limits of a stream and of their disk in the text of the error.

@@ -29,6 +29,15 @@ export class Capacity {
     return this.#concurrency + Math.max(1, Math.ceil(ahead));
   }
 
+  /**
+   * Maximum number of calls that are claimed and in the local pool now: as many as the process runs, and those that would begin within the time
+   * for which it holds calls. So the round trip for a claim costs short calls no time.
+   */
+  get claimed(): number {
+    if (this.#meanMs === undefined) return this.#concurrency;
+    return this.#concurrency + Math.min(aheadMax, Math.floor(aheadMs / this.#meanMs));
+  }
+
   began(): void {
     if (this.#open++ === 0) this.#since = this.#now();
   }

@@ -80,6 +80,9 @@ export function partitionOf(key: string | number, partitions: number): number {
   return (hash >>> 0) % partitions;
 }
 
+/** The name of the consumer that delivers the calls of a partition. */
+export const keyConsumer = (partition: number): string => `key-${partition}`;
+
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Returns whether a text may be the id of a call or of a caller. An id is a part of subjects, and the key of a bucket. */

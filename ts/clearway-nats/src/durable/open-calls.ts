@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
+import { onAbort } from "../request/limits.js";
 import { timerMsMax } from "../timer.js";
 import type { Stored } from "./publisher.js";
+
+/** A call that the servers have confirmed. */
+export interface StoredCall extends Stored {
+  /** The object with its arguments, if they are too large for a message. */
+  readonly object: string | undefined;
+  /** The partition of a call with a key. */
+  readonly partition: number | undefined;
+}
 
 /** A call that waits for its outcome. */
 export interface OpenCall {
@@ -11,7 +20,7 @@ export interface OpenCall {
   /** Ends the timer and the listener of the call. */
   release: (() => void) | undefined;
   /** Place of the call in the queue's stream, when the servers have confirmed it. */
-  stored: Stored | undefined;
+  stored: StoredCall | undefined;
   /** Whether the call was cancelled. */
   cancelled: boolean;
 }
@@ -81,8 +90,8 @@ export class OpenCalls {
 }
 
 /**
- * Calls `cancel` with the reason when the signal aborts or the deadline is over. Returns a function that ends this, or undefined if there is
- * nothing to end.
+ * Calls `cancel` with the reason when the signal aborts or the deadline is over, and at once if the signal has aborted. Returns a function
+ * that ends this, or undefined if there is nothing to end. Neither throws, whatever the signal does.
  */
 export function limited(
   { signal, deadlineMs }: { readonly signal?: AbortSignal; readonly deadlineMs?: number },
@@ -93,10 +102,9 @@ export function limited(
   const late = (): void => cancel(new ClearwayError("deadline", message));
   // A longer deadline is as good as none: the servers do not keep a call for so long.
   const timer = deadlineMs === undefined || deadlineMs > timerMsMax ? undefined : setTimeout(late, deadlineMs);
-  const aborted = (): void => cancel(signal?.reason);
-  signal?.addEventListener("abort", aborted);
+  const ignore = signal && onAbort(signal, cancel);
   return () => {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", aborted);
+    ignore?.();
   };
 }

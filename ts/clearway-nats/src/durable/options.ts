@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checked, type Rules, type Test } from "clearway/remote";
+import { checked, invalid, type Rules, type Test } from "clearway/remote";
 
 /**
  * Where a module's calls and results are stored, and for how long. The first caller or worker process of a module creates its streams with
@@ -56,7 +56,10 @@ export interface DurableServeOptions extends DurableOptions {
 export interface DurableCallerOptions extends DurableOptions {
   /** Maximum number of calls that wait for an outcome. A further call fails with `queue-full`. Default 65,536. */
   openMax?: number;
-  /** Time after which a call that the servers have not confirmed is sent again, in milliseconds. Default 5,000. */
+  /**
+   * Time after which a call that the servers have not confirmed is sent again, in milliseconds. At most half of `dedupMs`. Default 5,000, or a
+   * quarter of `dedupMs` if that is less.
+   */
   resendMs?: number;
 }
 
@@ -132,12 +135,21 @@ export function serveSettingsOf(options: DurableServeOptions, path = "durable"):
 
 /** Validates the options of a caller and adds the defaults. Throws `invalid-argument`. */
 export function callerSettingsOf(options: DurableCallerOptions, path = "durable"): CallerSettings {
-  return checked(
-    options,
-    durableCallerRules,
-    { ...defaults, openMax: 65_536, resendMs: 5_000 },
-    path,
-  ) as CallerSettings;
+  const given = checked(options, durableCallerRules, { ...defaults, openMax: 65_536 }, path) as CallerSettings;
+  const { dedupMs } = given;
+  const { resendMs = Math.min(5_000, dedupMs / 4) } = given;
+  // The servers would take a call that is sent again later for another one.
+  if (resendMs > dedupMs / 2)
+    throw invalid(`${path}.resendMs`, `at most half of dedupMs, which is ${dedupMs}`, resendMs);
+  return { ...given, resendMs };
+}
+
+/**
+ * Returns the time after its first sending in which a call may be sent again, in milliseconds. The servers recognize a call for `dedupMs`. The
+ * rest of that time is for a message that is long under way.
+ */
+export function resendMsMaxOf({ dedupMs }: StreamSettings): number {
+  return (dedupMs * 3) / 4;
 }
 
 /** Bytes that the headers of a message take, at most. They count for the servers' limit. */

@@ -9,6 +9,8 @@ export interface Stored {
   readonly seq: number;
   /** Whether a message with the same id was stored before, and this one was not. */
   readonly duplicate: boolean;
+  /** Whether the message was sent more than once, so that it may be a duplicate of itself. */
+  readonly resent: boolean;
 }
 
 /** The servers' refusal to store a message. `code` is the number of JetStream's own error. */
@@ -29,8 +31,13 @@ interface Waiting {
   readonly headers: MsgHdrs | undefined;
   readonly resolve: (stored: Stored) => void;
   readonly reject: (reason: unknown) => void;
+  /** Time after the first sending in which the message may be sent again, in milliseconds. */
+  readonly resendMsMax: number;
   /** The number of the sweep in which the message was sent the last time. */
   sweep: number;
+  /** When the message was sent the first time while there was a connection. */
+  sentMs: number | undefined;
+  resent: boolean;
 }
 
 /** Settings of a {@link Publisher}. */
@@ -46,7 +53,8 @@ export interface PublisherSettings {
  * Publishes messages to streams, with a bounded number of unconfirmed ones. Has one subscription for all confirmations.
  *
  * Sends a message again until it is confirmed or refused, also after the connection was lost. So a message may be stored twice, unless its
- * headers prevent that: a message id, or the expected last sequence of its subject. JetStream's own client makes a request with a timer for
+ * headers prevent that: a message id, which the servers remember for a time only, or the expected last sequence of its subject. JetStream's own
+ * client makes a request with a timer for
  * each message, which costs more than twice the processor time, and gives up after the first lost confirmation.
  */
 export class Publisher {
@@ -64,6 +72,7 @@ export class Publisher {
   #sentBytes = 0;
   #tokens = 0;
   #sweep = 0;
+  #connected = true;
   #ended: ClearwayError | undefined;
 
   constructor(connection: NatsConnection, settings: PublisherSettings) {
@@ -79,7 +88,13 @@ export class Publisher {
     this.#timer = setInterval(() => this.#resend(), settings.resendMs);
     this.#timer.unref();
     this.#unwatch = watchConnection(connection, {
-      reconnected: () => this.#resend(true),
+      disconnected: () => {
+        this.#connected = false;
+      },
+      reconnected: () => {
+        this.#connected = true;
+        this.#resend(true);
+      },
       refused: (error) => {
         if (error.operation !== "publish") return;
         for (const waiting of [...this.#sent.values()]) {
@@ -100,12 +115,32 @@ export class Publisher {
   /**
    * Publishes a message and resolves when it is stored. Does not copy the body. Rejects with a {@link StoreError} if the servers refuse it,
    * with `not-allowed` if the user may not publish to the subject, and with `transport-closed` if the connection ends first.
+   *
+   * With `resendMsMax`, also rejects with `transport-closed` when the message would have to be sent again later than this time after it was first
+   * sent, in milliseconds. It may be stored then.
    */
-  publish(subject: string, body: Uint8Array, headers?: MsgHdrs): Promise<Stored> {
+  publish(
+    subject: string,
+    body: Uint8Array,
+    headers?: MsgHdrs,
+    resendMsMax = Number.POSITIVE_INFINITY,
+  ): Promise<Stored> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
       const token = (this.#tokens++).toString(36);
-      const waiting = { token, subject, body, headers, resolve, reject, sweep: this.#sweep };
+      const sweep = this.#sweep;
+      const waiting = {
+        token,
+        subject,
+        body,
+        headers,
+        resolve,
+        reject,
+        resendMsMax,
+        sweep,
+        sentMs: undefined,
+        resent: false,
+      };
       if (this.#hasRoom) this.#send(waiting);
       else this.#queue.push(waiting);
     });
@@ -141,6 +176,8 @@ export class Publisher {
   #transmit(waiting: Waiting): void {
     const { token, subject, body, headers } = waiting;
     const reply = `${this.#inbox}.${token}`;
+    // What is sent without a connection, the client drops when it connects again.
+    if (this.#connected) waiting.sentMs ??= performance.now();
     try {
       this.#connection.publish(subject, body, headers === undefined ? { reply } : { reply, headers });
     } catch (reason) {
@@ -165,7 +202,7 @@ export class Publisher {
       waiting.reject(answer);
     } else {
       this.#settle(waiting);
-      waiting.resolve(answer);
+      waiting.resolve({ ...answer, resent: waiting.resent });
     }
   }
 
@@ -183,9 +220,18 @@ export class Publisher {
 
   // Sends messages again that were sent before the last sweep, or all of them.
   #resend(all = false): void {
+    const at = performance.now();
     for (const waiting of [...this.#sent.values()]) {
       if (!all && waiting.sweep === this.#sweep) continue;
+      const { sentMs, resendMsMax } = waiting;
+      if (sentMs !== undefined && at - sentMs > resendMsMax) {
+        this.#settle(waiting);
+        const message = `the servers have not confirmed the message within ${resendMsMax} ms: it may be stored`;
+        waiting.reject(new ClearwayError("transport-closed", message));
+        continue;
+      }
       this.resent++;
+      waiting.resent = true;
       waiting.sweep = this.#sweep + 1;
       this.#transmit(waiting);
     }
@@ -194,7 +240,7 @@ export class Publisher {
 }
 
 // Returns the servers' answer to a published message. Undefined for anything else.
-function readAnswer(message: Msg): Stored | StoreError | undefined {
+function readAnswer(message: Msg): Omit<Stored, "resent"> | StoreError | undefined {
   try {
     const answer = message.json<{
       stream?: unknown;

@@ -13,6 +13,8 @@ const bytesMax = 2 ** 27;
 /** A call that the servers have delivered to this process. */
 export interface Delivery {
   readonly body: Uint8Array;
+  /** Place of the call in the queue's stream. Every delivery of a stored call has the same one. */
+  readonly seq: number;
   /** How often the servers have delivered the call, as they say. The number may be too small. */
   readonly deliveries: number;
   /** Whether the servers have, or may have, delivered the call before. */
@@ -134,7 +136,7 @@ export class Puller {
     const { deliveries, seq } = countsOf(message.reply ?? "");
     const again = deliveries > 1 || seq <= this.#deliveredSeq;
     if (seq > this.#deliveredSeq) this.#deliveredSeq = seq;
-    const delivery = deliveryOf(message, this.#settings.connection, { deliveries, again });
+    const delivery = deliveryOf(message, this.#settings.connection, { seq, deliveries, again });
     if (this.#stopped) return delivery.giveBack(0);
     this.#held++;
     for (const [token, request] of this.#requests) {
@@ -187,7 +189,7 @@ export class Puller {
 function deliveryOf(
   message: Msg,
   connection: NatsConnection,
-  counts: Pick<Delivery, "deliveries" | "again">,
+  counts: Pick<Delivery, "seq" | "deliveries" | "again">,
 ): Delivery {
   const reply = message.reply ?? "";
   const answer = (body: Uint8Array): void => {

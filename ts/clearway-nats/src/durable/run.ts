@@ -4,6 +4,7 @@ import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
 import type { ServeContext } from "../serve/context.js";
 import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
+import type { ByteBudget } from "./byte-budget.js";
 import type { Claims } from "./claims.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
 import { isId, type Names } from "./names.js";
@@ -11,6 +12,7 @@ import type { ServeSettings } from "./options.js";
 import { type Publisher, StoreError } from "./publisher.js";
 import type { Delivery } from "./puller.js";
 import type { ResultWriter } from "./result-writer.js";
+import type { Slots } from "./slots.js";
 import type { Values } from "./values.js";
 
 /** Everything that a run of a call needs. */
@@ -27,10 +29,16 @@ export interface RunContext {
   readonly settings: ServeSettings;
   readonly names: Names;
   readonly claims: Claims;
+  /** The places of calls in the local pool. */
+  readonly slots: Slots;
   readonly values: Values;
+  /** The memory of stored arguments. */
+  readonly budget: ByteBudget;
   readonly writer: ResultWriter;
   readonly publisher: Publisher;
   readonly objectBytesMin: number;
+  /** Time in which the local pool ends a task that was cancelled, in milliseconds. */
+  readonly stopMs: number;
   readonly counters: {
     answered: number;
     again: number;
@@ -46,6 +54,8 @@ type Caller = (...args: unknown[]) => unknown;
 const lost = new Set(["worker-crashed", "worker-exited", "out-of-memory", "worker-start-failed", "setup-failed"]);
 // Errors of the local pool that say that this process ends. The call belongs to another one.
 const leaving = new Set(["pool-closed", "pool-terminated"]);
+// Errors of the local pool that come while the task may still run.
+const early = new Set(["cancelled", "deadline", "timeout"]);
 const failureBytesMax = 2 ** 18;
 const giveBackMsMax = 5_000;
 
@@ -81,14 +91,24 @@ export class Run {
   #claim: number | undefined;
   // Number of this beginning of the call, among those that are counted.
   #begun = 1;
+  #counted = false;
   #given = false;
   #gaveUp = false;
+  #release = (): void => {};
+  // Time in which the task may still run although the call has an outcome.
+  #stopMs = 0;
+  readonly #receivedMs = performance.now();
 
   constructor(context: RunContext, envelope: CallEnvelope, delivery: Delivery) {
     this.#context = context;
     this.#envelope = envelope;
     this.#delivery = delivery;
     this.#controller = envelope.cancellable ? new AbortController() : undefined;
+  }
+
+  /** Place of the call in the queue's stream. */
+  get seq(): number {
+    return this.#delivery.seq;
   }
 
   /** Runs the call. Never rejects. Resolves with false if the call was given back or will come again. */
@@ -98,6 +118,7 @@ export class Run {
       const outcome = await this.#outcome();
       await this.#report(outcome);
       counters.answered++;
+      if (this.#stopMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#stopMs));
       await this.#confirm();
       return true;
     } catch (reason) {
@@ -106,6 +127,8 @@ export class Run {
       this.#given = true;
       this.#delivery.giveBack(reason instanceof GiveBack ? reason.delayMs : giveBackMsMax);
       return false;
+    } finally {
+      this.#release();
     }
   }
 
@@ -138,10 +161,9 @@ export class Run {
   }
 
   async #call(): Promise<WireCall> {
-    const { codec, values, tasks } = this.#context;
+    const { codec, tasks } = this.#context;
     const { content } = this.#envelope;
-    const bytes =
-      "bytes" in content ? content.bytes : await this.#servers(values.get(content.object, content.objectBytes));
+    const bytes = "bytes" in content ? content.bytes : await this.#stored(content.object, content.objectBytes);
     const call = decodeCall(codec, bytes, true);
     if (!tasks.has(call.task)) {
       throw new ClearwayError("unknown-task", `the module ${this.#context.module} exposes no task "${call.task}"`);
@@ -150,16 +172,42 @@ export class Run {
     return call;
   }
 
+  // Reads arguments that are too large for a message. They have their memory until the run has ended.
+  async #stored(object: string, bytes: number): Promise<Uint8Array> {
+    const { values, budget } = this.#context;
+    values.check("a stored value", bytes);
+    this.#release = await budget.take(bytes);
+    // A stored value that ends the process while it is read would otherwise end all processes, one by one.
+    await this.#begin(undefined);
+    return this.#servers(values.get(object, bytes, this.#controller?.signal));
+  }
+
   async #run({ task, args, options }: WireCall): Promise<unknown> {
+    const { slots, idempotent } = this.#context;
+    try {
+      await slots.take(options?.priority ?? 0);
+    } catch (reason) {
+      throw new GiveBack(0, reason);
+    }
+    try {
+      const again = idempotent.has(task);
+      if (again) await this.#begin(task);
+      else await this.#claimCall(task);
+      return await this.#runTask({ task, args, options }, again);
+    } finally {
+      slots.give();
+    }
+  }
+
+  async #runTask({ task, args, options }: WireCall, idempotent: boolean): Promise<unknown> {
     const { settings } = this.#context;
-    const idempotent = this.#context.idempotent.has(task);
-    if (idempotent) await this.#begin(task);
-    else await this.#claimCall(task);
     const { call } = this.#pool(options);
     try {
       return await promised(task, (call as Readonly<Record<string, Caller>>)[task]!(...args));
     } catch (thrown) {
       const code = thrown instanceof ClearwayError ? thrown.code : "";
+      // The confirmation lets the partition go on.
+      if (options?.key !== undefined && early.has(code)) this.#stopMs = this.#context.stopMs;
       if (leaving.has(code)) throw new GiveBack(0, thrown);
       if (!idempotent || !lost.has(code)) throw thrown;
       if (this.#begun >= settings.tries) throw await this.#giveUp(task, thrown);
@@ -173,20 +221,23 @@ export class Run {
     // The pool keeps a function for each name. Only the names of the module's tasks come here.
     if (options === undefined && this.#controller === undefined) return pool;
     const { timeoutMs, deadlineMs, key, priority } = options ?? {};
+    const waitedMs = performance.now() - this.#receivedMs;
     return pool.with({
       ...(this.#controller && { signal: this.#controller.signal }),
       ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(deadlineMs !== undefined && { deadlineMs: Math.max(0, deadlineMs - waitedMs) }),
       ...(key !== undefined && { key }),
       ...(priority !== undefined && { priority }),
     });
   }
 
-  // An idempotent task may begin `tries` times. The first beginning is not counted, so that a call which ends at once costs nothing more.
-  async #begin(task: string): Promise<void> {
+  // An idempotent task may begin `tries` times, and so may the reading of a stored value. The first beginning is not counted, so that a call
+  // which ends at once costs nothing more.
+  async #begin(task: string | undefined): Promise<void> {
     const { claims, counters, settings } = this.#context;
     const { again, deliveries } = this.#delivery;
-    if (!again) return;
+    if (!again || this.#counted) return;
+    this.#counted = true;
     const before = await this.#servers(claims.countBeginning(this.#envelope.id));
     this.#begun = before + 2;
     // Without an earlier count, only the servers' own number shows that the call has begun before.
@@ -211,19 +262,19 @@ export class Run {
   }
 
   // Puts the call into the dead-letter stream. Returns the error for its caller.
-  async #giveUp(task: string, cause: unknown): Promise<ClearwayError> {
+  async #giveUp(task: string | undefined, cause: unknown): Promise<ClearwayError> {
     const { publisher, names, settings, counters } = this.#context;
     const { id } = this.#envelope;
     const facts = headers();
     facts.set("Nats-Msg-Id", id);
-    facts.set("Clearway-Task", encodeURIComponent(task));
+    if (task !== undefined) facts.set("Clearway-Task", encodeURIComponent(task));
     facts.set("Clearway-Deliveries", String(this.#delivery.deliveries));
     await this.#servers(publisher.publish(names.deadLetter(id), this.#delivery.body, facts));
     counters.deadLetters++;
     this.#gaveUp = true;
     return caused(
       "dead-letter",
-      `the call of "${task}" was given up after ${settings.tries} runs without an outcome`,
+      `the call${task === undefined ? "" : ` of "${task}"`} was given up after ${settings.tries} runs without an outcome`,
       cause,
     );
   }

@@ -3,9 +3,11 @@ import { availableParallelism } from "node:os";
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
+import { ClearwayError } from "clearway/remote";
 import type { ServeContext, ServedMode } from "../serve/context.js";
 import { timerMsMax } from "../timer.js";
 import { AckRepair } from "./ack-repair.js";
+import { ByteBudget } from "./byte-budget.js";
 import { Capacity } from "./capacity.js";
 import { Claims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
@@ -21,6 +23,7 @@ import { Publisher } from "./publisher.js";
 import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
+import { Slots } from "./slots.js";
 import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
 import { Values } from "./values.js";
 
@@ -75,6 +78,7 @@ export async function serveDurable(
   const consumers = await ensureConsumers(manager, names, settings);
   const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
   const publisher = new Publisher(connection, { ...outstanding, resendMs });
+  const capacity = new Capacity(concurrencyOf(context.settings.pool));
   const run: RunContext = {
     connection,
     module,
@@ -93,7 +97,9 @@ export async function serveDurable(
       settings,
       ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
     }),
+    slots: new Slots(() => capacity.claimed),
     values: new Values(connection, names.values, settings),
+    budget: new ByteBudget(context.settings.limits.bytesMax),
     writer: new ResultWriter({
       connection,
       manager,
@@ -103,9 +109,10 @@ export async function serveDurable(
     }),
     publisher,
     objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
+    stopMs: Math.min(stopMsMax, context.settings.pool?.graceMs ?? graceMs),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
-  return new Server(run, manager, consumers, concurrencyOf(context.settings.pool));
+  return new Server(run, manager, consumers, capacity);
 }
 
 // Number of tasks that the local pool runs at once, at most.
@@ -114,6 +121,10 @@ function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<unknown> =
   return concurrency * (most === "cpu" ? availableParallelism() : most);
 }
 
+// The local pool's own default. It replaces a worker whose cancelled task has not stopped after this time.
+const graceMs = 1_000;
+// A partition does not wait for longer than this for a task that was cancelled.
+const stopMsMax = 60_000;
 // A cluster elects another leader of a stream within some seconds.
 const resendMs = 2_000;
 const flushMsMax = 1_000;
@@ -138,8 +149,9 @@ class Server implements ServedMode<DurableServeStats> {
   readonly #context: RunContext;
   readonly #counters = { received: 0, duplicates: 0, malformed: 0 };
   readonly #runs = new Map<string, Run>();
-  #ended = new Set<string>();
-  #endedBefore = new Set<string>();
+  // The places of ended calls in the stream, by id.
+  #ended = new Map<string, number>();
+  #endedBefore = new Map<string, number>();
   readonly #capacity: Capacity;
   readonly #pullers: readonly Puller[];
   readonly #repair: AckRepair;
@@ -147,15 +159,10 @@ class Server implements ServedMode<DurableServeStats> {
   readonly #working: NodeJS.Timeout;
   #idle: (() => void) | undefined;
 
-  constructor(
-    context: RunContext,
-    manager: JetStreamManager,
-    consumers: readonly QueueConsumer[],
-    concurrency: number,
-  ) {
+  constructor(context: RunContext, manager: JetStreamManager, consumers: readonly QueueConsumer[], capacity: Capacity) {
     this.#context = context;
     const { connection, names, settings } = context;
-    this.#capacity = new Capacity(concurrency);
+    this.#capacity = capacity;
     this.#drops = connection.subscribe(names.drop, {
       callback: (error, message) => {
         if (error === null) this.#runs.get(message.string())?.cancel();
@@ -205,6 +212,10 @@ class Server implements ServedMode<DurableServeStats> {
         };
       });
     }
+    // The calls that wait for a slot run in another process.
+    this.#context.slots.end(new ClearwayError("pool-closed", "the worker process closes"));
+    // Their runs give them back before this turn of the event loop ends.
+    await new Promise((resolve) => setImmediate(resolve));
     for (const each of this.#pullers) each.close();
     clearInterval(this.#working);
     this.#repair.close();
@@ -228,9 +239,10 @@ class Server implements ServedMode<DurableServeStats> {
     }
     const { id } = envelope;
     const known = this.#runs.get(id);
-    if (known !== undefined || this.#ended.has(id) || this.#endedBefore.has(id)) {
+    if (known !== undefined || this.#hasEnded(id, delivery)) {
       counters.duplicates++;
-      if (known) known.deliveredAgain(delivery);
+      // A message at another place is a second one with the id of an open call. The first one stays in the queue until the call has ended.
+      if (known?.seq === delivery.seq) known.deliveredAgain(delivery);
       else delivery.ack();
       release();
       return;
@@ -241,7 +253,7 @@ class Server implements ServedMode<DurableServeStats> {
     void begun.work().then((ended) => {
       this.#runs.delete(id);
       this.#capacity.ended();
-      if (ended) this.#remember(id);
+      if (ended) this.#remember(id, delivery);
       release();
       if (this.#runs.size === 0) this.#idle?.();
     });
@@ -259,11 +271,16 @@ class Server implements ServedMode<DurableServeStats> {
     }
   }
 
-  // Remembers at least the last `endedMax` calls. A set is slow when its oldest entry is deleted again and again, so there are two.
-  #remember(id: string): void {
-    this.#ended.add(id);
+  // Remembers at least the last `endedMax` calls. A map is slow when its oldest entry is deleted again and again, so there are two.
+  #remember(id: string, { seq }: Delivery): void {
+    this.#ended.set(id, seq);
     if (this.#ended.size < endedMax) return;
     this.#endedBefore = this.#ended;
-    this.#ended = new Set();
+    this.#ended = new Map();
+  }
+
+  // Another message with the id of a call that has ended is another call. The servers have decided that when they stored it.
+  #hasEnded(id: string, { seq }: Delivery): boolean {
+    return this.#ended.get(id) === seq || this.#endedBefore.get(id) === seq;
   }
 }

@@ -13,7 +13,7 @@ import {
 } from "@nats-io/jetstream";
 import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { type Names, priorityClasses } from "./names.js";
+import { keyConsumer, type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
 
 /** JetStream's error numbers for what is missing. */
@@ -37,8 +37,8 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
 }
 
 /**
- * Creates the streams of a module that do not exist. Returns the settings with the number of partitions that all callers and worker
- * processes use, which is that of the process that has created the queue. Rejects with `connect-failed`.
+ * Creates the streams of a module that do not exist. Returns the settings with the `partitions` and the `dedupMs` that all callers and worker
+ * processes use, which are those of the process that has created the queue. Rejects with `connect-failed`.
  */
 export async function ensureStreams<Settings extends StreamSettings>(
   manager: JetStreamManager,
@@ -51,7 +51,7 @@ export async function ensureStreams<Settings extends StreamSettings>(
     num_replicas: settings.replicas,
   };
   const window = (ageMs: number): number => nanos(Math.min(settings.dedupMs, ageMs));
-  const { description } = await ensure(manager, {
+  const { description, duplicate_window = 0 } = await ensure(manager, {
     ...common,
     name: names.calls,
     description: `${described}${settings.partitions}`,
@@ -82,7 +82,8 @@ export async function ensureStreams<Settings extends StreamSettings>(
     duplicate_window: window(deadAgeMs),
   });
   const partitions = description?.startsWith(described) ? Number(description.slice(described.length)) : Number.NaN;
-  return partitionsRule(partitions) === true ? { ...settings, partitions } : settings;
+  const dedupMs = millis(duplicate_window);
+  return { ...settings, dedupMs, ...(partitionsRule(partitions) === true && { partitions }) };
 }
 
 // The description of the queue's stream keeps the number of partitions. Streams of older servers have no other place for it.
@@ -91,7 +92,7 @@ const described = "clearway durable calls, partitions: ";
 async function ensure(
   manager: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
-): Promise<Pick<StreamConfig, "description">> {
+): Promise<Pick<StreamConfig, "description"> & Partial<Pick<StreamConfig, "duplicate_window">>> {
   try {
     const { config: found } = await manager.streams.info(config.name);
     if (config.retention === found.retention) return found;
@@ -136,7 +137,7 @@ export async function ensureConsumers(
 ): Promise<QueueConsumer[]> {
   const plain = priorityClasses.map((each) => ({ name: each as string, subject: names.plain(each), single: false }));
   const keyed = Array.from({ length: settings.partitions }, (_, at) => ({
-    name: `key-${at}`,
+    name: keyConsumer(at),
     subject: names.keyed(at),
     single: true,
   }));

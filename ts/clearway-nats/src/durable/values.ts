@@ -2,10 +2,11 @@
 import { jetstream } from "@nats-io/jetstream";
 import { type ObjectStore, Objm, StorageType } from "@nats-io/obj";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
-import { ClearwayError, caused } from "clearway/remote";
+import { ClearwayError } from "clearway/remote";
 import { persistently } from "./connection.js";
 import type { Content } from "./layout.js";
 import { objectName } from "./names.js";
+import { ObjectReader } from "./object-reader.js";
 import type { StreamSettings } from "./options.js";
 
 /**
@@ -42,12 +43,14 @@ export class Values {
   }
 
   /**
-   * Reads an object of a known size. Allocates that size, after it was checked. Rejects with `protocol` if the object is missing, or does not
-   * have that size, and with `transport-closed` when the connection has ended.
+   * Reads an object of a known size. Allocates that size, after it was checked. Rejects with `too-large` above `valueBytesMax`, with `protocol`
+   * if the object is missing, damaged or does not have that size, with `cancelled` when the signal aborts, and with `transport-closed` when the
+   * connection has ended.
    */
-  async get(name: string, size: number): Promise<Uint8Array> {
+  async get(name: string, size: number, signal?: AbortSignal): Promise<Uint8Array> {
     this.check("a stored value", size);
-    const bytes = await persistently(this.#connection, async () => readObject(await this.#open(), name, size));
+    const reader = new ObjectReader(this.#connection, name, size, signal);
+    const bytes = await persistently(this.#connection, async () => reader.read(await this.#open()));
     this.ledger.readBytes += size;
     return bytes;
   }
@@ -75,54 +78,5 @@ export class Values {
       this.#store = undefined;
       throw reason;
     }
-  }
-}
-
-async function readObject(store: ObjectStore, name: string, size: number): Promise<Uint8Array> {
-  const result = await store.get(name);
-  if (result === null) throw new ClearwayError("protocol", `the object ${name} is missing`);
-  const wrong = (): ClearwayError => new ClearwayError("protocol", `the object ${name} does not have ${size} bytes`);
-  const reader = result.data.getReader();
-  if (result.info.size !== size) {
-    await reader.cancel();
-    throw wrong();
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (;;) {
-    const { done, value } = await inTime(reader, name);
-    if (done) break;
-    if (value.length > size - at) {
-      await reader.cancel();
-      throw wrong();
-    }
-    bytes.set(value, at);
-    at += value.length;
-  }
-  if (at !== size) throw wrong();
-  // The client compares the object's digest.
-  const error = await result.error;
-  if (error) throw caused("protocol", `the object ${name} is damaged`, error);
-  return bytes;
-}
-
-// An object that is deleted while it is read would never end.
-const chunkMsMax = 30_000;
-
-async function inTime(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  name: string,
-): Promise<ReadableStreamReadResult<Uint8Array>> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the object ${name} does not come`)), chunkMsMax);
-  });
-  try {
-    return await Promise.race([reader.read(), late]);
-  } catch (reason) {
-    void reader.cancel();
-    throw reason;
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -22,7 +22,10 @@ export interface ServeLimits {
    * count with their messages and with about the memory that they take. Default 128 MiB.
    */
   bytesPerCallerMax?: number;
-  /** The same for all callers together. Default 512 MiB. */
+  /**
+   * The same for all callers together. In `durable` mode: maximum bytes of arguments from the object store that this process has at once; further
+   * calls wait here. A call with more bytes than this runs while no other one has such arguments. Default 512 MiB.
+   */
   bytesMax?: number;
 }
 

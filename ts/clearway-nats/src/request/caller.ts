@@ -282,15 +282,16 @@ export class Caller implements CallHost, LinkEvents {
   }
 
   #send(call: RemoteCall, subject: string, bytes: Uint8Array): void {
-    if (!this.link.interrupted) {
-      call.sent = true;
-      return this.link.send(subject, bytes, this.#inbox + call.token);
-    }
-    // The call waits for the connection, and is not sent if it has ended by then.
-    this.link.send(subject, bytes, this.#inbox + call.token, () => {
+    const begin = (): boolean => {
       call.sent = call.state === "open";
+      // Its worker owes signs of life from now on, however long the call has waited here.
+      call.silent = 0;
       return call.sent;
-    });
+    };
+    // During an interruption, the call waits for the connection, and is not sent if it has ended by then.
+    if (this.link.interrupted) return this.link.send(subject, bytes, this.#inbox + call.token, begin);
+    begin();
+    this.link.send(subject, bytes, this.#inbox + call.token);
   }
 
   #receive(message: Msg): void {

@@ -4,10 +4,7 @@ import type { CallSettings } from "../options/pool.js";
 import type { Clock } from "./clock.js";
 import { own } from "./outcome.js";
 
-/**
- * Calls `cancel` when the call's signal aborts, or when its deadline is over. Returns a function that ends this. The signal is foreign code: a
- * signal whose properties throw counts as aborted, with that error as its reason.
- */
+/** Calls `cancel` when the call's signal aborts, or when its deadline is over. Returns a function that ends this. */
 export function armLimits(
   { signal, deadlineMs }: CallSettings,
   clock: Clock,
@@ -19,15 +16,26 @@ export function armLimits(
     disarm = clock.after(deadlineMs, () => cancel(why, "deadline"));
   }
   if (signal === undefined) return () => disarm?.();
-  const abort = (): void => cancel(reasonOf(signal), "cancelled");
+  const ignore = onAbort(signal, (reason) => cancel(reason, "cancelled"));
+  return () => {
+    disarm?.();
+    ignore();
+  };
+}
+
+/**
+ * Calls `cancel` with the signal's reason when it aborts, and at once if it has aborted. Returns a function that ends this and never throws.
+ * The signal is foreign code: a signal that throws counts as aborted, with that error as its reason.
+ */
+export function onAbort(signal: AbortSignal, cancel: (reason: unknown) => void): () => void {
+  const abort = (): void => cancel(reasonOf(signal));
   try {
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
   } catch (reason) {
-    cancel(reason, "cancelled");
+    cancel(reason);
   }
   return () => {
-    disarm?.();
     try {
       signal.removeEventListener("abort", abort);
     } catch {

@@ -3,9 +3,11 @@ import type { Batches, Stream } from "clearway";
 import { ClearwayError } from "clearway/remote";
 import type { RemoteCall } from "./remote-call.js";
 
-// Ends a stream when its handle is garbage-collected. A forgotten stream would keep its worker's generator for ever.
+// Ends a stream when its handle is garbage-collected. A forgotten stream would keep its worker's generator for ever, and the memory of its
+// unread values would stay charged to the pool, also if the stream has ended.
 const forgotten = new FinalizationRegistry<RemoteCall>((call) => {
   call.cancel(new ClearwayError("abandoned", "the stream was dropped"), "cancelled");
+  call.incoming?.drop();
 });
 
 /** The values of a remote task. The pool refers to it only while a read waits, so it notices when the app drops it. */

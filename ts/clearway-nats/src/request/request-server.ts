@@ -66,6 +66,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
   readonly #total: Total = { open: 0, bytes: 0 };
   #stopTicks = (): void => {};
   readonly #queue: Subscription;
+  readonly #own: Subscription;
   #counts = { calls: 0, refused: 0, abandoned: 0, unanswerable: 0, forNobody: 0 };
   #whenIdle: (() => void) | undefined;
 
@@ -80,7 +81,7 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     this.#subject = this.#subjects.worker(context.workerId);
     this.#link = new Link(context.connection, this);
     this.#queue = this.#link.subscribe(this.#subjects.call, (message) => this.#called(message), this.#subjects.group);
-    this.#link.subscribe(this.#subject, (message) => this.#told(message));
+    this.#own = this.#link.subscribe(this.#subject, (message) => this.#told(message));
     this.#link.subscribe(this.#subjects.cancel, (message) => this.#cancelled(message));
     this.#link.subscribe(this.#subjects.who, (message) => this.#asked(message));
     this.#stopTicks = clock.every(aliveMs, () => this.tick());
@@ -118,19 +119,17 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
 
   async close(timeoutMs: number): Promise<void> {
     const { workerId, settings } = this.#context;
+    const endMs = this.#clock.nowMs() + timeoutMs;
     this.#link.send(this.#subjects.members, this.codec.encode([Op.left, workerId, settings.version, protocolVersion]));
     // Calls that are under way to this process still run.
     if (!this.#queue.isClosed()) this.#queue.drain().catch(() => {});
     await this.#link.flush(this.#clock);
-    if (this.#calls.size > 0) {
-      await new Promise<void>((resolve) => {
-        const disarm = this.#clock.after(timeoutMs, resolve);
-        this.#whenIdle = () => {
-          disarm();
-          resolve();
-        };
-      });
-    }
+    await this.#idle(endMs);
+    // Callers that do not know yet that this process leaves still send it calls with a key. Those that NATS has delivered run. The others reach no
+    // receiver, and their callers choose another process. Open calls need the subject, so it ends only now.
+    if (!this.#own.isClosed()) this.#own.drain().catch(() => {});
+    await this.#link.flush(this.#clock);
+    await this.#idle(endMs);
     const why = new ClearwayError(
       "pool-closed",
       `the worker process closes, and the call took over ${timeoutMs} ms more`,
@@ -140,6 +139,19 @@ export class RequestServer implements ServedMode<RequestStats>, ServedHost, Link
     await this.#link.flush(this.#clock);
     this.#stopTicks();
     this.#link.close();
+  }
+
+  // Settles when no call is open, or at a time of the clock.
+  async #idle(endMs: number): Promise<void> {
+    const leftMs = endMs - this.#clock.nowMs();
+    if (this.#calls.size === 0 || leftMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const disarm = this.#clock.after(leftMs, resolve);
+      this.#whenIdle = () => {
+        disarm();
+        resolve();
+      };
+    });
   }
 
   answer(reply: string, bytes: Uint8Array, last: boolean): void {

@@ -56,10 +56,11 @@ export async function serveWith(source: WorkerSource, options: AnyServeOptions, 
   const settings = serveSettingsOf(options);
   const codec = wireCodec(settings.extensions);
   const local: Pool<AnyModule> = pool(source, settings.pool);
-  let link: Connected | undefined;
+  // The workers of the local pool start while the connection is made.
+  const connecting = connected(settings);
+  let made: Connected | undefined;
   try {
-    // The workers of the local pool start while the connection is made.
-    const [made] = await Promise.all([connected(settings).then((each) => (link = each)), local.ready()]);
+    [made] = await Promise.all([connecting, local.ready()]);
     const tasks = Object.keys(local.stats().tasks);
     checkIdempotent(settings, tasks);
     const { connection } = made;
@@ -67,7 +68,9 @@ export async function serveWith(source: WorkerSource, options: AnyServeOptions, 
     return await started(context, made, clock);
   } catch (reason) {
     await local.terminate();
-    if (link?.own) await link.connection.close();
+    const closed = connecting.then(({ own, connection }) => (own ? connection.close() : undefined)).catch(() => {});
+    // A connection that is still being made may take as long as NATS does not answer. The error does not wait for it.
+    if (made) await closed;
     throw reason;
   }
 }
@@ -91,8 +94,10 @@ async function started(context: ServeContext, link: Connected, clock: Clock): Pr
   });
   void connection.closed().then(() => ended());
   const end = async (timeoutMs: number): Promise<void> => {
+    const endMs = clock.nowMs() + timeoutMs;
     await Promise.all(modes.map((mode) => mode.close(timeoutMs)));
-    await local.close({ timeoutMs });
+    // A call that ends later than its mode has no way for its outcome.
+    await local.close({ timeoutMs: Math.max(0, endMs - clock.nowMs()) });
     if (link.own && !connection.isClosed()) await connection.close();
     ended();
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstreamManager } from "@nats-io/jetstream";
+import { DrainingConnectionError } from "@nats-io/transport-node";
 import { move } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { namesOf } from "../../src/durable/names.js";
@@ -115,6 +116,48 @@ describe.skipIf(noServer)("the options of a durable call", () => {
     expect(log.lines()).toEqual(Array.from({ length: 30 }, (_, n) => String(n)));
   });
 
+  test.each(["timeoutMs", "signal"])("keep calls with one key apart when one of them ends by its %s", async (how) => {
+    const log = logFile();
+    const { work, worker, server, nats } = await ends();
+    const other = await serve(await connection(server.url));
+    const manager = await jetstreamManager(nats);
+    const waiting = async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages;
+    const controller = new AbortController();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const limits = how === "signal" ? { signal: controller.signal } : { timeoutMs: 50 };
+    const first = work.with({ key: "k", ...limits }).call.untilAborted(log.path, "x");
+    const failed = expect(first).rejects.toBeDefined();
+    await log.until((lines) => lines.includes("begun x"));
+    const second = work.with({ key: "k" }).call.effect(log.path, "second");
+    await expect.poll(waiting).toBe(2);
+    if (how === "signal") controller.abort("enough");
+    else vi.advanceTimersByTime(50);
+    await failed;
+    await log.until((lines) => lines.includes("aborted x"));
+    await expect.poll(() => worker.stats().answered + other.stats().answered).toBe(1);
+    // The second call would begin during these round trips.
+    for (let trip = 0; trip < 50; trip++) await nats.flush();
+    expect(await waiting()).toBe(2);
+    expect(log.lines()).toEqual(["begun x", "aborted x"]);
+    vi.advanceTimersByTime(1_000);
+    await expect(second).resolves.toBe("second");
+  });
+
+  test("remove a cancelled call with a key from the queue, if it was not delivered", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const manager = await jetstreamManager(nats);
+    const waiting = async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages;
+    const controller = new AbortController();
+    const call = work.with({ key: "k", signal: controller.signal }).call.add(1, 1);
+    await expect.poll(waiting).toBe(1);
+    controller.abort("enough");
+    await expect(call).rejects.toBe("enough");
+    await expect.poll(waiting).toBe(0);
+  });
+
   test("put a call of higher priority before those that wait", async () => {
     const log = logFile();
     const { work, worker } = await ends({ pool: { size: 1 }, idempotent: ["held", "effect"] });
@@ -165,6 +208,37 @@ describe.skipIf(noServer)("the options of a durable call", () => {
     const aborted = work.with({ signal: AbortSignal.abort(new Error("before")) });
     await expect(aborted.call.add(1, 1)).rejects.toThrow("before");
     expect(worker.stats().received).toBe(0);
+  });
+
+  test("reject a call whose signal aborts while its arguments are read, and do not store it", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const controller = new AbortController();
+    const argument = {
+      get late() {
+        controller.abort(new Error("while encoding"));
+        return 1;
+      },
+    };
+    await expect(work.with({ signal: controller.signal }).call.echo(argument)).rejects.toThrow("while encoding");
+    expect(work.stats()).toMatchObject({ open: 0, unconfirmed: 0, cancelled: 1 });
+  });
+
+  test("cancel a call also while its connection drains", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const controller = new AbortController();
+    const call = work.with({ signal: controller.signal }).call.add(1, 1);
+    await expect.poll(() => work.stats().unconfirmed).toBe(0);
+    vi.spyOn(nats, "publish").mockImplementation(() => {
+      throw new DrainingConnectionError();
+    });
+    // An error in a listener of the signal would end the process.
+    controller.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+    vi.restoreAllMocks();
   });
 
   test.each([

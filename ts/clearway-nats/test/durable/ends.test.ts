@@ -4,6 +4,8 @@ import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { writeOutcome } from "../../src/durable/layout.js";
 import { namesOf } from "../../src/durable/names.js";
+import { callerSettingsOf } from "../../src/durable/options.js";
+import { ensureStreams } from "../../src/durable/streams.js";
 import { encodeResult, wireCodec } from "../../src/wire/call.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
@@ -100,6 +102,16 @@ describe.skipIf(noServer)("the number of partitions", () => {
   });
 });
 
+describe.skipIf(noServer)("the time in which the servers know an id", () => {
+  test("is that of the process that has created the queue", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const manager = await jetstreamManager(nats);
+    await ensureStreams(manager, names, callerSettingsOf({ dedupMs: 10_000 }));
+    await expect(ensureStreams(manager, names, callerSettingsOf({}))).resolves.toMatchObject({ dedupMs: 10_000 });
+  });
+});
+
 describe.skipIf(noServer)("ending durable mode", () => {
   test("by close() of the pool waits for the open calls", async () => {
     const server = await startServer();
@@ -144,6 +156,22 @@ describe.skipIf(noServer)("ending durable mode", () => {
     const rejected = expect(work.call.add(1, 1)).rejects.toMatchObject({ code: "transport-closed" });
     await nats.close();
     await rejected;
+  });
+
+  test("by close() of a worker process leaves a call that has not begun to another process, also if it may run only once", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const worker = await serve(await connection(server.url), { pool: { size: 1 } });
+    const work = await caller(await connection(server.url));
+    const first = work.call.held(log.path, "first", log.beside("gate"));
+    await log.until((lines) => lines.includes("begun first"));
+    const second = work.call.effect(log.path, "second");
+    await expect.poll(() => worker.stats().received).toBe(2);
+    await worker.close(0);
+    await serve(await connection(server.url));
+    await expect(second).resolves.toBe("second");
+    log.create("gate");
+    await expect(first).resolves.toBe("first");
   });
 
   test.each([60_000, 2 ** 31, Number.POSITIVE_INFINITY])(

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { DurableCallerOptions, DurableServeOptions } from "../../src/durable/options.js";
 import { type DurablePool, durablePool } from "../../src/durable/pool.js";
 import { type DurableServeStats, serveDurable } from "../../src/durable/server.js";
-import { serveSettingsOf } from "../../src/options/serve.js";
+import { type ServeLimits, serveSettingsOf } from "../../src/options/serve.js";
 import type { AnyModule, ServedMode } from "../../src/serve/context.js";
 import { wireCodec } from "../../src/wire/call.js";
 
@@ -27,6 +27,7 @@ export interface Ends {
   version?: string;
   idempotent?: readonly string[];
   pool?: PoolOptions;
+  limits?: ServeLimits;
   serve?: DurableServeOptions;
   call?: DurableCallerOptions;
 }
@@ -44,6 +45,7 @@ export async function serve(nats: NatsConnection, ends: Ends = {}): Promise<Test
     ...(ends.version !== undefined && { version: ends.version }),
     modes: ["durable"],
     idempotent: ends.idempotent ?? ["add", "echo", "bytes", "lengthOf", "held", "exit"],
+    limits: ends.limits ?? {},
     pool: (ends.pool ?? { size: 2 }) as PoolOptions<never>,
     onError: (error) => errors.push(error),
   });

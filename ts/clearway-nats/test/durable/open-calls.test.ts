@@ -20,13 +20,13 @@ function open(calls: OpenCalls, id: string) {
     cancelled: false,
   };
   calls.add(id, call);
-  return log;
+  return { log, call };
 }
 
 describe("the open calls of a caller", () => {
   test("settle once, and end their timers", () => {
     const calls = new OpenCalls();
-    const log = open(calls, "a");
+    const { log } = open(calls, "a");
     expect(calls.settle("a", "ok", (call) => call.resolve(1))).toBe(true);
     expect(calls.settle("a", "failed", (call) => call.fail("late"))).toBe(false);
     expect(log).toEqual(["released", 1]);
@@ -35,9 +35,9 @@ describe("the open calls of a caller", () => {
 
   test("fail when they are older than the servers keep them, the others stay", () => {
     const calls = new OpenCalls();
-    const old = open(calls, "old");
+    const { log: old } = open(calls, "old");
     vi.advanceTimersByTime(900);
-    const recent = open(calls, "recent");
+    const { log: recent } = open(calls, "recent");
     calls.failOld(1_000);
     expect(old).toEqual([]);
     vi.advanceTimersByTime(200);
@@ -62,7 +62,7 @@ describe("the open calls of a caller", () => {
 
   test("all fail at the end of the pool", () => {
     const calls = new OpenCalls();
-    const logs = ["a", "b"].map((id) => open(calls, id));
+    const logs = ["a", "b"].map((id) => open(calls, id).log);
     calls.failAll("end");
     expect(logs).toEqual([
       ["released", "end"],
@@ -94,6 +94,30 @@ describe("the limits of a call", () => {
   test("are none without a signal and a deadline, and a deadline beyond Node's timers is none", () => {
     expect(limited({}, () => {})).toBeUndefined();
     limited({ deadlineMs: 2 ** 40 }, () => {});
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test.each([
+    ["has aborted", { aborted: true, reason: "why", addEventListener() {} }, "why"],
+    [
+      "cannot take a listener",
+      { addEventListener: () => expect.fail("why") },
+      expect.objectContaining({ message: "why" }),
+    ],
+  ])("cancel it at once when its signal %s", (_what, signal, reason) => {
+    const reasons: unknown[] = [];
+    const release = limited({ signal: signal as unknown as AbortSignal }, (each) => reasons.push(each));
+    expect(reasons).toEqual([reason]);
+    release?.();
+  });
+
+  test("end also when the signal cannot forget a listener", () => {
+    const calls = new OpenCalls();
+    const { log, call } = open(calls, "a");
+    const signal = { aborted: false, addEventListener() {} } as unknown as AbortSignal;
+    call.release = limited({ signal, deadlineMs: 100 }, () => {});
+    calls.settle("a", "ok", () => log.push("settled"));
+    expect(log).toEqual(["settled"]);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

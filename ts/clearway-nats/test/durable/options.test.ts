@@ -20,6 +20,14 @@ describe("the options of durable mode", () => {
     expect(() => callerSettingsOf({ tries: 5 } as object)).toThrow(/durable\.tries must be a known option/);
   });
 
+  test("of a caller send a call again while the servers still know its id", () => {
+    expect(() => callerSettingsOf({ dedupMs: 10_000, resendMs: 5_001 })).toThrow(
+      "durable.resendMs must be at most half of dedupMs, which is 10000: durable.resendMs=5001",
+    );
+    expect(callerSettingsOf({ dedupMs: 10_000 })).toMatchObject({ resendMs: 2_500 });
+    expect(callerSettingsOf({ dedupMs: 10_000, resendMs: 5_000 })).toMatchObject({ resendMs: 5_000 });
+  });
+
   test("have defaults", () => {
     expect(callerSettingsOf({})).toMatchObject({ storage: "file", replicas: 1, partitions: 16, openMax: 65_536 });
     expect(serveSettingsOf({})).toMatchObject({ tries: 5, ackWaitMs: 30_000 });
@@ -57,7 +65,7 @@ describe("names", () => {
 
 describe("the capacity of a worker process", () => {
   // Runs one call after the other, each for a time.
-  const after = (concurrency: number, ms: number): number => {
+  const after = (concurrency: number, ms: number, of: "calls" | "claimed" = "calls"): number => {
     let nowMs = 0;
     const capacity = new Capacity(concurrency, () => nowMs);
     for (let call = 0; call < 100; call++) {
@@ -65,7 +73,7 @@ describe("the capacity of a worker process", () => {
       nowMs += ms;
       capacity.ended();
     }
-    return capacity.calls;
+    return capacity[of];
   };
 
   test("is one call more than it runs when calls are long", () => {
@@ -74,6 +82,15 @@ describe("the capacity of a worker process", () => {
 
   test("hides the way to the servers when calls are short", () => {
     expect(after(2, 0.5)).toBe(102);
+  });
+
+  test.each([
+    [10_000, 2],
+    [20, 4],
+    [0.5, 102],
+    [0, 2 + 1_024],
+  ])("lets the calls be claimed that it runs, and those of the next 50 ms: %d ms", (ms, claimed) => {
+    expect(after(2, ms, "claimed")).toBe(claimed);
   });
 
   test("has a limit when calls take no time", () => {

@@ -28,7 +28,7 @@ describe("the publisher", () => {
     const stored = publisher.publish("a", body);
     const reply = connection.take()[0]!.reply!;
     connection.deliver(reply, { body: JSON.stringify({ stream: "S", seq: 9, duplicate: true }) });
-    await expect(stored).resolves.toEqual({ stream: "S", seq: 9, duplicate: true });
+    await expect(stored).resolves.toEqual({ stream: "S", seq: 9, duplicate: true, resent: false });
     expect(publisher.unconfirmed).toBe(0);
   });
 
@@ -65,7 +65,7 @@ describe("the publisher", () => {
     expect(publisher.resent).toBe(1);
     confirm(connection, first!.reply, 1);
     confirm(connection, first!.reply, 2);
-    await expect(stored).resolves.toMatchObject({ seq: 1 });
+    await expect(stored).resolves.toMatchObject({ seq: 1, resent: true });
   });
 
   test("does not send a message again before a whole period is over", () => {
@@ -88,6 +88,32 @@ describe("the publisher", () => {
     await connection.report("reconnect");
     expect(connection.take()).toEqual(sent);
     publisher.end();
+  });
+
+  test("does not send a message again when the servers may have forgotten its id, and says that it may be stored", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body, undefined, 2_500);
+    const refused = expect(stored).rejects.toMatchObject({ code: "transport-closed", message: /may be stored/ });
+    vi.advanceTimersByTime(2_000);
+    expect(connection.take()).toHaveLength(2);
+    await connection.report("disconnect");
+    vi.advanceTimersByTime(501);
+    await connection.report("reconnect");
+    await refused;
+    expect(connection.take()).toEqual([]);
+    expect(publisher.unconfirmed).toBe(0);
+  });
+
+  test("sends a message at any time that it had while there was no connection", async () => {
+    const { connection, publisher } = setup();
+    await connection.report("disconnect");
+    const stored = publisher.publish("a", body, undefined, 2_500);
+    vi.advanceTimersByTime(60_000);
+    connection.take();
+    await connection.report("reconnect");
+    const [first] = connection.take();
+    confirm(connection, first!.reply, 1);
+    await expect(stored).resolves.toMatchObject({ seq: 1 });
   });
 
   test("waits when no stream answers or no leader is elected", async () => {

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Msg } from "@nats-io/transport-node";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Objm } from "@nats-io/obj";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { readCallback } from "../../src/durable/callback.js";
+import { writeCall, writeOutcome } from "../../src/durable/layout.js";
+import { namesOf, objectName } from "../../src/durable/names.js";
+import { encodeCall, wireCodec } from "../../src/wire/call.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, serve } from "./harness.js";
+
+// Stores a call as `submit()` does when the servers have forgotten its id.
+async function store(nats: NatsConnection, id: string, task: string, args: unknown[]): Promise<void> {
+  const bytes = encodeCall(wireCodec(), { task, args, options: undefined });
+  const body = writeCall({ id, caller: "", callback: "", cancellable: false, content: { bytes } });
+  await jetstream(nats).publish(namesOf("work", "0").plain("normal"), body);
+}
 
 describe.skipIf(noServer)("a submitted call", () => {
   test("survives its caller: another process reads its result by the id", async () => {
@@ -51,6 +63,41 @@ describe.skipIf(noServer)("a submitted call", () => {
     await work.call.add(1, 1);
     expect(log.lines()).toEqual(["once"]);
     expect(worker.stats()).toMatchObject({ received: 2, duplicates: 0 });
+  });
+
+  test("with the id of one that has ended runs, if the servers take it for another call", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const worker = await serve(nats, { idempotent: ["effect"] });
+    const work = await caller(nats);
+    for (const line of ["first", "second"]) {
+      await store(nats, "again", "effect", [log.path, line]);
+      await log.until((lines) => lines.includes(line));
+      await expect.poll(() => worker.stats().open).toBe(0);
+    }
+    expect(worker.stats()).toMatchObject({ received: 2, duplicates: 0 });
+    await expect(work.result("again")).resolves.toBe("first");
+  });
+
+  test("with the id of one that runs is the same call, and only the first stays in the queue", async () => {
+    const log = logFile();
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const worker = await serve(nats);
+    const work = await caller(nats);
+    const args = [log.path, "x", log.beside("gate")];
+    await store(nats, "open", "held", args);
+    await log.until((lines) => lines.includes("begun x"));
+    await store(nats, "open", "held", args);
+    await expect.poll(() => worker.stats().duplicates).toBe(1);
+    const manager = await jetstreamManager(nats);
+    const waiting = async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages;
+    await expect.poll(waiting).toBe(1);
+    log.create("gate");
+    await expect(work.result("open")).resolves.toBe("x");
+    await expect.poll(waiting).toBe(0);
+    expect(log.lines()).toEqual(["begun x", "ended x"]);
   });
 
   test("publishes its outcome to a callback subject that the worker allows", async () => {
@@ -127,6 +174,23 @@ describe.skipIf(noServer)("waiting for a result", () => {
     await expect(waiting).rejects.toThrow("bored");
     await serve(nats);
     await expect(work.result(id)).resolves.toBe(3);
+  });
+
+  test("ends with the signal also while a large result is read", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const { values, result } = namesOf("work", "0");
+    const object = objectName("x");
+    await (await new Objm(jetstream(nats)).create(values)).putBlob({ name: object }, new Uint8Array(5));
+    // Without its chunks, the object never comes.
+    await (await jetstreamManager(nats)).streams.purge(`OBJ_${values}`, { filter: `$O.${values}.C.>` });
+    nats.publish(result("x"), writeOutcome({ id: "x", content: { object, objectBytes: 5 } }));
+    const controller = new AbortController();
+    const waiting = work.result("x", { signal: controller.signal });
+    await expect.poll(() => work.stats().bytes.received).toBeGreaterThan(0);
+    controller.abort(new Error("bored"));
+    await expect(waiting).rejects.toThrow("bored");
   });
 
   test("ends when the pool ends", async () => {

@@ -64,6 +64,26 @@ describe.skipIf(noServer)("a durable call whose worker process is killed", () =>
     expect(log.lines().filter((line) => line === "two")).toHaveLength(1);
   });
 
+  test("runs in another process when it waited in the process that was killed, also if its task is not idempotent", async () => {
+    const log = logFile();
+    const { url } = await startServer();
+    const nats = await connection(url);
+    const options = { servers: url, modes, durable, pool: { size: 1 } };
+    const first = await startWorker(options);
+    const work = await caller(nats);
+    const one = work.call.held(log.path, "one", log.beside("gate"));
+    const interrupted = expect(one).rejects.toMatchObject({ code: "interrupted" });
+    await log.until((lines) => lines.includes("begun one"));
+    const two = work.call.effect(log.path, "two");
+    const manager = await jetstreamManager(nats);
+    const delivered = async () => (await manager.consumers.info(namesOf("work", "0").calls, "normal")).num_ack_pending;
+    await expect.poll(delivered).toBe(2);
+    await first.kill();
+    await startWorker(options);
+    await interrupted;
+    await expect(two).resolves.toBe("two");
+  });
+
   test("is given up after its tries, is kept in the dead-letter stream, and others go on", async () => {
     const { url } = await startServer();
     const nats = await connection(url);

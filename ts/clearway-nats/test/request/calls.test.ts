@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { connect } from "@nats-io/transport-node";
 import { move } from "clearway";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { encodeCall } from "../../src/wire/call.js";
+import { Op } from "../../src/wire/op.js";
+import { subjectsOf } from "../../src/wire/subjects.js";
 import { noServer } from "../server/nats-server.js";
 import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
+import { codec, peer } from "./peer.js";
 
 describe.skipIf(noServer)("a call in request mode", () => {
   const nats = oneServer();
@@ -186,6 +191,29 @@ describe.skipIf(noServer)("a call in request mode", () => {
     await mine!.close();
     expect(await keyed.call.add(2, 3)).toBe(5);
     expect(other!.stats().request!.calls).toBe(1);
+  });
+
+  test("a call with a key that reaches a worker process while it closes runs, or is refused at once", async () => {
+    const module = newModule();
+    const connection = await connect({ servers: nats.url });
+    onTestFinished(() => connection.close());
+    const server = await serve({ connection, module });
+    const stranger = await peer(nats.url);
+    const { worker } = subjectsOf(module, "0");
+    const mine = worker(server.stats().workerId);
+    const flush = connection.flush.bind(connection);
+    let flushes = 0;
+    connection.flush = async () => {
+      // The process has found no open call after its first round trip.
+      if (++flushes === 2) {
+        stranger.send(mine, encodeCall(codec, { task: "add", args: [1, 2], options: { key: "a" } }), "late");
+        await stranger.connection.flush();
+      }
+      await flush();
+    };
+    await server.close();
+    const { data, headers } = await stranger.next("late");
+    if (headers?.code !== 503) expect(codec.decode(data)).toEqual([Op.result, 3]);
   });
 
   test("calls are spread over the worker processes", async () => {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect } from "@nats-io/transport-node";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { connected } from "../../src/options/connect.js";
+import { callSettingsOf, requestSettingsOf } from "../../src/options/pool.js";
+import { Caller } from "../../src/request/caller.js";
 import { subjectsOf } from "../../src/wire/subjects.js";
 import { ManualClock } from "../fixtures/manual-clock.js";
 import { noServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
 import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
+import { codec } from "./peer.js";
 
 const second = 1_000;
 
@@ -122,6 +126,27 @@ describe.skipIf(noServer)("a sign of life", () => {
     expect(await waits).toBe(4);
   });
 
+  test("a call that was held back has the whole silenceMs from the moment at which it is sent", async () => {
+    const module = newModule();
+    const clock = new ManualClock();
+    const server = await serve({ servers: nats.url, module }, new ManualClock());
+    const proxy = await startProxy(nats.server.port);
+    const pool = await open({ servers: proxy.url, module, silenceMs: 3_000, nats: { reconnectTimeWait: 20 } }, clock);
+    expect(await pool.call.add(1, 1)).toBe(2);
+    proxy.cut();
+    await until(() => proxy.accepted > 1);
+    const controller = new AbortController();
+    const held = pool.with({ signal: controller.signal }).call.untilCancelled();
+    const ended = expect(held).rejects.toBe("end");
+    clock.advance(3 * second);
+    proxy.mend();
+    await until(() => server.stats().request!.open === 1);
+    clock.advance(3 * second);
+    expect(pool.stats().open).toBe(1);
+    controller.abort("end");
+    await ended;
+  });
+
   test("a call fails with worker-lost at once when its worker is gone and the caller sends it something", async () => {
     const { pool, server } = await pair(nats.url);
     const stream = pool.with({ window: { items: 2 } }).call.count(1_000_000);
@@ -147,6 +172,44 @@ describe.skipIf(noServer)("a sign of life", () => {
     await until(() => {
       globalThis.gc!();
       return server.stats().request!.open === 0;
+    });
+  });
+
+  test.each([
+    ["runs", 1_000, false],
+    ["has ended", 2, false],
+    ["was cancelled", 1_000, true],
+  ])("a forgotten stream that %s gives back the memory of its unread values", async (_what, values, cancelled) => {
+    if (globalThis.gc === undefined) return;
+    const { pool, module } = await pair(nats.url);
+    await pool.call.count(1).next();
+    const settings = requestSettingsOf({ servers: nats.url, module });
+    const made = await connected(settings);
+    const caller = new Caller(made, settings, codec, new ManualClock());
+    onTestFinished(() => caller.terminate());
+    let charged = 0;
+    const { take, give } = caller.charge;
+    vi.spyOn(caller.charge, "take").mockImplementation((bytes) => {
+      take(bytes);
+      charged += bytes;
+    });
+    vi.spyOn(caller.charge, "give").mockImplementation((bytes) => {
+      give(bytes);
+      charged -= bytes;
+    });
+    const controller = new AbortController();
+    const options = callSettingsOf({ signal: controller.signal, window: { items: 2 } }, settings);
+    const forget = async (): Promise<void> => {
+      const stream = caller.submit("count", [values], options) as AsyncIterator<unknown>;
+      await stream.next();
+      await until(() => charged > 0 && (values > 2 || caller.openCount === 0));
+      if (cancelled) controller.abort();
+    };
+    await forget();
+    expect(charged).toBeGreaterThan(0);
+    await until(() => {
+      globalThis.gc!();
+      return charged === 0;
     });
   });
 });
