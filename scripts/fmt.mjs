@@ -21,6 +21,7 @@ const stages = [
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
   { name: "the stream in Swift", command: [node, "scripts/figures/swift-stream.mjs", "--write"] },
   { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs", "--write"] },
+  { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
   ...(toolchain()

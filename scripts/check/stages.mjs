@@ -50,6 +50,7 @@ export const checks = [
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
   { name: "the stream in Swift", command: [node, "scripts/figures/swift-stream.mjs"], needs: "built" },
   { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs"], needs: "built" },
+  { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 

@@ -18,6 +18,15 @@ describe("a call", () => {
     expect(results).toEqual(Array.from({ length: 5000 }, (_, at) => 2 * at));
   });
 
+  test("does not wait behind a call of unknown length while another worker is free", async () => {
+    const pool = plainPool({ size: 2 });
+    const open = reasonOf(pool.call.hold());
+    // After eight runs, the pool knows that the task is short.
+    for (let at = 0; at < 20; at++) expect(await pool.call.add(at, 1)).toBe(at + 1);
+    await pool.terminate();
+    expect((await open).code).toBe("pool-terminated");
+  });
+
   test("of an unknown name fails with a list of the known names, on a cold and a warm pool", async () => {
     const cold = plainPool();
     const calls = cold.call as unknown as { nope(): Promise<void> };

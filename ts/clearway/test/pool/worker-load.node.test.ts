@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { PoolCall } from "../../src/pool/call/call.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
-import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
+import { Estimate, mayGoAhead, TaskRecord, unmeasuredUs } from "../../src/pool/schedule/task-stats.js";
 import { PoolWorker, type WorkerSink } from "../../src/pool/worker/worker.js";
 import { emptySide } from "../../src/transfer/ledger.js";
 import { Op } from "../../src/transport/protocol.js";
@@ -34,6 +34,27 @@ function workerWith(result: WorkerSink<PoolCall>["tracker"]["result"]): PoolWork
   worker.transport.flush();
   return worker;
 }
+
+test("a worker with a call of an unmeasured task counts as busy for the whole budget, until the call ends", () => {
+  const worker = workerWith(() => {});
+  const record = new TaskRecord("add");
+  record.kind = "function";
+  record.index = 0;
+  const calls = [1, 2].map((id) => new PoolCall(id, record, [1, 2], callSettingsOf({}, settings), ""));
+  for (const call of calls) {
+    call.enqueue();
+    worker.post(call);
+  }
+  expect(worker.busyUs).toBe(2 * unmeasuredUs);
+  const short = new Estimate();
+  // Meanwhile, the task becomes known as a short one.
+  for (let run = 0; run < 8; run++) for (const estimate of [short, record.estimate]) estimate.add(1);
+  worker.remove(calls[0]!);
+  expect(worker.busyUs).toBe(unmeasuredUs);
+  expect(mayGoAhead(short, worker.busyUs)).toBe(false);
+  worker.remove(calls[1]!);
+  expect(worker.busyUs).toBe(0);
+});
 
 test("a call whose result arrives during its send counts in its worker's load until then, and no longer", () => {
   const loads: number[] = [];

@@ -11,6 +11,7 @@ import { PortTransport } from "../../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, isFrames, Op, type TaskKind } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
+import { unmeasuredUs } from "../schedule/task-stats.js";
 import { CallTable } from "./call-table.js";
 import { partMissing, startFailure } from "./failures.js";
 
@@ -47,6 +48,8 @@ export interface WorkerCall<Call extends WorkerCall<Call>> {
   worker: PoolWorker<Call> | undefined;
   /** Whether the worker's load includes the call. */
   counted: boolean;
+  /** Expected run time in microseconds, as the worker's load includes it. */
+  countedUs: number;
   postedMs: number;
   /** Records that the call is sent to a worker. */
   post(): void;
@@ -254,7 +257,9 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     const sign = busy ? 1 : -1;
     this.load += sign;
     if (call.guarded) this.guarded += sign;
-    this.busyUs = this.load === 0 ? 0 : Math.max(0, this.busyUs + sign * (call.record.estimate.meanUs ?? 0));
+    // The estimate may change until the call ends.
+    if (busy) call.countedUs = call.record.estimate.meanUs ?? unmeasuredUs;
+    this.busyUs = this.load === 0 ? 0 : Math.max(0, this.busyUs + sign * call.countedUs);
     return !busy;
   }
 
