@@ -71,6 +71,7 @@ export class StdioTransport implements ChannelTransport {
   /** The reason of the end. Once it is set, the transport delivers and sends no frames. */
   #end: CloseReason | undefined;
   #closedReported = false;
+  #released = false;
   /** The best known reason for an end that the other end did not announce. */
   #loss: CloseReason | undefined;
   #readAll = false;
@@ -246,9 +247,12 @@ export class StdioTransport implements ChannelTransport {
   }
 
   #reportClosed(): void {
-    if (this.#closedReported || this.#sink === undefined || this.#end === undefined) return;
+    if (this.#closedReported || this.#end === undefined) return;
+    // A transport that is closed before it is opened lets the streams go, too.
+    if (!this.#released) this.#releaseStreams();
+    this.#released = true;
+    if (this.#sink === undefined) return;
     this.#closedReported = true;
-    this.#releaseStreams();
     this.#sink.closed(this.#end);
   }
 

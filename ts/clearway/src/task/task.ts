@@ -194,7 +194,12 @@ export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
 
 /** Returns whether a value is a generator object. A task that returns one should have been a generator function itself. */
 export function isGenerator(value: unknown): boolean {
-  return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
+  try {
+    return value !== null && typeof value === "object" && Object.prototype.toString.call(value).includes("Generator");
+  } catch {
+    // The value's tag is a getter that throws, or a trap of a proxy.
+    return false;
+  }
 }
 
 // Returns the kind of a task, from the syntax of its function. The caller must know before the first answer whether it receives a promise

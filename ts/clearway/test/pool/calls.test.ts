@@ -18,6 +18,16 @@ describe("a call", () => {
     expect(results).toEqual(Array.from({ length: 5000 }, (_, at) => 2 * at));
   });
 
+  test("whose result has a tag that throws does not end its worker", async () => {
+    const pool = plainPool({ size: 1 });
+    await pool.call.add(1, 1);
+    const [odd, sum] = await Promise.allSettled([pool.call.tagThrows(), pool.call.add(2, 2)]);
+    expect(sum).toEqual({ status: "fulfilled", value: 4 });
+    // A getter under a symbol does not cross: the copy is an empty object.
+    expect(odd.status === "fulfilled" ? odd.value : odd.reason.code).toEqual({});
+    expect(await pool.call.add(3, 3)).toBe(6);
+  });
+
   test("does not wait behind a call of unknown length while another worker is free", async () => {
     const pool = plainPool({ size: 2 });
     const open = reasonOf(pool.call.hold());

@@ -79,5 +79,5 @@ test("a call whose result arrives during its send counts in its worker's load un
   call.enqueue();
   worker.post(call);
   expect(loads).toEqual([1]);
-  expect([worker.load, worker.busyUs, worker.calls.size, call.counted]).toEqual([0, 0, 0, false]);
+  expect([worker.load, worker.busyUs, worker.calls.size, call.counted]).toEqual([0, 0, 0, 0]);
 });

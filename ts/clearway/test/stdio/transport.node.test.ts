@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { CloseReason } from "../../src/channel/transport/transport.js";
 import { streamTransport } from "../../src/stdio/stream-transport.js";
 import { channelTransportContract } from "../channel/transports/contract.js";
 import { socketPair } from "./socket-pair.js";
@@ -28,4 +31,19 @@ channelTransportContract("stdio, over pairs of streams", (wanted) => {
       there.destroy();
     },
   };
+});
+
+test("a transport that is closed before it is opened tells the other end, and lets its streams go", async () => {
+  const [one, other] = await socketPair();
+  const transport = streamTransport({ readable: one, writable: one });
+  const there = new Promise<CloseReason>((closed) => {
+    const sink = { frame: () => {}, drained: () => {}, closed };
+    streamTransport({ readable: other, writable: other }).open(sink);
+  });
+  transport.close({ code: "refused", message: "full" });
+  expect(await there).toMatchObject({ code: "refused" });
+  // The socket was read to its end, and closed.
+  if (!one.closed) await once(one, "close");
+  const reason = new Promise<CloseReason>((closed) => transport.open({ frame: () => {}, drained: () => {}, closed }));
+  expect(await reason).toMatchObject({ code: "refused", message: "full" });
 });

@@ -49,6 +49,11 @@ export class Early<T> {
     return gone;
   }
 
+  /** Whether a message of a channel is kept. */
+  has(name: string): boolean {
+    return this.#bytes > 0 && (this.#buffers.get(name)?.kept.length ?? 0) > 0;
+  }
+
   /** Removes all messages of a channel and returns them, oldest first. */
   take(name: string): T[] {
     const buffer = this.#buffers.get(name);

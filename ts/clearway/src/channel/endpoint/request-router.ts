@@ -83,8 +83,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (this.#handlers.has(name)) throw invalid("channel", "handled once", name);
     this.#handlers.set(name, handler);
     queueMicrotask(() => {
-      if (this.#handlers.get(name) !== handler) return;
-      for (const entry of this.#early.take(name)) this.#dispatch(handler, entry);
+      if (this.#handlers.get(name) === handler) this.#passEarly(name, handler);
     });
     return {
       [Symbol.dispose]: () => {
@@ -222,12 +221,20 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   #take(entry: Served | A, message: Received): void {
     const { channel } = entry;
     const handler = this.#handlers.get(channel);
-    if (handler !== undefined) return this.#dispatch(handler, entry);
+    if (handler !== undefined) {
+      // The microtask of `handle` may not have run yet.
+      this.#passEarly(channel, handler);
+      return this.#dispatch(handler, entry);
+    }
     if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body, because an empty message takes memory too.
     for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, Date.now()))
       refuse(gone, Status.dropped);
     this.#startTimer();
+  }
+
+  #passEarly(name: string, handler: Handler<A>): void {
+    if (this.#early.has(name)) for (const entry of this.#early.take(name)) this.#dispatch(handler, entry);
   }
 
   #dispatch(handler: Handler<A>, entry: Served | A): void {

@@ -56,6 +56,10 @@ function withoutSharedMemory(greeting: unknown): unknown {
   return { ...(greeting as object), ring: false, cancelCells: undefined };
 }
 
+// Number of turns in which the last messages and output of an ended child are read. The pipes hold what a few turns read; a process that the
+// child has started may write to them for ever.
+const turnsAfterExit = 100;
+
 /** A worker that is a child process, seen from the process that started it. */
 class ProcessWorker implements WorkerHandle {
   readonly greeted = true;
@@ -161,9 +165,9 @@ class ProcessWorker implements WorkerHandle {
 
   // Settles when everything that the child has written before has arrived: when nothing more arrives in a whole turn of the event loop. What
   // the child has written is in the pipes. Does not wait for the pipes' ends, because a process that the child has started may hold them.
-  async #quiet(): Promise<void> {
+  async #quiet(turnsMax = Number.POSITIVE_INFINITY): Promise<void> {
     await turn();
-    for (let before = -1; before !== this.#arrivals; ) {
+    for (let before = -1, turns = 0; before !== this.#arrivals && turns < turnsMax; turns++) {
       before = this.#arrivals;
       await turn();
     }
@@ -175,7 +179,7 @@ class ProcessWorker implements WorkerHandle {
     const child = this.#child;
     living.delete(child);
     if (living.size === 0) process.off("exit", endAll);
-    await this.#quiet();
+    await this.#quiet(turnsAfterExit);
     this.#release.end();
     child.removeAllListeners();
     child.on("error", () => {});

@@ -129,8 +129,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   worker: PoolWorker<PoolCall> | undefined;
   /** The call's stream. Set for a stream task, and while the pool does not know whether the task is one. */
   stream: StreamSide | undefined;
-  counted = false;
-  countedUs = 0;
+  counted = 0;
   submittedMs = 0;
   postedMs = 0;
   /** Run time in the worker, in microseconds. -1 without an answer. */

@@ -68,6 +68,7 @@ function overdue(host: LifecycleHost, worker: Worker, call: PoolCall): void {
     // another worker takes its index.
     supersede(host, worker);
     host.scheduler.run();
+    host.startForReady();
     // The call that did not stop may block the thread later, so the thread is pinged again. The idle timer is free for this, because the
     // pool does not end a draining worker for being idle. The timer is cleared when the worker ends.
     clearTimeout(worker.idleTimer);

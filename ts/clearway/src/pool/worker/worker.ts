@@ -46,10 +46,8 @@ export interface WorkerCall<Call extends WorkerCall<Call>> {
   };
   /** The worker that has the call. */
   worker: PoolWorker<Call> | undefined;
-  /** Whether the worker's load includes the call. */
-  counted: boolean;
-  /** Expected run time in microseconds, as the worker's load includes it. */
-  countedUs: number;
+  /** Expected run time in microseconds, as the worker's `busyUs` includes it. 0 if the worker's load does not include the call. */
+  counted: number;
   postedMs: number;
   /** Records that the call is sent to a worker. */
   post(): void;
@@ -252,14 +250,14 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   /** Adds a call to the load or subtracts it, if its state has changed. Returns true if the load dropped. */
   count(call: Call): boolean {
     const busy = call.worker === this && call.active;
-    if (busy === call.counted) return false;
-    call.counted = busy;
+    if (busy === call.counted > 0) return false;
     const sign = busy ? 1 : -1;
     this.load += sign;
     if (call.guarded) this.guarded += sign;
-    // The estimate may change until the call ends.
-    if (busy) call.countedUs = call.record.estimate.meanUs ?? unmeasuredUs;
-    this.busyUs = this.load === 0 ? 0 : Math.max(0, this.busyUs + sign * call.countedUs);
+    // The estimate may change until the call ends, so the call keeps what was added.
+    const change = busy ? (call.record.estimate.meanUs ?? unmeasuredUs) : -call.counted;
+    call.counted += change;
+    this.busyUs = this.load === 0 ? 0 : Math.max(0, this.busyUs + change);
     return !busy;
   }
 

@@ -31,6 +31,21 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     a.terminate();
   });
 
+  test("come before a later one that arrives in the tick in which the handler is registered", async () => {
+    const { a, b } = await endpoints(undefined, { wire });
+    const first = a.messages("late").send(1);
+    await turn();
+    const got: unknown[] = [];
+    const second = a.messages("late").send(2);
+    b.messages("late").handle((n) => {
+      got.push(n);
+      return n;
+    });
+    expect(await Promise.all([first, second])).toEqual([1, 2]);
+    expect(got).toEqual([1, 2]);
+    a.terminate();
+  });
+
   test("are answered without a handler when earlyMs has passed", async () => {
     const { a, b } = await endpoints(undefined, { wire, earlyMs: 100 });
     const call = outcome(a.methods("never").call("x"));

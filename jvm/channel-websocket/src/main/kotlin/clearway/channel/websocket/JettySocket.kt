@@ -19,6 +19,25 @@ internal class JettySocket(
     /** Whether any message, ping or pong has arrived since the last ping. */
     @Volatile private var alive = true
 
+    private val pongSent =
+        object : Callback {
+            override fun succeed() = pongLeft()
+
+            override fun fail(failure: Throwable?) = pongLeft()
+        }
+    /** Whether an answer to a ping is on its way. `pongSent` guards it, and the next answer. */
+    private var isPonging = false
+    private var nextPong: ByteBuffer? = null
+
+    private fun pongLeft() {
+        val next =
+            synchronized(pongSent) {
+                isPonging = nextPong != null
+                nextPong.also { nextPong = null }
+            }
+        if (next != null) session.sendPong(next, pongSent)
+    }
+
     override fun onWebSocketOpen(session: Session) {
         this.session = session
         val hasRoom = synchronized(open) { open.size < connectionsMax && open.add(this) }
@@ -51,8 +70,24 @@ internal class JettySocket(
 
     override fun onWebSocketPing(payload: ByteBuffer) {
         alive = true
-        session.sendPong(payload, Callback.NOOP)
+        // Jetty may use the payload's memory again after `demand`.
+        pong(ByteBuffer.allocate(payload.remaining()).put(payload).flip())
         demand()
+    }
+
+    /**
+     * Answers a ping. One answer is on its way at a time, and only the last one waits: a peer that pings and never
+     * reads must not fill the memory.
+     */
+    private fun pong(payload: ByteBuffer) {
+        synchronized(pongSent) {
+            if (isPonging) {
+                nextPong = payload
+                return
+            }
+            isPonging = true
+        }
+        session.sendPong(payload, pongSent)
     }
 
     override fun onWebSocketClose(statusCode: Int, reason: String?) {

@@ -64,7 +64,9 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
             }
         server.handler = context
         server.start()
-        pings.scheduleAtFixedRate(::pingAll, rules.pingMs, rules.pingMs, TimeUnit.MILLISECONDS)
+        // With a fixed rate, the pings that a pause of the process missed would follow each other at once, and no
+        // connection could answer in between.
+        pings.scheduleWithFixedDelay(::pingAll, rules.pingMs, rules.pingMs, TimeUnit.MILLISECONDS)
     }
 
     private fun connect(request: ServerUpgradeRequest, response: ServerUpgradeResponse, callback: Callback): Any? {

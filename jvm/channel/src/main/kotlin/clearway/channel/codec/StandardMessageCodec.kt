@@ -118,9 +118,17 @@ internal constructor(
             spareScratch.use { scratch ->
                 val reader = Reader(bytes, start, end, scratch.keys, true, attached)
                 val source = source(reader, valuesMax)
-                while (reader.at < reader.end) values.add(source.value(0))
-                if (reader.attachedBytes > INLINED_MAX)
-                    throw reader.refusal(CodecError.TOO_LARGE, "lists of ${reader.attachedBytes} bytes in all", start)
+                while (reader.at < reader.end) {
+                    if (values.size >= valuesMax)
+                        throw reader.refusal(CodecError.TOO_LARGE, "more than $valuesMax values", reader.at)
+                    values.add(source.value(0))
+                    if (reader.attachedBytes > INLINED_MAX)
+                        throw reader.refusal(
+                            CodecError.TOO_LARGE,
+                            "lists of ${reader.attachedBytes} bytes in all",
+                            start,
+                        )
+                }
             }
         }
         return spareScratch.use { scratch ->

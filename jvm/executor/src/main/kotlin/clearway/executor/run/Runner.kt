@@ -209,7 +209,7 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         batch.lockWaiter?.let { site.lock?.release(it) }
         lifecycle.leave()
         val failure = batch.failure()
-        if (failure != null) future.completeExceptionally(failure) else future.succeed()
+        if (failure != null) future.completeExceptionally(withSafeToString(failure)) else future.succeed()
     }
 
     /**

@@ -31,7 +31,7 @@ internal class TaskFuture<R>(private val call: Callable<R>) : CompletableFuture<
         @Suppress("UNCHECKED_CAST") // `value` is the result of `call`, if the call has returned.
         when {
             cancelled || !ran -> completeExceptionally(CancellationException("cancelled"))
-            thrown != null -> completeExceptionally(thrown)
+            thrown != null -> completeExceptionally(withSafeToString(thrown))
             else -> complete(value as R)
         }
     }

@@ -13,3 +13,15 @@ internal fun uncaught(thrown: Throwable) {
         // The handler is foreign code, too.
     }
 }
+
+/**
+ * Returns an exception that is safe to fail a future with. CompletableFuture calls `toString` of its failure; if that
+ * call throws, dependent stages never complete. The result is therefore a replacement if `toString` throws.
+ */
+internal fun withSafeToString(thrown: Throwable): Throwable =
+    try {
+        thrown.toString()
+        thrown
+    } catch (_: Throwable) {
+        RuntimeException("${thrown.javaClass.name}, whose own message throws")
+    }
