@@ -5,11 +5,6 @@ import type { TaskKind } from "../../transport/protocol.js";
 // A call is sent ahead to a busy worker only if all calls there are expected to take less than this in total, in microseconds. 1 ms equals
 // about twenty wake-ups. The limit is also the longest expected time that a call waits for other calls of its worker.
 const aheadBudgetUs = 1_000;
-/**
- * Expected run time of a call whose task was not measured yet, in microseconds. Such a call may take any time, so no call is sent ahead to
- * its worker.
- */
-export const unmeasuredUs = aheadBudgetUs;
 // Number of measured runs that a task needs before its calls are sent ahead.
 const samplesNeeded = 8;
 const shortUs = 200;

@@ -11,7 +11,6 @@ import { PortTransport } from "../../transport/port.js";
 import { callFlagBits, frameSlots, type HelloSettings, isFrames, Op, type TaskKind } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
-import { unmeasuredUs } from "../schedule/task-stats.js";
 import { CallTable } from "./call-table.js";
 import { partMissing, startFailure } from "./failures.js";
 
@@ -20,6 +19,12 @@ export type WorkerSource = URL | string | (() => WorkerLike);
 
 /** The tasks of a worker's module, in the form of the `Ready` frame. */
 export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
+
+/**
+ * Expected run time of a call whose task was not measured yet, in microseconds. Such a call may take any time, so it counts for the whole
+ * budget of a worker's calls: no call is sent ahead to its worker.
+ */
+export const unmeasuredUs = 1_000;
 
 /** The part of a call that its worker reads and changes. */
 export interface WorkerCall<Call extends WorkerCall<Call>> {
@@ -257,7 +262,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     // The estimate may change until the call ends, so the call keeps what was added.
     const change = busy ? (call.record.estimate.meanUs ?? unmeasuredUs) : -call.counted;
     call.counted += change;
-    this.busyUs = this.load === 0 ? 0 : Math.max(0, this.busyUs + change);
+    this.busyUs = this.load && Math.max(0, this.busyUs + change);
     return !busy;
   }
 
