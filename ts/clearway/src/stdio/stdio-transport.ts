@@ -248,7 +248,7 @@ export class StdioTransport implements ChannelTransport {
 
   #reportClosed(): void {
     if (this.#closedReported || this.#end === undefined) return;
-    // A transport that is closed before it is opened lets the streams go, too.
+    // Also for a transport that is closed before it is opened.
     if (!this.#released) this.#releaseStreams();
     this.#released = true;
     if (this.#sink === undefined) return;

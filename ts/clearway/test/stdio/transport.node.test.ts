@@ -33,7 +33,7 @@ channelTransportContract("stdio, over pairs of streams", (wanted) => {
   };
 });
 
-test("a transport that is closed before it is opened tells the other end, and lets its streams go", async () => {
+test("a transport that is closed before it is opened tells the other end, and releases its streams", async () => {
   const [one, other] = await socketPair();
   const transport = streamTransport({ readable: one, writable: one });
   const there = new Promise<CloseReason>((closed) => {
