@@ -115,10 +115,10 @@ typedef void (*clearway_release_memory)(void *context, uint8_t *data, size_t siz
 // Received content is lent during the call, with its `memory` and `attachments`. To keep a memory for longer, the
 // receiver must retain it. Received content can be passed on unchanged.
 //
-// In given content, bytes without a `memory` must be readable during the call. The call copies them if the receiver
-// needs them for longer. With a `memory`, nothing is copied: the bytes must lie in that memory, and a null `data`
-// means the whole memory. The receiver takes its own references. The caller keeps its references, and may release them
-// at any time, also if the call fails.
+// In given content, bytes without a `memory` must be readable during the call, and must not change: a direct handler
+// reads them in place. The call copies them if the receiver needs them for longer. With a `memory`, nothing is copied:
+// the bytes must lie in that memory, and a null `data` means the whole memory. The receiver takes its own references.
+// The caller keeps its references, and may release them at any time, also if the call fails.
 typedef struct clearway_content {
   // The first byte, or null.
   const uint8_t *data;

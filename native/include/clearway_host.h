@@ -238,7 +238,8 @@ clearway_status clearway_channel_find(clearway_plugin_id id, clearway_text name,
 
 // Calls a channel's direct handler on the calling thread, as `clearway_plugin_send` does, for frequent callers.
 // `data`, `size`, `memory`, `attachments` and `attachments_count` are the content. The content is the null message if
-// all of them are null or 0. No other thread may release `memory` during the call.
+// all of them are null or 0. Unlike `clearway_plugin_send`, this function takes no references: no other thread may
+// release `memory` or an attachment during the call.
 //
 // Returns `CLEARWAY_OK` if the handler has answered. `answer->kind` is then one of these:
 //

@@ -37,6 +37,8 @@ public struct NativeMemory: ~Copyable, @unchecked Sendable {
   }
 
   /// Lends the bytes for writing during `body`.
+  ///
+  /// Must not be used for sealed memory: other holders rely on its bytes, and the memory may be read-only.
   public borrowing func withUnsafeMutableBytes<R: ~Copyable, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {

@@ -65,8 +65,17 @@ declare class NativeMemory implements Disposable {
     readonly size: number;
     /** The kind of the view. Reading `kind` or `bytes` for the first time creates the view. Throws `released` after the release. */
     get kind(): ViewKind;
-    /** A view of the whole memory. It is the same object each time. Throws `released` after the release. */
+    /**
+     * A view of the whole memory. It is the same object each time. Do not write to the view of [sealed]{@link sealed} memory. Throws `released`
+     * after the release.
+     */
     get bytes(): Uint8Array;
+    /**
+     * Whether a holder has sealed the memory. No holder may write to sealed memory, because the others may use its bytes without a copy.
+     * JavaScript has no read-only views, so nothing stops a write: it changes bytes that native code relies on, and ends the process if the
+     * plugin's memory is read-only. Write to a copy instead, for example to `bytes.slice()`. Throws `released` after the release.
+     */
+    get sealed(): boolean;
     /** Whether `release()` was called. */
     get released(): boolean;
     /** Releases JavaScript's reference at once, without waiting for a garbage collection. Calling it again does nothing. */

@@ -98,6 +98,8 @@ export interface Addon {
   lend(port: object, bytes: Uint8Array, id: number): Handle;
   /** Returns the size of a memory in bytes. Returns -1 if it was released. */
   size(port: object, handle: Handle): number;
+  /** Returns whether a holder has sealed the memory. Returns false if it was released. */
+  isSealed(port: object, handle: Handle): boolean;
   /** Returns a buffer over the memory. Returns undefined if this runtime has no views of that kind, or if the memory was released. */
   view(port: object, handle: Handle, kind: ViewKind): ArrayBuffer | SharedArrayBuffer | undefined;
   /** Releases JavaScript's reference. Detaches `buffer` if it is an ArrayBuffer. Returns a status. */

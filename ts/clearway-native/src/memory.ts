@@ -62,12 +62,24 @@ export class NativeMemory implements Disposable {
     return this.#kind as ViewKind;
   }
 
-  /** A view of the whole memory. It is the same object each time. Throws `released` after the release. */
+  /**
+   * A view of the whole memory. It is the same object each time. Do not write to the view of [sealed]{@link sealed} memory. Throws `released`
+   * after the release.
+   */
   get bytes(): Uint8Array {
     if (this.#handle === undefined)
       throw new NativeError("released", `the native memory was released: size=${this.size}`);
     this.#bytes ??= this.#createView(this.#handle);
     return this.#bytes;
+  }
+
+  /**
+   * Whether a holder has sealed the memory. No holder may write to sealed memory, because the others may use its bytes without a copy.
+   * JavaScript has no read-only views, so nothing stops a write: it changes bytes that native code relies on, and ends the process if the
+   * plugin's memory is read-only. Write to a copy instead, for example to `bytes.slice()`. Throws `released` after the release.
+   */
+  get sealed(): boolean {
+    return this.#owner.addon.isSealed(this.#owner.port, this.handle);
   }
 
   /** Whether `release()` was called. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
+import { nativeFeatures } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 suite("calls", () => {
@@ -27,6 +28,22 @@ suite("calls", () => {
       fill.call(all.subarray(8, 16));
       expect(Array.from(all.subarray(7, 17))).toEqual([0, 42, 42, 42, 42, 42, 42, 42, 42, 0]);
     }
+  });
+
+  test("call passes bytes that other threads may write to as a memory, so that a handler does not rely on them", async () => {
+    await using plugin = await open();
+    const where = plugin.channel("in-memory");
+    for (const attachments of [undefined, [plugin.allocate(8)]]) {
+      expect(where.call(new Uint8Array(8), attachments).bytes).toEqual(new Uint8Array([0]));
+      const shared = new Uint8Array(new SharedArrayBuffer(8));
+      expect(where.call(shared, attachments).bytes).toEqual(new Uint8Array([nativeFeatures().keeps ? 1 : 0]));
+      expect(where.call(shared.subarray(8), attachments).bytes).toEqual(new Uint8Array([0]));
+      for (const memory of attachments ?? []) memory.release();
+    }
+    expect(plugin.stats()).toMatchObject({ lent: 0, native: { held: 0 } });
+    const bytes = new Uint8Array(new SharedArrayBuffer(3)).fill(5);
+    expect(plugin.channel("echo").call(bytes).bytes).toEqual(new Uint8Array(3).fill(5));
+    expect((await plugin.channel("echo").send(bytes)).bytes).toEqual(new Uint8Array(3).fill(5));
   });
 
   test("call refuses handlers that run on another thread or answer later, and their answers are dropped", async () => {

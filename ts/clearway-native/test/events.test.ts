@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { latest, type NativeMessage, type Payload } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 suite("events", () => {
   test("arrive in order and completely, and the stream ends", async () => {
     await using plugin = await open();
@@ -186,6 +188,30 @@ suite("a plugin's messages", () => {
       using _ = plugin.handle("probe/asked", handler);
       expect(await codeOf(() => plugin.channel("ask").send())).toBe("failed");
     }
+  });
+
+  test("leave no loan behind when they are answered after the close", async () => {
+    const plugin = await open();
+    let answer = (_: Payload): void => {};
+    using _ = plugin.handle(
+      "probe/asked",
+      () =>
+        new Promise<Payload>((resolve) => {
+          answer = resolve;
+          asked();
+        }),
+    );
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const sent = codeOf(() => plugin.channel("ask").send());
+    await isAsked;
+    await plugin.close();
+    expect(await sent).toBe("closed");
+    answer(new Uint8Array(8192));
+    await turn();
+    expect(plugin.stats()).toMatchObject({ lent: 0 });
   });
 
   test("arrive without leaks when they are large: their memory is released after the handler", async () => {

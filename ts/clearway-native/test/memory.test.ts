@@ -51,6 +51,18 @@ suite("native memory", () => {
     expect([view?.length, part?.length]).toEqual([0, 0]);
   });
 
+  test("says whether it is sealed, until its release", async () => {
+    await using plugin = await open();
+    const made = plugin.channel("make").call(told(8192)).memory;
+    expect(made?.sealed).toBe(false);
+    const sealed = plugin.channel("make/sealed").call(told(8192)).memory;
+    expect(sealed?.sealed).toBe(true);
+    expect(sealed?.bytes).toHaveLength(8192);
+    made?.release();
+    sealed?.release();
+    expect(await codeOf(() => sealed?.sealed)).toBe("released");
+  });
+
   test("is free at once when it is released", async () => {
     await using plugin = await open();
     const before = live(plugin);

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clearway_sys::{CLEARWAY_CANCELLED, CLEARWAY_OK, CLEARWAY_STALE, Content, OnAnswer, Status};
@@ -161,32 +162,40 @@ fn deliver(handle: u64, to: To) {
             None => drop(take(handle)),
         },
         To::Plugin { plugin, .. } => match PLUGINS.get(plugin) {
-            Some(plugin) => plugin.deliver_answer(handle),
+            Some(plugin) => deliver_to_plugin(plugin, handle),
             None => drop(take(handle)),
         },
     }
 }
 
-impl Plugin {
-    /// Delivers the host's answer to the plugin, on the plugin's pool.
-    fn deliver_answer(&self, handle: u64) {
-        let id = self.id();
-        let job = move |_: Ran| {
-            if let Some(plugin) = PLUGINS.get(id) {
-                plugin.calls.fetch_sub(1, Ordering::Relaxed);
-            }
-            let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = take(handle) else {
-                return;
-            };
+/// Delivers the host's answer to the plugin, on the plugin's pool.
+fn deliver_to_plugin(plugin: Arc<Plugin>, handle: u64) {
+    plugin.answering.fetch_add(1, Ordering::Relaxed);
+    // Release: pairs with the acquire in `answers_are_over`, which sees the addition above if it sees this subtraction.
+    plugin.asks.fetch_sub(1, Ordering::Release);
+    let pool = plugin.pool.clone();
+    let job = move |_: Ran| {
+        plugin.calls.fetch_sub(1, Ordering::Relaxed);
+        if let Some((To::Plugin { on_answer: Some(call), context, .. }, outcome)) = take(handle) {
             // SAFETY: the function and its context come from the plugin, and this job calls the function once. `on_close` may free the
-            // context, but runs only after the plugin's threads, on which this job runs, have ended.
+            // context, but runs only after `answers_are_over`.
             let tell = |status, content: &Content| calling((), || unsafe { call(context, status, content) });
             match outcome {
                 Ok(content) => content.lend(|content| tell(CLEARWAY_OK, content)),
                 Err(failure) => tell(failure.status, &Content::NULL),
             }
-        };
-        self.pool.push_always(Box::new(job)); // the limit of calls in flight bounds the number of these jobs
+        }
+        // Release: pairs with the acquire in `answers_are_over`. `on_answer` happens before `on_close`.
+        plugin.answering.fetch_sub(1, Ordering::Release);
+    };
+    pool.push_always(Box::new(job)); // the limit of calls in flight bounds the number of these jobs
+}
+
+impl Plugin {
+    /// Returns whether no `on_answer` runs, and none will run.
+    pub(crate) fn answers_are_over(&self) -> bool {
+        let none_waits = self.asks.load(Ordering::Acquire) == 0 || PLUGINS.get(self.id()).is_none();
+        none_waits && self.answering.load(Ordering::Acquire) == 0
     }
 }
 

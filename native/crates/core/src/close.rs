@@ -10,13 +10,24 @@ use crate::answer::{self, CALLS};
 use crate::guard::{calling, is_calling};
 use crate::inbox::in_wake;
 use crate::outcome::Failure;
-use crate::plugin::{PLUGINS, Plugin, unregister};
+use crate::plugin::{Closer, PLUGINS, Plugin, unregister};
 use crate::queue::on_queue_thread;
 use crate::sync::lock;
 
-/// The interval between two checks for running handlers. Direct handlers (which run on the caller's thread) take far less time, and the
-/// caller of `close` hardly notices this interval.
+/// The interval between two checks for callbacks on other threads. They cannot wake the closing thread: only atomic counts record them,
+/// which keeps calls cheap. Most callbacks take far less time than this interval, and the caller of `close` hardly notices it.
 const AGAIN: Duration = Duration::from_micros(200);
+
+/// Waits until `is_over` returns true. Returns false if that has not happened at the time `until`.
+fn poll(until: Instant, is_over: impl Fn() -> bool) -> bool {
+    while !is_over() {
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(AGAIN);
+    }
+    true
+}
 
 /// Returns whether this thread runs a plugin's callback or belongs to a queue. `close` must not wait on such a thread.
 fn in_callback() -> bool {
@@ -52,32 +63,45 @@ impl Plugin {
         }
         for channel in self.channels() {
             for place in [&channel.handler, &channel.source] {
-                // `unregister` runs `on_drop` of an idle entry on this thread, so `ending` is not locked during that call.
-                let taken = unregister(place);
-                lock(&self.ending).extend(taken);
+                let _ = unregister(self, place); // fails if the place is empty
             }
         }
-        // Waits for direct handlers on other threads. Only the gates of their entries count these handlers, which keeps calls cheap. A gate
-        // cannot wake this thread, so this loop polls. Direct handlers take microseconds.
-        while ended && !self.over() {
-            ended = Instant::now() < until;
-            std::thread::sleep(AGAIN);
-        }
-        fence(Ordering::SeqCst); // pairs with the fence in `answer_if_closed`
+        // Direct handlers, and those that the plugin has removed itself, may still run on other threads.
+        ended = ended && poll(until, || self.over());
+        fence(Ordering::SeqCst); // pairs with the fences in `answer_if_closed` and `deliver`
         for call in CALLS.waiting(self.id()) {
             let _ = answer::answer(call, || Err(Failure::of(CLEARWAY_CLOSED)));
         }
-        if !ended {
+        // If the pool has no thread, `on_answer` runs on the thread that answers, which may be another one.
+        ended = ended && poll(until, || self.answers_are_over());
+        if !ended || !self.tell_closed(until) {
             return Err(CLEARWAY_TIMEOUT);
         }
-        // `take` lets only one of two closing threads call `on_close`.
-        let closer = lock(&self.on_close).take();
-        if let Some((call, context)) = closer.and_then(|closer| Some((closer.on_close?, closer.context))) {
-            // SAFETY: the function and its context come from the plugin. Only one thread gets the closer. None of the plugin's handlers
-            // runs.
-            calling((), || unsafe { call(context) });
-        }
         Ok(())
+    }
+
+    /// Calls the plugin's `on_close`, once. If another thread does so, waits for that thread. Returns false if that thread has not returned
+    /// at the time `until`.
+    fn tell_closed(&self, until: Instant) -> bool {
+        let ready = {
+            let mut closer = lock(&self.on_close);
+            match *closer {
+                Closer::Ready { on_close, context } => {
+                    *closer = Closer::Running;
+                    Some((on_close, context))
+                }
+                _ => None,
+            }
+        };
+        if let Some((on_close, context)) = ready {
+            if let Some(call) = on_close {
+                // SAFETY: the function and its context come from the plugin. Only one thread gets here. None of the plugin's callbacks
+                // runs.
+                calling((), || unsafe { call(context) });
+            }
+            *lock(&self.on_close) = Closer::Done;
+        }
+        poll(until, || !matches!(*lock(&self.on_close), Closer::Running))
     }
 
     fn over(&self) -> bool {

@@ -131,6 +131,24 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// Checks the content, and calls `look` with references of its own to the content's memories. The caller may then release its
+    /// references during the call. Copies nothing.
+    pub(crate) fn referenced<R>(&self, look: impl FnOnce(&Content) -> R) -> Result<R, Status> {
+        let content = self.checked()?;
+        if content.memory == 0 && content.attachments_count == 0 {
+            return Ok(look(&content));
+        }
+        let memory = if content.memory == 0 { None } else { Some(Memory::retain(content.memory)?) };
+        let attachments = self.attachments().iter().map(|handle| Memory::retain(*handle));
+        let attachments = attachments.collect::<Result<Vec<_>, _>>()?;
+        let handles: Vec<Handle> = attachments.iter().map(Memory::handle).collect();
+        Ok(look(&Content {
+            memory: memory.as_ref().map_or(0, Memory::handle),
+            attachments: if handles.is_empty() { std::ptr::null() } else { handles.as_ptr() },
+            ..content
+        }))
+    }
+
     /// Keeps the content: copies its bytes, or takes references to its memories.
     pub(crate) fn keep(&self) -> Result<Kept, Status> {
         let Content { data, size, memory, .. } = self.checked()?;

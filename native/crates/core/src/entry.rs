@@ -4,6 +4,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, OnDrop, OnListen, OnMessage, OnStream, Status,
@@ -17,6 +18,8 @@ pub(crate) struct Entry {
     gate: Gate,
     context: *mut c_void,
     on_drop: OnDrop,
+    /// Whether `on_drop` has returned.
+    over: AtomicBool,
     /// The queue that runs the callbacks, or `None` if they run on the calling thread.
     pub(crate) queue: Option<Arc<Queue>>,
     callbacks: Callbacks,
@@ -39,7 +42,7 @@ impl Entry {
         queue: Option<Arc<Queue>>,
         callbacks: Callbacks,
     ) -> Arc<Entry> {
-        Arc::new(Entry { gate: Gate::new(), context, on_drop, queue, callbacks })
+        Arc::new(Entry { gate: Gate::new(), context, on_drop, over: AtomicBool::new(false), queue, callbacks })
     }
 
     /// Calls the handler. Returns `None` if the handler was removed. This thread is already marked as running a callback. The enclosing
@@ -97,9 +100,9 @@ impl Entry {
         self.gate.is_closed()
     }
 
-    /// Returns whether the entry was removed and no callback runs.
+    /// Returns whether the entry was removed and all its callbacks, `on_drop` included, have returned.
     pub(crate) fn is_over(&self) -> bool {
-        self.gate.is_over()
+        self.over.load(Ordering::Acquire)
     }
 
     fn dropped(&self) {
@@ -107,6 +110,8 @@ impl Entry {
             // SAFETY: the gate guarantees that this runs once, and that no callback follows.
             calling((), || unsafe { call(self.context) });
         }
+        // Release: the callbacks happen before `on_close`, which follows the load in `is_over`.
+        self.over.store(true, Ordering::Release);
     }
 }
 

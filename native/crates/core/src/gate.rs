@@ -112,12 +112,6 @@ impl Gate {
         self.word.load(Ordering::Relaxed) & CLOSED != 0
     }
 
-    /// Returns whether the gate is closed and empty.
-    #[cfg(not(loom))]
-    pub(crate) fn is_over(&self) -> bool {
-        self.word.load(Ordering::Acquire) & OVER != 0
-    }
-
     /// Checks whether a closed gate is empty. Returns true only once. Each leaving thread checks under the lock, so the last one sees all
     /// lanes.
     #[cold]
@@ -127,9 +121,8 @@ impl Gate {
         let empty = self.word.load(Ordering::Acquire) == CLOSED | FENCED
             && !lanes.iter().any(|lane| lane.inside.load(Ordering::Acquire));
         if empty {
-            // Release: pairs with the acquire in `is_over`. A closed gate lets no thread in, so no other thread changes the
-            // word.
-            self.word.store(CLOSED | FENCED | OVER, Ordering::Release);
+            // A closed gate lets no thread in, so no other thread changes the word.
+            self.word.store(CLOSED | FENCED | OVER, Ordering::Relaxed);
         }
         empty
     }

@@ -53,7 +53,7 @@ impl Plugin {
         let status = calling(CLEARWAY_PANICKED, || unsafe { init(&HOST, &mut about) });
         let failure = match status {
             CLEARWAY_OK if about.abi_major == CLEARWAY_ABI_MAJOR => {
-                *lock(&plugin.on_close) = Some(Closer { on_close: about.on_close, context: about.context });
+                *lock(&plugin.on_close) = Closer::Ready { on_close: about.on_close, context: about.context };
                 return Ok(plugin);
             }
             CLEARWAY_OK | CLEARWAY_VERSION => {

@@ -41,9 +41,13 @@ pub struct Plugin {
     pub(crate) calls: AtomicUsize,
     pub(crate) incoming: AtomicUsize,
     pub(crate) streams: AtomicUsize,
+    /// The number of messages of the plugin that wait for their answer. After `free`, the plugin gets no answers, and this number is wrong.
+    pub(crate) asks: AtomicUsize,
+    /// The number of calls of `on_answer` that are queued or run.
+    pub(crate) answering: AtomicUsize,
     pub(crate) closed: AtomicBool,
-    pub(crate) on_close: Mutex<Option<Closer>>,
-    /// The entries that closing has removed and whose callbacks may still run.
+    pub(crate) on_close: Mutex<Closer>,
+    /// The entries that were removed and whose callbacks may still run. `close` waits for these callbacks.
     pub(crate) ending: Mutex<Vec<Arc<Entry>>>,
     channels: RwLock<HashMap<Box<str>, Arc<Channel>>>,
     serial: Mutex<HashMap<Box<str>, Arc<Queue>>>,
@@ -51,9 +55,16 @@ pub struct Plugin {
     log_lost: AtomicU64,
 }
 
-pub(crate) struct Closer {
-    pub(crate) on_close: OnClose,
-    pub(crate) context: *mut c_void,
+/// The state of a plugin's `on_close`.
+pub(crate) enum Closer {
+    /// The plugin has not started.
+    None,
+    /// The plugin has started and must be told that it closes.
+    Ready { on_close: OnClose, context: *mut c_void },
+    /// A thread calls the function.
+    Running,
+    /// The function has returned.
+    Done,
 }
 
 // SAFETY: the context goes only to the plugin's own function. The ABI allows that call on any thread.
@@ -84,8 +95,10 @@ impl Plugin {
             calls: AtomicUsize::new(0),
             incoming: AtomicUsize::new(0),
             streams: AtomicUsize::new(0),
+            asks: AtomicUsize::new(0),
+            answering: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
-            on_close: Mutex::new(None),
+            on_close: Mutex::new(Closer::None),
             ending: Mutex::new(Vec::new()),
             channels: RwLock::new(HashMap::new()),
             serial: Mutex::new(HashMap::new()),
@@ -201,9 +214,19 @@ pub(crate) fn register(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>, entry
     Ok(())
 }
 
-/// Takes the entry out of `place` and closes the entry. Returns `CLEARWAY_NO_HANDLER` if the place is empty.
-pub(crate) fn unregister(place: &Mutex<Option<Arc<Entry>>>) -> Result<Arc<Entry>, Status> {
-    let entry = lock(place).take().ok_or(CLEARWAY_NO_HANDLER)?;
+/// Takes the entry out of `place` and closes the entry. Runs `on_drop` on this thread if no callback of the entry runs. Returns
+/// `CLEARWAY_NO_HANDLER` if the place is empty.
+pub(crate) fn unregister(plugin: &Plugin, place: &Mutex<Option<Arc<Entry>>>) -> Result<Arc<Entry>, Status> {
+    let entry = {
+        let mut place = lock(place);
+        let entry = place.take().ok_or(CLEARWAY_NO_HANDLER)?;
+        // Under the lock of `place`: a thread that closes the plugin and finds the place empty finds the entry in `ending`, and waits for
+        // its callbacks.
+        let mut ending = lock(&plugin.ending);
+        ending.retain(|entry| !entry.is_over());
+        ending.push(entry.clone());
+        entry
+    };
     entry.close();
     Ok(entry)
 }

@@ -69,13 +69,14 @@ impl Plugin {
         match &handler.queue {
             None if answer_wanted => {
                 let mut more = None;
-                let content = content.checked()?;
-                self.call(|call| handler.message(&content, call), &content, tag, false, &mut more)?;
+                content.referenced(|content| {
+                    self.call(|call| handler.message(content, call), content, tag, false, &mut more)
+                })??;
                 Ok(more.unwrap_or_else(|| Sent::Answered(Ok(Kept::default()))))
             }
             None => {
-                let content = content.checked()?;
-                match refusal(calling(Some(CLEARWAY_PANICKED), || handler.message(&content, 0))) {
+                let called = |content: &Content| calling(Some(CLEARWAY_PANICKED), || handler.message(content, 0));
+                match refusal(content.referenced(called)?) {
                     None => Ok(Sent::Taken),
                     Some(status) => Err(status),
                 }
@@ -213,6 +214,28 @@ impl Plugin {
 
     /// Delivers a plugin's message to the host's inbox.
     pub(crate) fn deliver(
+        &self,
+        channel: &str,
+        content: &Given<'_>,
+        on_answer: OnAnswer,
+        context: *mut std::ffi::c_void,
+    ) -> Result<(), Status> {
+        if on_answer.is_none() {
+            return self.put(channel, content, on_answer, context);
+        }
+        self.asks.fetch_add(1, Ordering::Relaxed);
+        // Pairs with a fence in `shut`. Either this thread sees that the plugin is closed, or `shut` sees the count and waits for
+        // `on_answer`.
+        fence(Ordering::SeqCst);
+        let sent = self.put(channel, content, on_answer, context);
+        if sent.is_err() {
+            self.asks.fetch_sub(1, Ordering::Release);
+        }
+        sent
+    }
+
+    /// Delivers as `deliver` does. After an error, `on_answer` will not run.
+    fn put(
         &self,
         channel: &str,
         content: &Given<'_>,

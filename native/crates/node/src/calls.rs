@@ -2,15 +2,17 @@
 //! The addon's functions that send messages to the plugin, and those that answer the plugin's messages.
 
 use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use clearway_core::{Direct, Failure, Given, Line, Outcome, Sent};
-use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, Content};
+use clearway_core::{Direct, Failure, Given, Line, Memory, Outcome, Sent};
+use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SHARED, CLEARWAY_OK, Content};
 use napi_sys as sys;
 
-use crate::js::{Env, Value};
+use crate::js::{Bytes, Env, Value};
 use crate::lines::Lines;
 use crate::port::{self, Port};
 use crate::scratch::{Head, Kind, MemoryOwners, Scratch};
+use crate::shared::KeptBuffer;
 
 /// The value that `call` returns after it wrote the answer to the first answer record. The answer records are the entries of the scratch
 /// arrays from which JavaScript reads answers.
@@ -27,10 +29,12 @@ pub fn given<R>(
     env: Env,
     value: Value,
     attached: Option<Value>,
+    shared: Shared,
     use_it: impl FnOnce(&Given<'_>) -> Result<R, i32>,
 ) -> Result<R, i32> {
-    let content = content(env, value)?;
-    // SAFETY: JavaScript can invalidate the view only after this function has returned. The core checks the handles.
+    let mut kept = Kept::Nothing;
+    let content = content(env, value, shared, &mut kept)?;
+    // SAFETY: JavaScript can invalidate the view only after this function has returned. `kept` lives as long. The core checks the handles.
     let given = unsafe { Given::raw(content) };
     match attached {
         None => use_it(&given),
@@ -38,9 +42,29 @@ pub fn given<R>(
     }
 }
 
+/// What `given` does with a view of a `SharedArrayBuffer`. Another thread may write to such bytes at any time, but a direct handler may rely
+/// on bytes that are not in a memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shared {
+    /// Passes the bytes as a memory, which tells the handler that they may change. The handler may write to them.
+    Lend,
+    /// Copies the bytes.
+    Copy,
+}
+
+/// What must outlive the use of a content.
+enum Kept {
+    Nothing,
+    Copy(#[expect(dead_code, reason = "only kept")] Vec<u8>),
+    Lent(#[expect(dead_code, reason = "only kept")] Memory),
+}
+
 #[inline]
-fn content(env: Env, value: Value) -> Result<Content, i32> {
+fn content(env: Env, value: Value, shared: Shared, kept: &mut Kept) -> Result<Content, i32> {
     if let Some(bytes) = env.as_bytes(value) {
+        if bytes.size > 0 && !env.is_array_buffer(bytes.buffer) {
+            return shared_content(env, bytes, shared, kept);
+        }
         // An empty view may have a null address. Content with a null address would be the null message, so the view gets another address.
         let data = if bytes.data.is_null() { NonNull::dangling().as_ptr() } else { bytes.data };
         return Ok(Content { data, size: bytes.size, ..Content::NULL });
@@ -50,6 +74,26 @@ fn content(env: Env, value: Value) -> Result<Content, i32> {
     }
     let memory = env.as_u64(value).filter(|memory| *memory != 0).ok_or(CLEARWAY_INVALID_ARGUMENT)?;
     Ok(Content { memory, ..Content::NULL })
+}
+
+/// Returns content with the bytes of a `SharedArrayBuffer`. Lends them if `shared` says so and this Node can keep the buffer's memory.
+#[cold]
+fn shared_content(env: Env, bytes: Bytes, shared: Shared, kept: &mut Kept) -> Result<Content, i32> {
+    let owner = (shared == Shared::Lend).then(|| KeptBuffer::of(env, bytes.buffer)).flatten();
+    if let Some(owner) = owner {
+        let flags = CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED;
+        // SAFETY: V8 keeps the bytes until `owner` is dropped. The flag `SHARED` says that JavaScript may write to them.
+        let memory = unsafe { Memory::owned(bytes.data, bytes.size, flags, Box::new(owner)) }?;
+        let content = Content::of_memory(memory.handle());
+        *kept = Kept::Lent(memory);
+        return Ok(content);
+    }
+    // SAFETY: the view's buffer keeps the bytes valid, because no JavaScript runs on this thread. Each byte is read atomically.
+    let cells = unsafe { std::slice::from_raw_parts(bytes.data.cast::<AtomicU8>(), bytes.size) };
+    let copy: Vec<u8> = cells.iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+    let content = Content::of(&copy);
+    *kept = Kept::Copy(copy); // the bytes of a `Vec` stay in their place when it moves
+    Ok(content)
 }
 
 fn handles(env: Env, numbers: Value) -> Result<Vec<u64>, i32> {
@@ -92,7 +136,7 @@ pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
             Some(memory) => line.lend(memory, 0, &mut more),
             None => Err(CLEARWAY_INVALID_ARGUMENT),
         },
-        _ => given(env, payload, attached, |given| line.call(given, 0, &mut more)),
+        _ => given(env, payload, attached, Shared::Lend, |given| line.call(given, 0, &mut more)),
     };
     lines.put_back(number, line);
     match (sent, more) {
@@ -146,7 +190,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     };
     let sent = port.plugin.channel(&channel).and_then(|channel| {
         let attached = (count > 4).then_some(attached);
-        given(env, payload, attached, |given| port.plugin.send(&channel, given, tag, true))
+        given(env, payload, attached, Shared::Copy, |given| port.plugin.send(&channel, given, tag, true))
     });
     let status = match sent {
         Ok(Sent::Pending(call)) => {
@@ -186,7 +230,8 @@ pub unsafe fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> Value
     };
     let answered = match status as i32 {
         CLEARWAY_OK => {
-            given(env, payload, (count > 4).then_some(attached), |given| port.plugin.reply(reply, Ok(given)))
+            let attached = (count > 4).then_some(attached);
+            given(env, payload, attached, Shared::Copy, |given| port.plugin.reply(reply, Ok(given)))
         }
         status => {
             let text = env.as_text(payload).unwrap_or_default();

@@ -75,6 +75,7 @@ pub unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: Va
         ("allocate", guarded!(memories::allocate)),
         ("lend", guarded!(memories::lend)),
         ("size", guarded!(memories::size)),
+        ("isSealed", guarded!(memories::is_sealed)),
         ("view", guarded!(memories::view)),
         ("release", guarded!(memories::release)),
         ("adjust", guarded!(memories::adjust)),

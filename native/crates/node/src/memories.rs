@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 
 use clearway_core::{BYTES_MAX, Memory};
-use clearway_sys::CLEARWAY_STALE;
+use clearway_sys::{CLEARWAY_MEMORY_SEALED, CLEARWAY_STALE};
 use napi_sys as sys;
 
 use crate::js::{Env, Value};
@@ -47,6 +47,16 @@ pub unsafe fn size(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let handle = env.as_u64(handle).unwrap_or(0);
     let size = port.state.borrow_mut().held.get(&handle).map_or(-1.0, |held| held.memory.size() as f64);
     env.number(size)
+}
+
+/// `isSealed(port, handle)`: returns whether a holder has sealed the memory. Returns false if the memory was released.
+pub unsafe fn is_sealed(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
+    let env = Env(env);
+    let ([port, handle], _) = env.arguments(info);
+    let Some(port) = port::of(env, port) else { return null_mut() };
+    let handle = env.as_u64(handle).unwrap_or(0);
+    let sealed = |held: &Held| held.memory.flags() & CLEARWAY_MEMORY_SEALED != 0;
+    env.boolean(port.state.borrow().held.get(&handle).is_some_and(sealed))
 }
 
 /// `view(port, handle, kind)`: returns a buffer over the memory, or a copy if `kind` is neither `shared` nor `detachable`. Returns undefined

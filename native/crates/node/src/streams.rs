@@ -7,7 +7,7 @@ use clearway_core::{WhenFull, Window};
 use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_STALE};
 use napi_sys as sys;
 
-use crate::calls::given;
+use crate::calls::{Shared, given};
 use crate::js::{Env, Value};
 use crate::port;
 
@@ -30,10 +30,9 @@ pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value
         _ => WhenFull::DropNewest,
     };
     let window = Window { items: items as usize, bytes: bytes as usize, when_full, credit };
-    let listened = port
-        .plugin
-        .channel(&channel)
-        .and_then(|channel| given(env, arguments, None, |given| port.plugin.listen(&channel, given, window, tag)));
+    let listened = port.plugin.channel(&channel).and_then(|channel| {
+        given(env, arguments, None, Shared::Copy, |given| port.plugin.listen(&channel, given, window, tag))
+    });
     let status = match listened {
         Ok(stream) => {
             port.streams.borrow_mut().insert(tag, stream);

@@ -23,6 +23,7 @@ internal constructor(
     handle: Long,
     private val address: Long,
     override val size: Long,
+    private val sealed: Boolean = false,
 ) : Memory, AutoCloseable {
     internal val reference = MemoryReference(handle, memories.leaked)
     private val cleanable = MemoryContext.cleaner.register(this, reference)
@@ -30,7 +31,8 @@ internal constructor(
     @Volatile private var view: MemorySegment? = null
 
     /**
-     * The whole memory. Returns the same segment each time; the first use creates it. Throws `released` after [close].
+     * The whole memory. Returns the same segment each time; the first use creates it. The segment is read-only if the
+     * memory was sealed when it arrived, because no holder may write to sealed memory. Throws `released` after [close].
      */
     override val segment: MemorySegment
         get() = if (reference.released) throw MemoryReference.released() else view ?: look()
@@ -55,9 +57,10 @@ internal constructor(
         // The arena's clean-up action refers to this object. Any reachable view therefore keeps this object and its
         // memory alive.
         val seen = MemorySegment.ofAddress(address).reinterpret(size, made) { keep(this) }
+        val visible = if (sealed) seen.asReadOnly() else seen
         arena = made
-        view = seen
-        return seen
+        view = visible
+        return visible
     }
 
     /**

@@ -74,7 +74,8 @@ internal class Decoder(private val memories: MemoryContext) {
             }
         }
         check(Abi.memoryRetain(memory, scratch.number), "memory")
-        val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, whole)
+        val sealed = flags and Loans.SEALED_FLAG != 0
+        val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, whole, sealed)
         return Message(null, own, at, bytes, attachments)
     }
 }

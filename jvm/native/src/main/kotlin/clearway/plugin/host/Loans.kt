@@ -55,6 +55,8 @@ internal class Loans(private val waiter: Long) {
         private const val SHARED_FLAG = 2
         /** The value of CLEARWAY_MEMORY_LENT in clearway.h. */
         const val LENT_FLAG: Int = 4
+        /** The value of CLEARWAY_MEMORY_SEALED in clearway.h. */
+        const val SEALED_FLAG: Int = 1
 
         // The loans of all open plugins, by address and size. All plugins share this map, because a plugin may send a
         // message whose memory was lent to another plugin.

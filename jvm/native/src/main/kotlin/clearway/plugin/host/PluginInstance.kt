@@ -143,7 +143,8 @@ internal class PluginInstance(val id: Long, val waiter: Long, val path: String, 
             check(Abi.memoryRetain(handle, scratch.number), channel.name)
             check(Abi.memoryView(handle, scratch.view), channel.name)
             val base = scratch.view.get(Layout.LONG, Layout.VIEW_DATA)
-            val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, size)
+            val sealed = scratch.view.get(Layout.INT, Layout.VIEW_FLAGS) and Loans.SEALED_FLAG != 0
+            val own = NativeMemory(memories, scratch.number.get(Layout.LONG, 0), base, size, sealed)
             return Message(null, own, 0, size, emptyList())
         }
     }

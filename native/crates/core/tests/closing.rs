@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tests that `on_close`, which may free everything, runs only after all other callbacks of the plugin have returned.
+
+mod fixture;
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::ptr::null;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use clearway_core::{Given, HOST, Memory, Options, Plugin};
+use clearway_sys::*;
+use fixture::*;
+
+/// A function that runs once.
+type Once = Box<dyn FnOnce() + Send>;
+
+thread_local! {
+    /// What the next plugin of this thread does at its close.
+    static AT_CLOSE: RefCell<Option<Once>> = const { RefCell::new(None) };
+}
+
+unsafe extern "C-unwind" fn init(_: *const Host, plugin: *mut clearway_sys::Plugin) -> Status {
+    let at_close = Box::new(AT_CLOSE.take().unwrap());
+    // SAFETY: the core passes this pointer for this use.
+    let plugin = unsafe { &mut *plugin };
+    plugin.abi_major = CLEARWAY_ABI_MAJOR;
+    plugin.context = Box::into_raw(at_close).cast();
+    plugin.on_close = Some(on_close);
+    CLEARWAY_OK
+}
+
+unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
+    // SAFETY: `init` made the box, and the core calls this function once.
+    let at_close = unsafe { Box::from_raw(context.cast::<Once>()) };
+    at_close();
+}
+
+/// Opens a plugin whose `on_close` is `at_close`.
+fn plugin_with_close(at_close: impl FnOnce() + Send + 'static) -> Arc<Plugin> {
+    AT_CLOSE.set(Some(Box::new(at_close)));
+    // SAFETY: `init` keeps to the ABI.
+    unsafe { Plugin::start(init, Options { threads: 1, calls_max: 16, ..Options::default() }) }.unwrap()
+}
+
+/// A callback that says when it begins, and returns when the test says so.
+struct Pause {
+    begun: Sender<()>,
+    end: Mutex<Receiver<()>>,
+}
+
+/// The test's side of a pause.
+struct Control {
+    begins: Receiver<()>,
+    end: Sender<()>,
+}
+
+fn pause() -> (Pause, Control) {
+    let ((begun, begins), (end, ends)) = (channel(), channel());
+    (Pause { begun, end: Mutex::new(ends) }, Control { begins, end })
+}
+
+impl Pause {
+    fn wait(&self) {
+        self.begun.send(()).unwrap();
+        self.end.lock().unwrap().recv_timeout(LONG).unwrap();
+    }
+}
+
+/// Runs a function when the value is dropped. A handler that owns the value thus runs the function in its `on_drop`.
+struct AtDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for AtDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Checks that the plugin does not close before `end`, and closes after it.
+fn closes_only_after(plugin: &Plugin, closed: &Receiver<()>, end: impl FnOnce()) {
+    assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
+    assert!(closed.try_recv().is_err(), "on_close has not run");
+    end();
+    assert_eq!(plugin.close(LONG), Ok(()));
+    assert_eq!(closed.try_recv(), Ok(()));
+    assert_eq!(plugin.close(LONG), Ok(()));
+    assert!(closed.try_recv().is_err(), "on_close runs once");
+}
+
+#[test]
+fn on_close_waits_for_on_answer_on_the_thread_that_answers() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (answered, answer) = pause();
+    unsafe extern "C-unwind" fn on_answer(context: *mut c_void, _: Status, _: *const Content) {
+        // SAFETY: the context is the box made below.
+        unsafe { Box::from_raw(context.cast::<Pause>()) }.wait();
+    }
+    let context = Box::into_raw(Box::new(answered)).cast();
+    // SAFETY: all pointers are valid during the call. `on_answer` frees its context.
+    let sent = unsafe { (HOST.send)(plugin.id(), text("ask"), null(), Some(on_answer), context) };
+    assert_eq!(sent, CLEARWAY_OK);
+    let asked = message(next(&plugin));
+    // The `on_drop` of this handler runs on the closing thread after the queues were closed. The pool then has no thread and starts none, so
+    // `on_answer` runs on the thread that answers.
+    let (go, goes) = channel::<()>();
+    let Control { begins, end } = answer;
+    let begins = Mutex::new(begins);
+    let at_drop = AtDrop(move || {
+        go.send(()).unwrap();
+        begins.lock().unwrap().recv_timeout(LONG).unwrap();
+    });
+    handle(&plugin, "idle", CLEARWAY_RUN_DIRECT, "", move |_, _| {
+        let _ = &at_drop;
+        CLEARWAY_OK
+    });
+    let host = plugin.clone();
+    let answering = thread::spawn(move || {
+        goes.recv_timeout(LONG).unwrap();
+        host.reply(asked.reply, Ok(&Given::null())).unwrap();
+    });
+    closes_only_after(&plugin, &closes, || {
+        end.send(()).unwrap();
+        answering.join().unwrap();
+    });
+}
+
+#[test]
+fn on_close_waits_for_a_handler_that_the_plugin_has_removed() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (handling, handled) = pause();
+    let id = plugin.id();
+    handle(&plugin, "removed", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        // SAFETY: the text is static.
+        assert_eq!(unsafe { (HOST.unhandle)(id, text("removed")) }, CLEARWAY_OK);
+        handling.wait();
+        reply(to, b"")
+    });
+    let host = plugin.clone();
+    let calling = thread::spawn(move || drop(send(&host, "removed", &Given::null(), 1)));
+    handled.begins.recv_timeout(LONG).unwrap();
+    closes_only_after(&plugin, &closes, || {
+        handled.end.send(()).unwrap();
+        calling.join().unwrap();
+    });
+}
+
+#[test]
+fn on_close_waits_for_a_source_that_the_plugin_has_removed() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (dropped, dropping) = pause();
+    let callbacks = source(&plugin, "removed", CLEARWAY_RUN_DIRECT, "");
+    let (removed, removes) = channel();
+    let id = plugin.id();
+    handle(&plugin, "removes", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        // SAFETY: the text is static.
+        removed.send(unsafe { (HOST.unsource)(id, text("removed")) }).unwrap();
+        dropped.wait();
+        reply(to, b"")
+    });
+    let host = plugin.clone();
+    let calling = thread::spawn(move || drop(send(&host, "removes", &Given::null(), 1)));
+    assert_eq!(removes.recv_timeout(LONG), Ok(CLEARWAY_OK));
+    assert_eq!(callbacks.recv_timeout(LONG), Ok((Callback::Drop, 0)));
+    dropping.begins.recv_timeout(LONG).unwrap();
+    closes_only_after(&plugin, &closes, || {
+        dropping.end.send(()).unwrap();
+        calling.join().unwrap();
+    });
+}
+
+#[test]
+fn on_close_waits_for_on_drop_on_another_thread() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (handling, handled) = pause();
+    let (dropped, dropping) = pause();
+    let at_drop = AtDrop(move || dropped.wait());
+    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        let _ = &at_drop;
+        handling.wait();
+        reply(to, b"")
+    });
+    let host = plugin.clone();
+    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
+    handled.begins.recv_timeout(LONG).unwrap();
+    assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
+    handled.end.send(()).unwrap();
+    dropping.begins.recv_timeout(LONG).unwrap(); // the calling thread left the handler last, so it runs `on_drop`
+    closes_only_after(&plugin, &closes, || {
+        dropping.end.send(()).unwrap();
+        calling.join().unwrap();
+    });
+}
+
+#[test]
+fn of_two_threads_that_close_the_second_waits_for_the_first_ones_on_close() {
+    let (closing, closed) = pause();
+    let plugin = plugin_with_close(move || closing.wait());
+    let host = plugin.clone();
+    let first = thread::spawn(move || host.close(LONG));
+    closed.begins.recv_timeout(LONG).unwrap();
+    assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
+    closed.end.send(()).unwrap();
+    assert_eq!(plugin.close(LONG), Ok(()));
+    assert_eq!(first.join().unwrap(), Ok(()));
+    assert!(closed.begins.try_recv().is_err(), "on_close runs once");
+}
+
+#[test]
+fn memories_of_a_direct_message_stay_valid_when_their_sender_releases_them_during_the_call() {
+    let plugin = plugin();
+    let [message, attached] = [b"message!", b"attached"].map(|bytes| {
+        let memory = Memory::allocate(8, 0).unwrap();
+        // SAFETY: the memory has 8 bytes and no other holder.
+        unsafe { memory.data().copy_from(bytes.as_ptr(), 8) };
+        memory.into_handle()
+    });
+    handle(&plugin, "late", CLEARWAY_RUN_DIRECT, "", move |content, to| {
+        let mut view = View::NONE;
+        // SAFETY: the core lends the content during the call, and checks handles.
+        unsafe {
+            // As another thread of the host would do at this moment.
+            assert_eq!(((HOST.release)(message), (HOST.release)(attached)), (CLEARWAY_OK, CLEARWAY_OK));
+            assert_eq!((HOST.view)(*content.attachments, &mut view), CLEARWAY_OK);
+            assert_eq!(std::slice::from_raw_parts(view.data, view.size), b"attached");
+            assert_eq!((HOST.view)(content.memory, &mut view), CLEARWAY_OK);
+        }
+        assert_eq!(bytes(content), b"message!");
+        give(to, content)
+    });
+    let handles = [attached];
+    // SAFETY: the core checks the handle.
+    let given = unsafe { Given::raw(Content::of_memory(message)) };
+    let answer = fixture::content(ask(&plugin, "late", &given.with(&handles)));
+    assert_eq!(answer.to_vec().unwrap(), b"message!");
+    assert_eq!(answer.attachments.iter().map(Memory::references).collect::<Vec<_>>(), [1]);
+}
