@@ -66,7 +66,7 @@ export {
 } from "./channel/schema/schema.js";
 export type { FieldShape, TypeShape } from "./channel/schema/shape.js";
 export type { NamedTypes, ReadOf, StructFields, Type, TypeName, WriteOf } from "./channel/schema/type.js";
-export type { ValidationIssueParts as MisfitParts } from "./channel/schema/validated.js";
+export type { ValidationIssueParts } from "./channel/schema/validated.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export { memoryPair } from "./channel/transport/memory.js";
 export { type PortOptions, portTransport } from "./channel/transport/port.js";

@@ -63,10 +63,22 @@ CLEARWAY_GEN_FUNCTION bool clearway_gen_reject(clearway_gen_validation_issue *is
   return false;
 }
 
+/** Cuts off a character of UTF-8 that is incomplete at the end of a text. snprintf cuts at a byte. */
+CLEARWAY_GEN_FUNCTION void clearway_gen_cut_character(char *text) {
+  const size_t size = strlen(text);
+  size_t start = size;
+  while (start > 0 && size - start < 3 && ((unsigned char)text[start - 1] & 0xc0) == 0x80) start--;
+  if (start == 0) return;
+  const unsigned char first = (unsigned char)text[start - 1];
+  const size_t needed = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+  if (size - (start - 1) < needed) text[start - 1] = 0;
+}
+
 /** Adds a step, such as ".city", to the front of the issue's path. Cuts off the end of a path that is too long. Returns false. */
 CLEARWAY_GEN_FUNCTION bool clearway_gen_prefix_path(clearway_gen_validation_issue *issue, const char *step) {
   char path[sizeof issue->path];
   snprintf(path, sizeof path, "%s%s", step, issue->path);
+  clearway_gen_cut_character(path);
   memcpy(issue->path, path, sizeof path);
   return false;
 }
@@ -179,11 +191,16 @@ CLEARWAY_GEN_NUMBERS(f64s, double, CLEARWAY_KIND_FLOAT64_LIST, "a list of 64-bit
   }
 CLEARWAY_GEN_ADD(bool, bool, clearway_add_bool(values, *from))
 CLEARWAY_GEN_ADD(i32, int32_t, clearway_add_integer(values, *from))
-CLEARWAY_GEN_ADD(int, int64_t, clearway_add_integer(values, *from))
 CLEARWAY_GEN_ADD(i64, int64_t, clearway_add_integer(values, *from))
 CLEARWAY_GEN_ADD(f64, double, clearway_add_float64(values, *from))
 CLEARWAY_GEN_ADD(text, clearway_text, clearway_add_text(values, from->data, from->size))
 #undef CLEARWAY_GEN_ADD
+
+/** Encodes a whole number, which must have at most 2^53 - 1 as its magnitude: JavaScript's numbers are exact up to there. */
+CLEARWAY_GEN_FUNCTION clearway_gen_add_result clearway_gen_add_int(clearway_values *values, const int64_t *from) {
+  if (*from > INT64_C(9007199254740991) || *from < -INT64_C(9007199254740991)) return CLEARWAY_GEN_INVALID;
+  return clearway_add_integer(values, *from) ? CLEARWAY_GEN_ADDED : CLEARWAY_GEN_NO_ROOM;
+}
 
 /** Appends a copy of a value and of all values that it contains. A null pointer is the value null. */
 CLEARWAY_GEN_FUNCTION clearway_gen_add_result clearway_gen_add_any(clearway_values *values, const clearway_value *const *from) {
@@ -277,6 +294,7 @@ CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply(const clearway_host *ho
 CLEARWAY_GEN_FUNCTION clearway_status clearway_gen_reply_invalid_arguments(const clearway_host *host, clearway_plugin_id plugin, clearway_reply reply, const char *call, const clearway_gen_validation_issue *issue) {
   char text[512];
   snprintf(text, sizeof text, "%s: args%s must be %s", call, issue->path, issue->expected);
+  clearway_gen_cut_character(text);
   return clearway_gen_reply(host, plugin, reply, NULL, NULL, "invalid-argument", text);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { TypeShape } from "clearway/channel";
 import type { Model, NamedType } from "./model.js";
-import { quoted, screamingSnake, snake, UniqueNames, words } from "./names.js";
+import { directions, quoted, screamingSnake, snake, UniqueNames, UnsupportedSchemaError, words } from "./names.js";
 
 const scalars: Record<string, string> = {
   any: "const clearway_value *",
@@ -207,7 +207,7 @@ function fieldsOf<F extends { name: string }>(type: string, fields: readonly F[]
   return fields.map((field) => ({ identifier: names.reserve(snake(field.name), `${type}.${field.name}`), field }));
 }
 
-function enumerators(type: string, texts: readonly string[]): { identifier: string; text: string }[] {
+export function enumerators(type: string, texts: readonly string[]): { identifier: string; text: string }[] {
   const names = new UniqueNames();
   return texts.map((text) => ({
     identifier: names.reserve(`${screamingSnake(type)}_${screamingSnake(text)}`, JSON.stringify(text)),
@@ -222,6 +222,9 @@ function expectedTexts(texts: readonly string[]): string {
 /** Returns a text as a C literal. Bytes that are not printable ASCII become octal escapes, which always have three digits. */
 export function cLiteral(text: string): string {
   quoted(text); // throws if UTF-8 cannot represent the text
+  // The code compares and measures such literals as C strings.
+  if (text.includes("\0"))
+    throw new UnsupportedSchemaError(`a C string cannot have the character U+0000: ${JSON.stringify(text)}`);
   const plain = /[ !#-[\]-~]/;
   const bytes = [...new TextEncoder().encode(text)];
   const shown = bytes.map((byte) => {
@@ -237,5 +240,6 @@ export function escapeComment(text: string): string {
   return text
     .replaceAll("*/", "* /")
     .replaceAll("/*", "/ *")
+    .replace(directions, "")
     .replace(/[^\S\n]/g, " ");
 }

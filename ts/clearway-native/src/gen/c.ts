@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { EventShape, MethodShape, TypeShape } from "clearway/channel";
 import { cSupport } from "./c-support.js";
-import { CTypes, cFunction, cLiteral, escapeComment } from "./c-types.js";
+import { CTypes, cFunction, cLiteral, enumerators, escapeComment } from "./c-types.js";
 import type { Model } from "./model.js";
 import { quoted, screamingSnake, snake, UniqueNames, UnsupportedSchemaError } from "./names.js";
 
@@ -14,7 +14,7 @@ export function generateC(model: Model, title: string): string {
   const prefix = snake(title);
   const upper = screamingSnake(title);
   const types = new CTypes(model, prefix);
-  checkNames(model, types, prefix);
+  checkNames(model, types, prefix, upper);
   const callName = (name: string): string => cLiteral(`${schema.channel}, ${name}`);
   const channels = [
     "/** The name of the channel for method calls. */",
@@ -205,20 +205,26 @@ function containsAny(shape: TypeShape): boolean {
 }
 
 /** Throws {@link UnsupportedSchemaError} if two names in the header would be equal, or if the prefix is Clearway's own. */
-function checkNames({ types, schema }: Model, c: CTypes, prefix: string): void {
+function checkNames({ types, schema }: Model, c: CTypes, prefix: string, upper: string): void {
   if (prefix === "clearway" || prefix.startsWith("clearway_"))
     throw new UnsupportedSchemaError(`names that begin with clearway_ are Clearway's own; give another with --name`);
   const names = new UniqueNames();
   for (const identifier of ["methods", "dispatch", "reply_error"])
     names.reserve(`${prefix}_${identifier}`, "the header");
+  names.reserve(`${upper}_CHANNEL`, "the header");
   for (const { name, shape } of types) {
     for (const each of [c.typeName(shape), c.reader(shape), c.adder(shape)]) names.reserve(each, `the type ${name}`);
     if (shape.kind === "map") names.reserve(`${c.typeName(shape)}_entry`, `the type ${name}`);
+    // Enumerators and macros are names of the whole header.
+    if (shape.kind === "one-of")
+      for (const { identifier, text } of enumerators(c.typeName(shape), shape.texts))
+        names.reserve(identifier, `${JSON.stringify(text)} of the type ${name}`);
   }
   for (const { name } of schema.methods) {
     for (const verb of ["reply", "add_result_of"]) names.reserve(`${prefix}_${verb}_${snake(name)}`, `methods.${name}`);
   }
   for (const { name } of schema.events) {
+    names.reserve(`${upper}_${screamingSnake(name)}_CHANNEL`, `events.${name}`);
     for (const verb of ["emit", "add_value_of", "read_args_of"])
       names.reserve(`${prefix}_${verb}_${snake(name)}`, `events.${name}`);
   }

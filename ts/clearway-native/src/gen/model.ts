@@ -27,6 +27,9 @@ export function buildModel(schema: SchemaShape): Model {
   const names = new Map<TypeShape, string>();
   const types = new Map<string, NamedType>();
   const nameOf = (shape: TypeShape): string => names.get(shape) ?? shape.kind;
+  /** Whether two types are the same: types with a name by their name, others, such as `text`, by their kind. */
+  const isSame = (a: TypeShape, b: TypeShape): boolean =>
+    names.has(a) === names.has(b) && nameOf(a) === nameOf(b) && a.kind === b.kind;
   const visit = (shape: TypeShape, place: string): void => {
     if (names.has(shape)) return;
     let name = place;
@@ -44,9 +47,9 @@ export function buildModel(schema: SchemaShape): Model {
     } else if (shape.kind === "one-of") name = shape.name ?? place;
     else return;
     names.set(shape, name);
-    const known = types.get(name);
+    const known = types.get(name)?.shape;
     if (known === undefined) types.set(name, { shape: shape as Compound, name });
-    else if (shape.kind === "struct" || shape.kind === "one-of")
+    else if (!("of" in known && "of" in shape && known.kind === shape.kind && isSame(known.of, shape.of)))
       throw new UnsupportedSchemaError(
         `two types would both be called ${name}; give one of them another name in the schema's types`,
       );

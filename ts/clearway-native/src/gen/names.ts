@@ -10,13 +10,13 @@ export function words(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-// The reserved words of C and of Rust. They are one set, so that a schema has the same names in both languages.
+// The reserved words of C and of Rust, and the macros that C compilers for Linux define without `-std=c11`. They are one set, so that a schema has the same names in both languages.
 const reservedWords = new Set(
   (
-    "abstract alignas alignof as async await auto become bool box break case char const constexpr continue crate default do double dyn " +
-    "else enum extern false final float fn for gen goto if impl in inline int let long loop macro match mod move mut null nullptr " +
+    "abstract alignas alignof as asm async await auto become bool box break case char const constexpr continue crate default do double dyn " +
+    "else enum extern false final float fn for gen goto i386 if impl in inline int let linux long loop macro match mod move mut null nullptr " +
     "override priv pub ref register restrict return self short signed sizeof static static_assert struct super switch " +
-    "thread_local trait true try type typedef typeof union unsafe unsigned unsized use virtual void volatile where while yield"
+    "thread_local trait true try type typedef typeof typeof_unqual union unix unsafe unsigned unsized use virtual void volatile where while yield"
   ).split(" "),
 );
 
@@ -60,12 +60,15 @@ export class UniqueNames {
 /** The error for a valid schema for which no code can be generated. */
 export class UnsupportedSchemaError extends Error {}
 
+/** Characters that change the direction of the text around them. Rust refuses them in literals and comments. */
+export const directions = /[\u202a-\u202e\u2066-\u2069]/g;
+
 /** Quotes a text as JSON, in one line. Throws if UTF-8 cannot represent the text. */
 export function quoted(text: string): string {
   if (/\p{Surrogate}/u.test(text))
     throw new UnsupportedSchemaError(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);
   return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029]/g,
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

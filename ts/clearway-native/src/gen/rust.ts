@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { TypeShape } from "clearway/channel";
 import type { Model, NamedType } from "./model.js";
-import { pascal, quoted, screamingSnake, snake, UniqueNames, words } from "./names.js";
+import { directions, pascal, quoted, screamingSnake, snake, UniqueNames, words } from "./names.js";
 import { rustSupport } from "./rust-support.js";
 
 const scalars: Record<string, string> = {
@@ -51,7 +51,6 @@ export function generateRust(model: Model, title: string): string {
   const structs = model.types.filter(({ shape }) => shape.kind === "struct" || shape.kind === "one-of");
   for (const { name } of structs) names.reserve(pascal(name), `the type ${name}`);
   const functions = new UniqueNames();
-  functions.reserve("dispatch", "the dispatcher");
   for (const { name } of schema.methods) functions.reserve(snake(name), `methods.${name}`);
   const eventFunctions = new UniqueNames();
   for (const { name } of schema.events) eventFunctions.reserve(`write_${snake(name)}`, `events.${name}`);
@@ -66,14 +65,14 @@ export function generateRust(model: Model, title: string): string {
     `pub const CHANNEL: &str = ${rustLiteral(schema.channel)};`,
     ...schema.events.flatMap(({ name, channel }) => [
       `/// The name of the channel for the event ${rustLiteral(name)}.`,
-      `pub const ${screamingSnake(name)}_CHANNEL: &str = ${rustLiteral(channel)};`,
+      `pub const ${screamingSnake(name).replace(/^(?=\d)/, "N")}_CHANNEL: &str = ${rustLiteral(channel)};`,
     ]),
     "",
     ...structs.flatMap((each) => [each.shape.kind === "struct" ? structOf(model, each) : enumOf(each), ""]),
     ...(schema.methods.length > 0 ? [traitOf(model, trait), "", dispatchOf(model, trait), ""] : []),
     ...schema.events.flatMap((event) => [
       doc(event.doc || `Encodes the message of an event ${rustLiteral(event.name)}.`),
-      `pub fn write_${snake(event.name)}(event: &${typeOf(model, event.value)}) -> Result<Vec<u8>, Error> {`,
+      `pub fn write_${snake(event.name)}(${event.value.kind === "null" ? "_event" : "event"}: &${typeOf(model, event.value)}) -> Result<Vec<u8>, Error> {`,
       `    reply(Ok(${writeOf(event.value, "event")}))`,
       "}",
       "",
@@ -288,6 +287,6 @@ function rustLiteral(text: string): string {
 function doc(text: string): string {
   return text
     .split(/\r\n|\r|\n/)
-    .map((line) => `/// ${line}`.trimEnd())
+    .map((line) => `/// ${line.replace(directions, "")}`.trimEnd())
     .join("\n");
 }

@@ -80,6 +80,30 @@ describe("clearway-native", () => {
     expect(stderr).toMatch(new RegExp(`^error: cannot write ${to}; name another file: ${code}.*\n$`));
   });
 
+  test("gen writes no file if another one cannot be written, or if both are the same file", () => {
+    const header = join(outside, "written/first.h");
+    expect(command(["gen", schema, "--c", header, "--rust", "none/out.rs"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("cannot write none/out.rs"),
+    });
+    expect(command(["gen", schema, "--c", header, "--rust", "written/../written/first.h"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--c and --rust name the same file"),
+    });
+    expect(existsSync(header)).toBe(false);
+  });
+
+  test("gen --check says why it cannot read a file, and gen names an option that gives no name", () => {
+    expect(command(["gen", schema, "--c", "written", "--check"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("cannot read written; name another file: EISDIR"),
+    });
+    expect(command(["gen", schema, "--c", "-", "--name", "3d"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--name must have a letter from a to z before its first digit: "3d"'),
+    });
+  });
+
   test.each([
     [[], "no command is given"],
     [["generate", schema], "unknown command: command=generate"],

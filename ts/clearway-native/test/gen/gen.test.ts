@@ -71,6 +71,16 @@ const everything = {
   empty: {},
 };
 
+/** Returns the message with which `gen` refuses a schema, or "taken". */
+const said = async (data: unknown, options = {}): Promise<string> => {
+  const file = join(folder, "wrong.json");
+  writeFileSync(file, JSON.stringify(data));
+  return gen(file, { rust: join(folder, "no.rs"), c: join(folder, "no.h"), ...options }).then(
+    () => "taken",
+    (error) => error.message,
+  );
+};
+
 const refused = (method: string, path: string, expected: string) => ({
   kind: "error",
   code: "invalid-argument",
@@ -152,14 +162,6 @@ describe("gen", () => {
   });
 
   test("names a schema's mistake and its place", async () => {
-    const said = async (data: unknown, options = {}): Promise<string> => {
-      const file = join(folder, "wrong.json");
-      writeFileSync(file, JSON.stringify(data));
-      return gen(file, { rust: join(folder, "no.rs"), c: join(folder, "no.h"), ...options }).then(
-        () => "taken",
-        (error) => error.message,
-      );
-    };
     expect(await said({ channel: "a", methods: { m: { args: "int32" } } })).toContain("methods.m.args must be one of");
     expect(await said({ channel: "a", methods: { getIt: {}, get_it: {} } })).toContain(
       "methods.get_it and methods.getIt would both be called",
@@ -179,6 +181,105 @@ describe("gen", () => {
     expect(await said({ channel: "clearway" })).toContain("Clearway's own");
     expect(await said({ channel: "a" }, { rust: undefined, c: undefined })).toContain("name what to write");
   });
+
+  test.each<[string, object]>([
+    [
+      "item list",
+      {
+        types: { item: { struct: { list: { oneOf: ["a"] } } } },
+        methods: { m: { result: { list: { ref: "item" } } } },
+      },
+    ],
+    [
+      "text or null",
+      {
+        types: { text: { struct: { a: "i32" } } },
+        methods: { m: { args: { nullable: "text" }, result: { nullable: { ref: "text" } } } },
+      },
+    ],
+    [
+      "reading list",
+      {
+        types: { reading: { struct: { a: "i32" } }, "reading list": { struct: { b: "i32" } } },
+        methods: { m: { result: { list: { ref: "reading" } } } },
+      },
+    ],
+  ])("refuses a container that would have another type's name: %s", async (name, parts) => {
+    expect(await said({ channel: "a", ...parts })).toContain(`two types would both be called ${name}`);
+  });
+
+  test("refuses names that would be equal in the C header, across types, events and enumerators", async () => {
+    const both = { state: { oneOf: ["on", "error timeout"] }, stateError: { oneOf: ["timeout"] } };
+    const methods = { m: { args: { ref: "state" }, result: { ref: "stateError" } } };
+    expect(await said({ channel: "lamp", types: both, methods }, { rust: undefined })).toContain(
+      "would both be called LAMP_STATE_ERROR_TIMEOUT",
+    );
+    const types = { state: { oneOf: ["channel"] } };
+    expect(
+      await said({ channel: "lamp", types, events: { state: { value: { ref: "state" } } } }, { rust: undefined }),
+    ).toContain("would both be called LAMP_STATE_CHANNEL");
+    expect(
+      await said(
+        { channel: "lamp", types: { state: { oneOf: ["a\0b"] } }, methods: { m: { args: { ref: "state" } } } },
+        { rust: undefined },
+      ),
+    ).toContain("U+0000");
+  });
+
+  test.runIf(has("cc"))("writes C that compiles without -std, for fields called unix, linux and asm", async () => {
+    const out = join(folder, "clock.h");
+    const file = join(folder, "clock.json");
+    const struct = { unix: "i64", linux: "bool", asm: "text" };
+    writeFileSync(file, JSON.stringify({ channel: "clock", methods: { unix: { args: { struct } } } }));
+    expect(await gen(file, { c: out })).toBe(0);
+    const include = [`-I${native}/include`, `-I${native}/c/include`];
+    execFileSync("cc", ["-Wall", "-Werror", "-fsyntax-only", "-x", "c", ...include, out], { stdio: "pipe" });
+  });
+
+  test("writes Rust with valid names for events that begin with a digit or have no value", async () => {
+    const out = join(folder, "digits.rs");
+    const file = join(folder, "digits.json");
+    const events = { "3d": { value: "f64", doc: "left\u202eright" }, tick: { value: "null" } };
+    writeFileSync(file, JSON.stringify({ channel: "digits", methods: { dispatch: {} }, events }));
+    expect(await gen(file, { rust: out })).toBe(0);
+    const text = readFileSync(out, "utf8");
+    expect(text).toContain("pub const N3D_CHANNEL: &str");
+    expect(text).toContain("/// leftright");
+    expect(text).toContain("pub fn write_tick(_event: &())");
+  });
+
+  test.runIf(has("cc"))(
+    "writes C that opens with the whole explanation, cut at a character, for a long list of texts",
+    async () => {
+      const out = join(folder, "cities.h");
+      const file = join(folder, "cities.json");
+      const oneOf = Array.from({ length: 60 }, (_, at) => `東京${at}`);
+      writeFileSync(file, JSON.stringify({ channel: "cities", methods: { go: { args: { oneOf } } } }));
+      expect(await gen(file, { c: out })).toBe(0);
+      const main = join(folder, "cut.c");
+      const texts = [
+        "",
+        "a",
+        "\\303",
+        "a\\346\\235",
+        "a\\346\\235\\261",
+        "\\360\\237\\231",
+        "\\360\\237\\231\\202",
+        "\\346\\235\\261\\346",
+      ];
+      const lines = texts.map(
+        (text) => `strcpy(text, "${text}"); clearway_gen_cut_character(text); printf("%zu ", strlen(text));`,
+      );
+      writeFileSync(main, `#include "cities.h"\nint main(void) { char text[64]; ${lines.join(" ")} return 0; }\n`);
+      const program = join(folder, "cut");
+      const codec = readdirSync(join(native, "c/src"), { encoding: "utf8" })
+        .filter((name) => name.endsWith(".c"))
+        .map((name) => join(native, "c/src", name));
+      const include = [`-I${native}/include`, `-I${native}/c/include`, `-I${folder}`];
+      execFileSync("cc", ["-std=c11", ...include, main, ...codec, "-o", program], { stdio: "pipe" });
+      expect(execFileSync(program, { encoding: "utf8" }).trim()).toBe("0 1 0 1 4 0 4 3");
+    },
+  );
 
   test.runIf(has("cc"))("writes C that compiles when an event's arguments have a type without a name", async () => {
     const out = join(folder, "lamp.h");

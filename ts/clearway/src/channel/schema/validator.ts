@@ -86,7 +86,7 @@ const named: Readonly<Record<TypeName, Validator>> = {
   null: (value) => (value === null || value === undefined ? null : refuse("null", value)),
   bool: (value) => (typeof value === "boolean" ? value : refuse("true or false", value)),
   i32,
-  int: (value) => (Number.isSafeInteger(value) ? value : refuse("a whole number up to 2^53", value)),
+  int: (value) => (Number.isSafeInteger(value) ? (value as number) + 0 : refuse("a whole number up to 2^53", value)),
   i64,
   f64: number,
   text: (value) => (typeof value === "string" ? value : refuse("a text", value)),
