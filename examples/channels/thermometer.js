@@ -14,7 +14,7 @@ export const Thermometer = schema({
     level: { doc: "Reads once.", args: { struct: { unit: { ref: "unit" } } }, result: { ref: "reading" } },
   },
   events: {
-    changed: { doc: "So many readings.", args: "i32", value: { ref: "reading" } },
+    changed: { doc: "Sends the given number of readings.", args: "i32", value: { ref: "reading" } },
   },
 });
 // #endregion schema
