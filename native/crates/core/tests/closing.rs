@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use clearway_core::{Given, HOST, Memory, Options, Plugin};
+use clearway_core::{Given, HOST, Memory, Options, Plugin, WhenFull};
 use clearway_sys::*;
 use fixture::*;
 
@@ -151,25 +151,39 @@ fn on_close_waits_for_a_handler_that_the_plugin_has_removed() {
 
 #[test]
 fn on_close_waits_for_a_source_that_the_plugin_has_removed() {
+    unsafe extern "C-unwind" fn on_listen(context: *mut c_void, _: *const Content, _: u64) -> Status {
+        // SAFETY: the context is the pair below, which outlives the plugin.
+        let (id, listening) = unsafe { &*context.cast::<(u64, Pause)>() };
+        // SAFETY: the text is static.
+        assert_eq!(unsafe { (HOST.unsource)(*id, text("removed")) }, CLEARWAY_OK);
+        listening.wait();
+        CLEARWAY_OK
+    }
     let (closed, closes) = channel();
     let plugin = plugin_with_close(move || closed.send(()).unwrap());
-    let (dropped, dropping) = pause();
-    let callbacks = source(&plugin, "removed", CLEARWAY_RUN_DIRECT, "");
-    let (removed, removes) = channel();
-    let id = plugin.id();
-    handle(&plugin, "removes", CLEARWAY_RUN_DIRECT, "", move |_, to| {
-        // SAFETY: the text is static.
-        removed.send(unsafe { (HOST.unsource)(id, text("removed")) }).unwrap();
-        dropped.wait();
-        reply(to, b"")
-    });
+    let (listening, listened) = pause();
+    let pair = Box::new((plugin.id(), listening));
+    let source = Source {
+        size: size_of::<Source>(),
+        channel: text("removed"),
+        runs: CLEARWAY_RUN_DIRECT,
+        reserved: 0,
+        queue: text(""),
+        context: std::ptr::from_ref(&*pair).cast_mut().cast(),
+        on_listen: Some(on_listen),
+        on_cancel: None,
+        on_room: None,
+        on_drop: None,
+    };
+    // SAFETY: all pointers point to values that live during the call. The plugin closes before `pair` is dropped.
+    assert_eq!(unsafe { (HOST.source)(plugin.id(), &source) }, CLEARWAY_OK);
     let host = plugin.clone();
-    let calling = thread::spawn(move || drop(send(&host, "removes", &Given::null(), 1)));
-    assert_eq!(removes.recv_timeout(LONG), Ok(CLEARWAY_OK));
-    assert_eq!(callbacks.recv_timeout(LONG), Ok((Callback::Drop, 0)));
-    dropping.begins.recv_timeout(LONG).unwrap();
+    let calling = thread::spawn(move || {
+        let _ = host.listen(&host.channel("removed").unwrap(), &Given::null(), window(1, WhenFull::Wait), 5);
+    });
+    listened.begins.recv_timeout(LONG).unwrap();
     closes_only_after(&plugin, &closes, || {
-        dropping.end.send(()).unwrap();
+        listened.end.send(()).unwrap();
         calling.join().unwrap();
     });
 }
