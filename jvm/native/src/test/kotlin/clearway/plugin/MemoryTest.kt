@@ -79,6 +79,24 @@ class MemoryTest {
     }
 
     @Test
+    fun `the view of sealed memory is read-only, also as an attachment and as an answer to itself`() {
+        open().use { plugin ->
+            plugin.channel("make/sealed").call(int32s(8192)).use { sealed ->
+                val segment = checkNotNull(sealed.segment)
+                assertTrue(segment.isReadOnly)
+                assertTrue(checkNotNull(sealed.buffer).isReadOnly)
+                assertThrows(UnsupportedOperationException::class.java) { segment.set(JAVA_BYTE, 0, 1) }
+                val memory = checkNotNull(sealed.memory)
+                plugin.channel("echo").call(memory).use { assertTrue(checkNotNull(it.segment).isReadOnly) }
+                plugin.channel("pool/echo").send(null, listOf(memory)).join().use {
+                    assertTrue(checkNotNull(it.attachments.single().segment).isReadOnly)
+                }
+            }
+            plugin.channel("make").call(int32s(8192)).use { assertEquals(false, it.segment?.isReadOnly) }
+        }
+    }
+
+    @Test
     fun `an echo of native memory is another holder of the same bytes`() {
         open().use { plugin ->
             val memory = plugin.allocate(1 shl 20)
