@@ -59,12 +59,18 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
   return result;
 }
 
-/** Returns the marks that were open between two moments, longest overlap first. */
+/** Returns the marks that were open between two moments, longest overlap first. Time in several marks of one label counts once. */
 export function marksDuring(startMs: number, endMs: number): MarkShare[] {
-  const overlaps = new Map<string, number>();
-  for (const entry of [...closed, ...open]) {
-    const overlapMs = Math.min(endMs, entry.endMs ?? endMs) - Math.max(startMs, entry.startMs);
-    if (overlapMs > 0) overlaps.set(entry.label, Math.max(overlapMs, overlaps.get(entry.label) ?? 0));
+  const overlaps = new Map<string, { untilMs: number; overlapMs: number }>();
+  for (const { label, ...entry } of [...closed, ...open].sort((a, b) => a.startMs - b.startMs)) {
+    const toMs = Math.min(endMs, entry.endMs ?? endMs);
+    if (toMs <= Math.max(startMs, entry.startMs)) continue;
+    const share = overlaps.get(label) ?? { untilMs: startMs, overlapMs: 0 };
+    overlaps.set(label, share);
+    share.overlapMs += Math.max(0, toMs - Math.max(share.untilMs, entry.startMs));
+    share.untilMs = Math.max(share.untilMs, toMs);
   }
-  return [...overlaps].map(([label, overlapMs]) => ({ label, overlapMs })).sort((a, b) => b.overlapMs - a.overlapMs);
+  return [...overlaps]
+    .map(([label, { overlapMs }]) => ({ label, overlapMs }))
+    .sort((a, b) => b.overlapMs - a.overlapMs);
 }

@@ -20,6 +20,19 @@ describe("a mark", () => {
     expect(labels(from)).toContain("sum");
   });
 
+  it("counts the time of all runs of a label, and time in several of them once", () => {
+    const from = now();
+    mark("outer", () => {
+      for (let run = 0; run < 3; run++) mark("part", spin);
+      mark("outer", spin);
+    });
+    const to = now();
+    const shares = new Map(marksDuring(from, to).map(({ label, overlapMs }) => [label, overlapMs]));
+    expect(shares.get("part")).toBeGreaterThanOrEqual(3);
+    expect(shares.get("outer")).toBeGreaterThanOrEqual(4);
+    expect(shares.get("outer")).toBeLessThanOrEqual(to - from);
+  });
+
   it("ends when its function throws", () => {
     expect(() =>
       mark("failing", () => {

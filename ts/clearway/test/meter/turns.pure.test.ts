@@ -24,7 +24,7 @@ function play(line: string, floorMs = 4): DetectedStall[] {
       slept += amount;
     } else if (step === "C") keep(detector.read("check", at, slept));
     else if (step === "T") keep(detector.read("timer", at, slept));
-    else if (step === "E") keep(detector.finish(at, slept));
+    else if (step === "E") found.push(...detector.finish(at, slept));
     else if (step.startsWith("d")) detector.dueMs = at + amount;
     else throw new Error(`unknown step: ${step}`);
   }
@@ -66,6 +66,13 @@ describe("the turns of an event loop", () => {
   it("end an open stall at the end of the run", () => {
     expect(spans("d10 s5 C w100 E")).toEqual([[5, 105]]);
     expect(spans("w100 E")).toEqual([[0, 100]]);
+  });
+
+  it("keep a stall that a sleep has ended when the run ends within the next one", () => {
+    expect(spans("d10 s5 w50 C d1 s0.5 w20 E")).toEqual([
+      [5, 55],
+      [55.5, 75.5],
+    ]);
   });
 
   it("report work before a sleep with its full length, ending after the sleep, and with an error that covers both spans", () => {

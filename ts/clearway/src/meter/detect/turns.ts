@@ -89,14 +89,14 @@ export class TurnDetector {
     return closed;
   }
 
-  /** Ends the run at `atMs` and returns the stall that was still open. */
-  finish(atMs: number, idleMs: number): DetectedStall | undefined {
+  /** Ends the run at `atMs`. Returns the stall before the loop's last sleep, and the one that was still open. */
+  finish(atMs: number, idleMs: number): DetectedStall[] {
     const slept = idleMs - this.#idleMs;
     const before = this.read("timer", atMs, idleMs);
     const last = slept > 0 ? before : undefined;
     const open = this.#close(atMs);
     this.#open(atMs, atMs, 0, 0);
-    return open ?? last;
+    return [last, open].filter((stall) => stall !== undefined);
   }
 
   #open(busySinceMs: number, earliestMs: number, errorMs: number, unwokenMs: number): void {

@@ -86,7 +86,7 @@ export function observeLoop(floorMs: number, beatMs: number, sink: Sink): Thread
     blocked: now,
     end: () => {
       const atMs = now();
-      emit(detector.finish(atMs, idleMs()));
+      for (const stall of detector.finish(atMs, idleMs())) emit(stall);
       return atMs;
     },
     stop: () => {

@@ -103,7 +103,8 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       if (lateMs > lateMsMin) dog.post({ type: "late", startMs: dueMs, endMs: atMs });
       const answeredMs = Atomics.load(data.shared, 0);
       const wanted = !failed && Atomics.load(data.shared, 1) > 0;
-      if (!wanted || atMs - answeredMs <= data.sampleAfterMs) dog.closeSession();
+      // The shared number has 32 bits, and wraps after 25 days. So does this difference.
+      if (!wanted || ((atMs - answeredMs) | 0) <= data.sampleAfterMs) dog.closeSession();
       else if (lateMs <= lateMsMin) {
         if (stalledSince !== answeredMs) {
           stalledSince = answeredMs;
