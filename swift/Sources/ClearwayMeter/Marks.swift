@@ -49,15 +49,28 @@ final class Marks: Sendable {
   }
 
   /// Returns the marks of `thread` that were open between two moments, the longest overlap first.
+  ///
+  /// Time in several marks of one label counts once.
   func during(_ thread: UInt?, _ fromMs: Double, _ untilMs: Double) -> [MarkShare] {
-    let entries = state.with { $0.closed + $0.open.values }
-    var overlaps: [String: Double] = [:]
-    for entry in entries where entry.thread == thread {
-      let overlapMs = min(untilMs, entry.endMs) - max(fromMs, entry.startMs)
-      if overlapMs > 0 { overlaps[entry.label] = max(overlaps[entry.label] ?? 0, overlapMs) }
+    let entries = state.with { $0.closed + $0.open.values }.filter { $0.thread == thread }
+    var shares: [String: Share] = [:]
+    for entry in entries.sorted(by: { $0.startMs < $1.startMs }) {
+      let endMs = min(untilMs, entry.endMs)
+      var share = shares[entry.label] ?? Share(coveredMs: fromMs)
+      let gainMs = endMs - max(share.coveredMs, entry.startMs)
+      guard gainMs > 0 else { continue }
+      share.overlapMs += gainMs
+      share.coveredMs = endMs
+      shares[entry.label] = share
     }
-    return overlaps.map { MarkShare(label: $0.key, overlapMs: $0.value) }
+    return shares.map { MarkShare(label: $0.key, overlapMs: $0.value.overlapMs) }
       .sorted { ($1.overlapMs, $0.label) < ($0.overlapMs, $1.label) }
+  }
+
+  /// How long a label was open. All marks with the label are counted up to the moment `coveredMs`.
+  private struct Share {
+    var coveredMs: Double
+    var overlapMs = 0.0
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import ClearwayThreads
 import Foundation
 import Testing
 
@@ -96,6 +97,33 @@ struct VectorsTests {
       let (cause, because) = causeOf(evidence)
       #expect(cause.rawValue == each["cause"] as? String)
       #expect(because == each["because"] as? String)
+    }
+  }
+
+  @Test("counts the runs of marks of each interval of the vectors")
+  func marks() throws {
+    for each in try cases("marks") {
+      let nowMs = Locked(0.0)
+      let marks = Marks { nowMs.with { $0 } }
+      let runs = try #require(each["runs"] as? [[Any]])
+      var ids: [Int] = []
+      for run in runs {
+        let startMs = try number(run[1])
+        nowMs.with { $0 = startMs }
+        ids.append(marks.open(try #require(run[0] as? String)))
+      }
+      for (run, id) in zip(runs, ids) where !(run[2] is NSNull) {
+        let endMs = try number(run[2])
+        nowMs.with { $0 = endMs }
+        marks.close(id)
+      }
+      let fromMs = try number(each["fromMs"])
+      let untilMs = try number(each["untilMs"])
+      let expected = try #require(each["shares"] as? [[Any]]).map {
+        MarkShare(label: try #require($0[0] as? String), overlapMs: try number($0[1]))
+      }
+      let found = marks.during(currentThreadId(), fromMs, untilMs)
+      #expect(found == expected, "\(each["name"] ?? "")")
     }
   }
 

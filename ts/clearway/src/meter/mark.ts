@@ -5,7 +5,8 @@ import type { MarkShare } from "./stall.js";
 /** The number of closed marks that are kept for unexplained stalls. At 1 mark per ms, 512 marks last longer than any explanation takes. */
 const closedMarksMax = 512;
 
-interface Entry {
+/** A mark that was set. */
+export interface Entry {
   readonly label: string;
   readonly startMs: number;
   endMs: number | undefined;
@@ -59,18 +60,25 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
   return result;
 }
 
-/** Returns the marks that were open between two moments, longest overlap first. Time in several marks of one label counts once. */
+/** Returns the marks that were open between two moments, longest overlap first. */
 export function marksDuring(startMs: number, endMs: number): MarkShare[] {
-  const overlaps = new Map<string, { untilMs: number; overlapMs: number }>();
-  for (const { label, ...entry } of [...closed, ...open].sort((a, b) => a.startMs - b.startMs)) {
-    const toMs = Math.min(endMs, entry.endMs ?? endMs);
-    if (toMs <= Math.max(startMs, entry.startMs)) continue;
-    const share = overlaps.get(label) ?? { untilMs: startMs, overlapMs: 0 };
-    overlaps.set(label, share);
-    share.overlapMs += Math.max(0, toMs - Math.max(share.untilMs, entry.startMs));
-    share.untilMs = Math.max(share.untilMs, toMs);
+  return sharesOf([...closed, ...open], startMs, endMs);
+}
+
+/**
+ * Returns how long each label was open in an interval, longest first. Time in several marks of one label counts once. Sorts `marks` by
+ * their starts.
+ */
+export function sharesOf(marks: Entry[], fromMs: number, untilMs: number): MarkShare[] {
+  const shares = new Map<string, { coveredMs: number; overlapMs: number }>();
+  for (const { label, startMs, endMs = untilMs } of marks.sort((a, b) => a.startMs - b.startMs)) {
+    const share = shares.get(label) ?? { coveredMs: fromMs, overlapMs: 0 };
+    const toMs = Math.min(untilMs, endMs);
+    const gainMs = toMs - Math.max(share.coveredMs, startMs);
+    if (gainMs <= 0) continue;
+    share.overlapMs += gainMs;
+    share.coveredMs = toMs;
+    shares.set(label, share);
   }
-  return [...overlaps]
-    .map(([label, { overlapMs }]) => ({ label, overlapMs }))
-    .sort((a, b) => b.overlapMs - a.overlapMs);
+  return [...shares].map(([label, { overlapMs }]) => ({ label, overlapMs })).sort((a, b) => b.overlapMs - a.overlapMs);
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import vectors from "../../../../spec/vectors/meter.json" with { type: "json" };
 import { causeOf, type Evidence } from "../../src/meter/cause.js";
 import { BeatDetector } from "../../src/meter/detect/beats.js";
+import { sharesOf } from "../../src/meter/mark.js";
 import { bestOffset } from "../../src/meter/model/offset.js";
 import { type RunFacts, summarize } from "../../src/meter/summarize.js";
 
@@ -51,5 +52,15 @@ describe("the meter's vectors (spec/vectors/meter.json):", () => {
   it.each(vectors.offsets)("round trips bound the clocks' offset: $name", ({ trips, offset }) => {
     const timed = trips.map(([sentMs = 0, remoteMs = 0, backMs = 0]) => ({ sentMs, remoteMs, backMs }));
     expect(bestOffset(timed) ?? null).toEqual(offset);
+  });
+
+  it.each(vectors.marks)("runs of marks have shares: $name", ({ runs, fromMs, untilMs, shares }) => {
+    const marks = (runs as [string, number, number | null][]).map(([label, startMs, endMs]) => ({
+      label,
+      startMs,
+      endMs: endMs ?? undefined,
+    }));
+    const found = sharesOf(marks, fromMs, untilMs);
+    expect(found.map(({ label, overlapMs }) => [label, overlapMs])).toEqual(shares);
   });
 });

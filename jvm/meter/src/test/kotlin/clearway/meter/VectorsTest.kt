@@ -8,6 +8,7 @@ import clearway.meter.model.summarize
 import clearway.meter.record.BeatDetector
 import clearway.meter.record.DetectedStall
 import clearway.meter.record.Evidence
+import clearway.meter.record.Marks
 import clearway.meter.record.causeOf
 import com.google.gson.JsonArray
 import com.google.gson.JsonElement
@@ -72,6 +73,27 @@ class VectorsTest {
                 assertEquals(expected["offsetMs"].asDouble, offset?.offsetMs)
                 assertEquals(expected["errorMs"].asDouble, offset?.errorMs)
             }
+        }
+
+    @TestFactory
+    fun `runs of marks have shares`(): List<DynamicTest> =
+        each("marks") { case ->
+            var nowMs = 0.0
+            val marks = Marks { nowMs }
+            val runs = case["runs"].asJsonArray.map { it.asJsonArray }
+            val entries =
+                runs.map {
+                    nowMs = it[1].asDouble
+                    marks.open(it[0].asString)
+                }
+            for ((run, entry) in runs.zip(entries)) {
+                if (run[2].isJsonNull) continue
+                nowMs = run[2].asDouble
+                marks.close(entry)
+            }
+            val shares = marks.during(Thread.currentThread(), case["fromMs"].asDouble, case["untilMs"].asDouble)
+            val expected = case["shares"].asJsonArray.map { it.asJsonArray }.map { it[0].asString to it[1].asDouble }
+            assertEquals(expected, shares.map { it.label to it.overlapMs })
         }
 
     private fun step(detector: BeatDetector, step: JsonArray): DetectedStall? {

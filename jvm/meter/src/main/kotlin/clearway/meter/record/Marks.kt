@@ -30,18 +30,29 @@ internal class Marks(private val now: () -> Double) {
         }
     }
 
-    /** Returns the marks of `thread` that were open between two moments, the longest overlap first. */
+    /**
+     * Returns the marks of `thread` that were open between two moments, the longest overlap first. Time in several
+     * marks of one label counts once.
+     */
     fun during(thread: Thread?, fromMs: Double, untilMs: Double): List<MarkShare> {
-        val overlaps = LinkedHashMap<String, Double>()
+        val shares = LinkedHashMap<String, Share>()
         synchronized(this) {
-            for (entry in closed + open) {
-                if (entry.thread !== thread) continue
-                val endMs = if (entry.endMs.isNaN()) untilMs else entry.endMs
-                val overlapMs = minOf(untilMs, endMs) - maxOf(fromMs, entry.startMs)
-                if (overlapMs > 0) overlaps.merge(entry.label, overlapMs, ::maxOf)
+            for (entry in (closed + open).filter { it.thread === thread }.sortedBy { it.startMs }) {
+                val endMs = if (entry.endMs.isNaN()) untilMs else minOf(untilMs, entry.endMs)
+                val share = shares[entry.label] ?: Share(fromMs)
+                val gainMs = endMs - maxOf(share.coveredMs, entry.startMs)
+                if (gainMs <= 0) continue
+                share.overlapMs += gainMs
+                share.coveredMs = endMs
+                shares[entry.label] = share
             }
         }
-        return overlaps.map { MarkShare(it.key, it.value) }.sortedByDescending { it.overlapMs }
+        return shares.map { MarkShare(it.key, it.value.overlapMs) }.sortedByDescending { it.overlapMs }
+    }
+
+    /** How long a label was open. All marks with the label are counted up to the moment `coveredMs`. */
+    private class Share(var coveredMs: Double) {
+        var overlapMs = 0.0
     }
 
     private companion object {
