@@ -91,12 +91,9 @@ export class TurnDetector {
 
   /** Ends the run at `atMs`. Returns the stall before the loop's last sleep, and the one that was still open. */
   finish(atMs: number, idleMs: number): DetectedStall[] {
-    const slept = idleMs - this.#idleMs;
-    const before = this.read("timer", atMs, idleMs);
-    const last = slept > 0 ? before : undefined;
-    const open = this.#close(atMs);
+    const found = [this.read("timer", atMs, idleMs), this.#close(atMs)];
     this.#open(atMs, atMs, 0, 0);
-    return [last, open].filter((stall) => stall !== undefined);
+    return found.filter((stall) => stall !== undefined);
   }
 
   #open(busySinceMs: number, earliestMs: number, errorMs: number, unwokenMs: number): void {
