@@ -119,16 +119,25 @@ describe("stallMetrics", () => {
     expect(() => stallMetrics().scope(null as never)).toThrow(new TypeError("labels must be an object: labels=null"));
   });
 
-  test("escapes what would end a label's value, and replaces what UTF-8 or Prometheus cannot hold", () => {
+  test("escapes what would end a label's value, and what UTF-8 or Prometheus cannot hold", () => {
     const metrics = stallMetrics();
     metrics
       .scope({ a: 'q " b \\ n \n z \0 half \ud83d whole 🙂 日本 }' })
       .onStall(stallOf({ marks: [{ label: '"\n', overlapMs: 1 }] }));
     const [line] = samples(metrics.exposition().body).filter((each) => each.startsWith("clearway_stall_gc"));
     expect(line).toBe(
-      'clearway_stall_gc_time_seconds_total{a="q \\" b \\\\ n \\n z \ufffd half \ufffd whole 🙂 日本 }"} 0',
+      'clearway_stall_gc_time_seconds_total{a="q \\" b \\\\ n \\n z \ufffd0000 half \ufffdd83d whole 🙂 日本 }"} 0',
     );
     expect(metrics.exposition().body).toContain('mark="\\"\\n"} 0.001');
+  });
+
+  test("has different series for different labels", () => {
+    const metrics = stallMetrics();
+    const labels = ["\0", "\ud800", "\udc00", "\ufffd", "\ufffd0000", "\\ufffd"];
+    const marks = labels.map((label) => ({ label, overlapMs: 1 }));
+    for (const a of labels) metrics.scope({ a }).onStall(stallOf({ marks }));
+    const series = samples(metrics.exposition().body).filter((each) => each.includes("mark="));
+    expect(new Set(series).size).toBe(labels.length ** 2);
   });
 
   test("counts further labels of marks as _other", () => {

@@ -27,11 +27,13 @@ export function labelText(labels: readonly (readonly [name: string, value: strin
 }
 
 /**
- * Escapes the characters that end or change a label's value. Half of a surrogate pair has no form in UTF-8, and Prometheus's parser takes
- * a zero character for the end of the text, so both become the replacement character.
+ * Escapes the characters that end or change a label's value. Different values stay different.
+ *
+ * Half of a surrogate pair has no form in UTF-8, and Prometheus's parser takes a zero character for the end of the text. Each becomes the
+ * replacement character and the code in four hexadecimal digits. So does the replacement character itself.
  */
 export function escapedValue(value: string): string {
   return value
     .replace(/[\\"\n]/g, (found) => (found === "\n" ? "\\n" : `\\${found}`))
-    .replace(/\p{Surrogate}|\0/gu, "\ufffd");
+    .replace(/\p{Surrogate}|[\0\ufffd]/gu, (found) => `\ufffd${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -26,8 +26,11 @@ internal object Labels {
     fun joined(vararg labels: String): String = labels.filter { it.isNotEmpty() }.joinToString(",")
 
     /**
-     * Escapes the characters that end or change a label's value. Half of a surrogate pair has no form in UTF-8, and
-     * Prometheus's parser takes a zero character for the end of the text, so both become the replacement character.
+     * Escapes the characters that end or change a label's value. Different values stay different.
+     *
+     * Half of a surrogate pair has no form in UTF-8, and Prometheus's parser takes a zero character for the end of the
+     * text. Each becomes the replacement character and the code in four hexadecimal digits. So does the replacement
+     * character itself.
      */
     private fun escaped(value: String): String = buildString {
         var at = 0
@@ -37,7 +40,8 @@ internal object Labels {
             when {
                 point == '\n'.code -> append("\\n")
                 point == '"'.code || point == '\\'.code -> append('\\').appendCodePoint(point)
-                point == 0 || point in 0xd800..0xdfff -> append('\ufffd')
+                point == 0 || point == 0xfffd || point in 0xd800..0xdfff ->
+                    append('\ufffd').append(point.toString(16).padStart(4, '0'))
                 else -> appendCodePoint(point)
             }
         }

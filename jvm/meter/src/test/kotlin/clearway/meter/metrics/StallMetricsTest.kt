@@ -130,10 +130,19 @@ class StallMetricsTest {
     }
 
     @Test
-    fun `half of a surrogate pair in a label becomes the replacement character`() {
+    fun `half of a surrogate pair in a label becomes the replacement character with its code`() {
         val metrics = StallMetrics()
         metrics.scope(mapOf("a" to "x\ud83d", "b" to "\ude42y", "c" to "\ud83d\ude42"))
-        assertTrue("{a=\"x\ufffd\",b=\"\ufffdy\",c=\"\ud83d\ude42\"}" in metrics.exposition().body)
+        assertTrue("{a=\"x\ufffdd83d\",b=\"\ufffdde42y\",c=\"\ud83d\ude42\"}" in metrics.exposition().body)
+    }
+
+    @Test
+    fun `different labels have different series`() {
+        val metrics = StallMetrics()
+        val labels = listOf("\u0000", "\ud800", "\udc00", "\ufffd", "\ufffd0000", "\\ufffd")
+        for (label in labels) metrics.scope(mapOf("a" to label)).accept(stallOf(marks = labels.map { it to 1.0 }))
+        val series = metrics.exposition().body.lines().filter { "mark=" in it }
+        assertEquals(labels.size * labels.size, series.toSet().size)
     }
 
     @Test
