@@ -90,7 +90,7 @@ export async function ping(target: PingTarget, options: PingOptions = {}): Promi
   try {
     let dueMs = now();
     for (let index = 0; index < count && !signal?.aborted; index++) {
-      if (dueMs > now()) await Promise.race([delay(dueMs - now()), aborted.promise]);
+      if (dueMs > now()) await pause(dueMs - now(), aborted.promise);
       if (signal?.aborted) break;
       const sentMs = now();
       dueMs = sentMs + intervalMs;
@@ -186,6 +186,11 @@ function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof
   return { promise, dispose };
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits until the time is over or `ended` settles. Leaves no timer. */
+async function pause(ms: number, ended: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([over, ended]).finally(() => clearTimeout(timer));
 }

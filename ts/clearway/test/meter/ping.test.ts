@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { formatPing } from "../../src/meter/format.js";
 import { bestOffset } from "../../src/meter/model/offset.js";
 import { ping } from "../../src/meter/ping.js";
@@ -58,6 +58,16 @@ describe("a ping", () => {
       { count: 10, signal: controller.signal },
     );
     expect(report.roundTripMs.n).toBe(2);
+  });
+
+  it("leaves no timer when it is aborted between two pings", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const controller = new AbortController();
+    // The ping sets its timer in the same turn, after the sample.
+    const onSample = () => queueMicrotask(() => controller.abort());
+    const { roundTripMs } = await ping(async () => {}, { intervalMs: 60_000, signal: controller.signal, onSample });
+    expect([roundTripMs.n, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
   it("ends with a report or the thrown value when a part of its signal throws", async () => {
