@@ -386,7 +386,7 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      */
     toObjects(window?: ObjectWindow): RowOf<FieldsOf<R>>[];
     /**
-     * Frees memory now, without waiting for garbage collection. Frees all chunks, or only those that end at or before the row `before`.
+     * Frees memory now, without waiting for garbage collection. Frees all chunks, or only those whose rows all come before the row `before`.
      *
      * Afterwards every row and slice of that memory throws `released`, and every array that views it is empty.
      */

@@ -152,17 +152,20 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Frees memory now, without waiting for garbage collection. Frees all chunks, or only those that end at or before the row `before`.
+   * Frees memory now, without waiting for garbage collection. Frees all chunks, or only those whose rows all come before the row `before`.
    *
    * Afterwards every row and slice of that memory throws `released`, and every array that views it is empty.
    */
   release(options: { before?: number } = {}): void {
     const { before = this.length } = checked(options, { before: number });
     let end = 0;
+    // A received table may have several segments of one chunk.
+    const kept = new Set<Segment["chunk"]>();
     for (const { chunk, rows } of this.#segments.list) {
       end += rows;
-      if (end <= before) chunk.release();
+      if (end > before) kept.add(chunk);
     }
+    for (const chunk of this.#chunks()) if (!kept.has(chunk)) chunk.release();
   }
 
   /**

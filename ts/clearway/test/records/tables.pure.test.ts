@@ -165,6 +165,22 @@ describe("a table", () => {
     for (const read of reads) expect(thrown(read)?.code).toBe("released");
   });
 
+  test("keeps a chunk that also has rows at or after `before`", () => {
+    const message = students(8).toMessage();
+    const [first, second] = message.chunks.map(({ data }) => data);
+    const segments = [
+      { data: first!, start: 0, rows: 2 },
+      { data: second!, start: 0, rows: 4 },
+      { data: first!, start: 2, rows: 2 },
+    ];
+    const table = Student.from({ "clearway:records": { ...message, chunks: segments } });
+    table.release({ before: 6 });
+    expect([0, 1, 6, 7].map((row) => table.at(row)?.rollNum)).toEqual([0, 1, 2, 3]);
+    expect(thrown(() => table.at(2)?.rollNum)?.code).toBe("released");
+    table.release({ before: 8 });
+    expect(table.byteLength).toBe(0);
+  });
+
   test("reads nothing of a chunk that is released in the middle of a scan, and continues with the next chunk", () => {
     const table = students(10);
     const read: number[] = [];
