@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Test, whole } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
+import { isRow, rowExpected } from "./builder/rows.js";
 import type { Field, Fields } from "./field.js";
 import * as types from "./field.js";
 import type { NumberPart, Part } from "./part.js";
 import { type RecordType, record } from "./record.js";
-import { invalid, shown } from "./refusal.js";
+import { BadValue, badRow, invalid, shown } from "./refusal.js";
 import { numberKinds, type Shape } from "./shape.js";
 import type { Table } from "./table.js";
 import { arrays } from "./vector/numbers.js";
@@ -65,7 +66,8 @@ export function inferRecord<T extends object>(
   if (!Array.isArray(rows)) throw invalid("rows", "an array", rows);
   const { sampleRows = sampleRowsDefault } = checked(options, { sampleRows: sampleRowsRule });
   if (rows.length === 0) throw invalid("rows", "at least one row to infer columns from", "none");
-  const sample = rows.slice(0, sampleRows);
+  // `map` would skip holes.
+  const sample = Array.from(rows.slice(0, sampleRows), (value, row) => ({ row, value }));
   return record(fieldsOf("", sample)) as unknown as RecordType<InferredFields<T>>;
 }
 
@@ -119,34 +121,39 @@ function unknownColumn(column: string, value: unknown, row: number): ClearwayErr
   return Object.assign(error, { column, row });
 }
 
-function fieldsOf(path: string, rows: readonly object[]): Fields {
-  const values = new Map<string, unknown[]>();
-  rows.forEach((row, at) => {
-    if (row === null || typeof row !== "object") throw invalid(`row ${at}${path && ` of ${path}`}`, "an object", row);
-    for (const [name, value] of Object.entries(row)) {
-      const column = values.get(name);
-      if (column) column.push(value);
-      else values.set(name, [value]);
+/** A value of the sample, with the number of its row. */
+interface Sampled {
+  readonly row: number;
+  readonly value: unknown;
+}
+
+function fieldsOf(path: string, sample: readonly Sampled[]): Fields {
+  const columns = new Map<string, Sampled[]>();
+  for (const { row, value: object } of sample) {
+    if (!isRow(object)) throw badRow(new BadValue(path || "the row", rowExpected, object), row);
+    for (const [name, value] of Object.entries(object)) {
+      const column = columns.get(name);
+      if (column) column.push({ row, value });
+      else columns.set(name, [{ row, value }]);
     }
-  });
+  }
   return Object.fromEntries(
-    [...values].map(([name, column]) => {
-      const given = column.filter((value) => value !== null && value !== undefined);
+    [...columns].map(([name, column]) => {
+      const given = column.filter(({ value }) => value !== null && value !== undefined);
       const where = path === "" ? name : `${path}.${name}`;
       if (given.length === 0) throw invalid(where, "something else than null in the sample; declare it", null);
       const field = fieldOf(where, given);
-      return [name, given.length === rows.length ? field : types.nullable(field)];
+      return [name, given.length === sample.length ? field : types.nullable(field)];
     }),
   );
 }
 
-function fieldOf(path: string, values: readonly unknown[]): Field {
+function fieldOf(path: string, sample: readonly Sampled[]): Field {
+  const values = sample.map(({ value }) => value);
   const first = values[0];
   const simple = simpleField(first) ?? listField(values);
   if (simple) return simple;
-  if (Object.prototype.toString.call(first) === "[object Object]") {
-    return types.struct(fieldsOf(path, values as object[])) as Field;
-  }
+  if (Object.prototype.toString.call(first) === "[object Object]") return types.struct(fieldsOf(path, sample)) as Field;
   throw invalid(path, "of a kind that a column holds; declare the columns with record()", first);
 }
 

@@ -90,6 +90,21 @@ describe("inference from rows", () => {
     });
   });
 
+  test.each([
+    ["a map", new Map([["x", 1]])],
+    ["a date", new Date(1)],
+    ["an array", [1]],
+    ["a typed array", Float64Array.of(1)],
+  ])("refuses %s in place of a struct or a row, in the sample and after it, with its column and row", (_, value) => {
+    const structs = [{ o: { x: 1 } }, { o: {} }, { o: null }, { o: value }];
+    const rows = [{ x: 1 }, {}, { x: null }, value];
+    for (const sampleRows of [3, 4]) {
+      const expected = { code: "invalid-argument", row: 3 };
+      expect(thrown(() => tableFromRows(structs, { sampleRows }))).toMatchObject({ ...expected, column: "o" });
+      expect(thrown(() => tableFromRows(rows, { sampleRows }))).toMatchObject({ ...expected, column: "the row" });
+    }
+  });
+
   test("names the values and options that it cannot use", () => {
     expect(thrown(() => inferRecord(5 as never))?.message).toBe("rows must be an array: rows=5");
     for (const sampleRows of [0, -1, 0.5, Number.NaN, "9" as never]) {

@@ -11,9 +11,10 @@ const Mixed = record({
   at: timestamp({ unit: "s" }),
   tags: list(u8),
   place: struct({ city: text({ dictionary: true }) }),
+  home: struct({ city: nullable(text()) }),
 });
 
-const good = { id: 1, small: 1, big: 1n, name: "", at: 0, tags: [1], place: { city: "x" } };
+const good = { id: 1, small: 1, big: 1n, name: "", at: 0, tags: [1], place: { city: "x" }, home: { city: "y" } };
 
 describe("a writer", () => {
   test.each([
@@ -32,6 +33,7 @@ describe("a writer", () => {
     ["tags[]", { tags: [1, 256] }, "tags[]=256"],
     ["tags", { tags: 5 }, "an array of u8"],
     ["place", { place: null }, "place must be an object"],
+    ["home", { home: new Map([["city", "x"]]) }, "an object with properties: home=Map"],
     ["place.city", { place: { city: 1 } }, "place.city=1"],
   ])("names column, row and value when a value does not fit: %s of %o", (column, wrong, message) => {
     const writer = Mixed.table();
@@ -54,6 +56,27 @@ describe("a writer", () => {
     expect(rows.map(({ id, small, tags }) => [id, small, ...tags])).toEqual(
       Array.from({ length: 10 }, (_, at) => [at, at % 2 ? at : null, at]),
     );
+  });
+
+  test("accepts rows of any class, and rows without a prototype", () => {
+    class Tagged {
+      readonly rollNum = 2;
+      readonly [Symbol.toStringTag] = "Tagged";
+      get name() {
+        return "b";
+      }
+    }
+    const bare = Object.assign(Object.create(null), { rollNum: 1, name: "a" });
+    const Nullable = record({ rollNum: nullable(u32), name: nullable(text()) });
+    const table = Nullable.tableOf([bare, new Tagged(), { rollNum: 3, name: "c" }, bare]);
+    expect(table.toObjects().map(({ rollNum, name }) => `${rollNum}${name}`)).toEqual(["1a", "2b", "3c", "1a"]);
+  });
+
+  test("writes rows of 20,000 columns", () => {
+    const names = Array.from({ length: 20_000 }, (_, at) => `c${at}`);
+    const rowOf = (first: number) => Object.fromEntries(names.map((name, at) => [name, (first + at) % 256]));
+    const Wide = record(Object.fromEntries(names.map((name) => [name, u8])));
+    expect(Wide.tableOf([rowOf(0), rowOf(1)]).toObjects()).toEqual([rowOf(0), rowOf(1)]);
   });
 
   test("accepts rows from any iterable, and keeps the rows before a bad one", () => {

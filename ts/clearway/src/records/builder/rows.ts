@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { BadValue } from "../refusal.js";
+import { BadValue, shown } from "../refusal.js";
 import type { Shape } from "../shape.js";
 import { BitBuilder } from "./bits.js";
 import { type Builder, type Growth, noBytes } from "./builder.js";
@@ -12,10 +12,22 @@ import { DateBuilder, TimeBuilder } from "./times.js";
 
 type PushRow = (row: Record<string, unknown>) => void;
 
+/** The description of a value that {@link isRow} accepts. */
+export const rowExpected = "an object with properties";
+
+/** Returns whether a value can be a row. The content of a date, an array, a map or a set is not in properties with the names of columns. */
+export function isRow(value: unknown): value is Record<string, unknown> {
+  if (value === null || typeof value !== "object") return false;
+  return !/^(Date|RegExp|(Weak)?(Map|Set)|\w*Array)$/.test(shown(value));
+}
+
 /** Collects rows with several columns: the rows of a table, or the values of a struct column. */
 export class RowsBuilder implements Builder {
   readonly #columns: readonly Builder[];
   readonly #pushRow: PushRow;
+  // The prototype of the last row that `isRow` has accepted. Most rows have the same one, and `isRow` takes longer than a column. Undefined
+  // if a column is not nullable. That column then refuses a value without columns, and reading the prototype would cost 10 ns per row.
+  #prototype: unknown;
 
   constructor(
     readonly path: string,
@@ -24,7 +36,8 @@ export class RowsBuilder implements Builder {
   ) {
     const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
     this.#columns = shapes.map((shape) => builderOf(pathOf(shape.name), shape, growth));
-    this.#pushRow = chain(shapes, this.#columns);
+    this.#pushRow = pusherOf(shapes, this.#columns);
+    if (shapes.every(({ nullable }) => nullable)) this.#prototype = Object.prototype;
   }
 
   get bytes(): number {
@@ -32,7 +45,8 @@ export class RowsBuilder implements Builder {
   }
 
   push(row: unknown): void {
-    if (row === null || typeof row !== "object") throw new BadValue(this.path || "the row", "an object", row);
+    if (row === null || typeof row !== "object" || (this.#prototype !== undefined && !this.#accepts(row)))
+      throw new BadValue(this.path || "the row", rowExpected, row);
     this.#pushRow(row as Record<string, unknown>);
   }
 
@@ -47,16 +61,35 @@ export class RowsBuilder implements Builder {
   buffers(): Uint8Array[] {
     return [noBytes, ...this.#columns.flatMap((column) => column.buffers())];
   }
+
+  #accepts(row: object): boolean {
+    const prototype: unknown = Object.getPrototypeOf(row);
+    if (prototype !== this.#prototype && !isRow(row)) return false;
+    this.#prototype = prototype;
+    return true;
+  }
 }
 
+// Maximum number of functions in a chain. A row's `push` needs a stack frame for each of them, and 10,000 overflowed the stack.
+const chainMax = 256;
+
 /**
- * Returns the first of a chain of functions. There is one function per column, and each calls the next one. A loop over the columns would
- * call builders of every class from one place in the code, which costs three times as much per row.
+ * Returns a function that pushes a row. There is one function per column, and each calls the next one. A loop over the columns would call
+ * builders of every class from one place in the code, which costs three times as much per row. Only wide rows have several chains.
  */
-function chain(shapes: readonly Shape[], columns: readonly Builder[]): PushRow {
-  let pushRow: PushRow | undefined;
-  for (let at = columns.length - 1; at >= 0; at--) pushRow = link(shapes[at]!.name, columns[at]!, pushRow);
-  return pushRow!;
+function pusherOf(shapes: readonly Shape[], columns: readonly Builder[]): PushRow {
+  const chains: PushRow[] = [];
+  for (let from = 0; from < columns.length; from += chainMax) {
+    let first: PushRow | undefined;
+    for (let at = Math.min(columns.length, from + chainMax) - 1; at >= from; at--) {
+      first = link(shapes[at]!.name, columns[at]!, first);
+    }
+    chains.push(first!);
+  }
+  if (chains.length === 1) return chains[0]!;
+  return (row) => {
+    for (const pushRow of chains) pushRow(row);
+  };
 }
 
 function link(name: string, column: Builder, next: PushRow | undefined): PushRow {
