@@ -162,6 +162,30 @@ describe("cancelling a running call", () => {
   });
 });
 
+test("a call that does not stop leaves no ready() waiting while other calls in its worker go on", async () => {
+  const pool = await warm({ size: { min: 0, max: 1 }, concurrency: 2, graceMs: 1000 });
+  const stop = { deaf: new AbortController(), beside: new AbortController() };
+  const deaf = pool.starting({ signal: stop.deaf.signal });
+  const beside = pool.starting({ signal: stop.beside.signal });
+  const [deafEnd, besideEnd] = [reasonOf(deaf.call.deaf()), reasonOf(beside.call.hold())];
+  await Promise.all([deaf.started, beside.started]);
+  let ready: Promise<void>;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    stop.deaf.abort();
+    await deafEnd;
+    // The grace period ends. The worker takes no more calls, and keeps its index until it has answered a ping.
+    vi.advanceTimersByTime(1000);
+    ready = pool.ready();
+  } finally {
+    vi.useRealTimers();
+  }
+  await ready;
+  expect(pool.stats().workers.ready).toBe(1);
+  stop.beside.abort();
+  await besideEnd;
+});
+
 describe("a time limit", () => {
   test("of timeoutMs counts from the task's start, not from the call", async () => {
     const pool = await warm();

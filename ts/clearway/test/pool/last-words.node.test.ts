@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Node reports a worker's uncaught error through a separate channel, which may overtake the worker's earlier messages.
-import { EventEmitter } from "node:events";
+import childProcess, { type ChildProcess } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { listenTo } from "../../src/channel/transport/port-like.js";
 import { adopt } from "../../src/host/node.js";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 const told = () => {
   const words: unknown[] = [];
@@ -47,4 +49,26 @@ test("the end of a channel over a worker is reported in the same order", () => {
   ]);
   stop();
   expect(worker.eventNames()).toEqual([]);
+});
+
+test("the end of a child process is reported although a process that it has started prints in every turn", async () => {
+  const forked = vi.spyOn(childProcess, "fork");
+  onTestFinished(() => forked.mockRestore());
+  const options = { processes: true, stdout: { write() {} } };
+  const made = testPool<typeof import("../fixtures/process.tasks.js")>(builtUrl("process"), options);
+  await made.ready();
+  const child = forked.mock.results[0]?.value as ChildProcess;
+  const exited = once(child, "exit");
+  let settled = false;
+  const lost = reasonOf(made.call.exit(7)).finally(() => {
+    settled = true;
+  });
+  await exited;
+  // The other process has inherited the pipe. It prints until the test ends.
+  for (let turns = 0; turns < 1000 && !settled; turns++) {
+    child.stdout?.emit("data", Buffer.from("."));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(settled).toBe(true);
+  expect(await lost).toMatchObject({ code: "worker-exited", message: expect.stringContaining("exit code 7") });
 });
