@@ -82,6 +82,7 @@ describe("a mark", () => {
     const outer = mark("outer");
     mark("inner", spin);
     mark("inner", spin);
+    spin();
     outer.end();
     expect(labels(from).filter((label) => label === "outer" || label === "inner")).toEqual(["outer", "inner"]);
   });
