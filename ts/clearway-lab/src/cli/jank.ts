@@ -104,8 +104,7 @@ async function jank(
     process.stderr.write("\ninterrupted: keeping what was measured (press Ctrl-C again to exit at once)\n");
     interruption.abort();
   };
-  process.on("SIGINT", onInterrupt);
-  process.on("SIGTERM", onInterrupt);
+  for (const signal of SIGNALS) process.on(signal, onInterrupt);
   try {
     const measureOnce = await measurer(targets[0]!.kind, args, steps, options, interruption.signal);
     const report = await measureAll(
@@ -128,11 +127,13 @@ async function jank(
     process.stderr.write(`error: ${error.message}\n`);
     return 1;
   } finally {
-    process.off("SIGINT", onInterrupt);
-    process.off("SIGTERM", onInterrupt);
+    for (const signal of SIGNALS) process.off(signal, onInterrupt);
     out?.close();
   }
 }
+
+/** The signals that end a measurement early: Ctrl-C, `kill`, and a closed terminal. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** How the command's files begin. */
 const BEGINNINGS = {

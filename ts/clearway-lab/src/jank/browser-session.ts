@@ -50,6 +50,7 @@ export async function openBrowser(settings: Settings, given?: string): Promise<B
       args: CHROMIUM_FLAGS,
       handleSIGINT: false,
       handleSIGTERM: false,
+      handleSIGHUP: false,
     });
   } catch (error) {
     const why = String((error as Error).message).split("\n")[0];

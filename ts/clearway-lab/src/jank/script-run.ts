@@ -57,12 +57,20 @@ export async function measureScript(options: ScriptOptions): Promise<{ run: Run;
   const startedAt = new Date().toISOString();
   const startMs = performance.now();
   const { child, told, begun, closed, heard } = start(options);
-  const end = await waitForEnd(child, begun, options);
-  // A script that was stopped from here is asked for its data, even while it blocks.
-  const stopped = child.exitCode === null && child.signalCode === null;
-  if (stopped) channelOf(child).write(FINISH);
-  await bounded(Promise.race([heard, closed]), DATA_MS_MAX);
-  kill(child);
+  // The script is in a group of its own, so no signal that ends this command reaches it.
+  const killScript = () => kill(child);
+  process.once("exit", killScript);
+  let end: End;
+  try {
+    end = await waitForEnd(child, begun, options);
+    // A script that was stopped from here is asked for its data, even while it blocks.
+    const stopped = child.exitCode === null && child.signalCode === null;
+    if (stopped) channelOf(child).write(FINISH);
+    await bounded(Promise.race([heard, closed]), DATA_MS_MAX);
+  } finally {
+    process.off("exit", killScript);
+    killScript();
+  }
   return {
     run: await scriptRun(options, end, told, startedAt, performance.now() - startMs),
     runtime: `Node ${process.versions.node}`,

@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FoundStall, JankReport } from "../../src/jank/record.js";
 import { RUNS_TYPESCRIPT } from "../../src/jank/typescript.js";
+import { hasEnded } from "../has-ended.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // The folder is inside the package, so that Node resolves its dependencies.
@@ -29,11 +30,14 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command. Calls `heard` with what it has written to stderr so far. */
+/**
+ * Runs the command. Calls `heard` with what it has written to stderr so far. Resolves when the script has ended too, because the script
+ * holds the other end of stderr.
+ */
 function jank(
   args: string[],
   env: Record<string, string> = {},
-  heard?: (stderr: string, interrupt: () => void) => void,
+  heard?: (stderr: string, send: (signal: NodeJS.Signals) => void) => void,
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [here(`../../${built}/cli.js`), "jank", ...args], {
@@ -46,7 +50,7 @@ function jank(
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
-      heard?.(stderr, () => child.kill("SIGINT"));
+      heard?.(stderr, (signal) => child.kill(signal));
     });
     child.on("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
   });
@@ -229,14 +233,59 @@ setTimeout(() => { block(200); setTimeout(() => console.log("blocked"), 300); },
 setInterval(() => {}, 1000);`,
     );
     let asked = false;
-    const { code, stdout, stderr } = await jank([file, "--json"], {}, (text, interrupt) => {
+    const { code, stdout, stderr } = await jank([file, "--json"], {}, (text, send) => {
       if (asked || !text.includes("blocked")) return;
       asked = true;
-      interrupt();
+      send("SIGINT");
     });
     expect(code).toBe(130);
     expect(stderr).toContain("interrupted: keeping what was measured");
     expect((JSON.parse(stdout) as JankReport).subjects[0]!.runs[0]!.stalls.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a script ends with the command", () => {
+  let pid: number | undefined;
+  /** Notes the number of the script's process when the script has printed it. */
+  const hasBegun = (stderr: string): boolean => {
+    pid ??= /script=(\d+)\n/.exec(stderr)?.slice(1).map(Number)[0];
+    return pid !== undefined;
+  };
+  afterEach(() => {
+    // A failed test leaves the script.
+    if (pid !== undefined && !hasEnded(pid)) process.kill(pid, "SIGKILL");
+    pid = undefined;
+  });
+
+  test("when Ctrl-C is pressed a second time, although the script does not answer", async () => {
+    const file = path.join(scratch, "stopped.mjs");
+    // A stopped process does not send its data, for which the command waits after the first Ctrl-C.
+    writeFileSync(
+      file,
+      `import fs from "node:fs";
+fs.writeSync(2, "script=" + process.pid + "\\n");
+process.kill(process.pid, "SIGSTOP");
+setInterval(() => {}, 1000);`,
+    );
+    let presses = 0;
+    const { code } = await jank([file], {}, (stderr, send) => {
+      const due = stderr.includes("interrupted:") ? 2 : hasBegun(stderr) ? 1 : 0;
+      for (; presses < due; presses++) send("SIGINT");
+    });
+    expect({ code, presses }).toEqual({ code: 130, presses: 2 });
+  });
+
+  test("when its terminal closes, and what was measured is kept", async () => {
+    const file = path.join(scratch, "hung-up.mjs");
+    writeFileSync(file, `console.log("script=" + process.pid); setInterval(() => {}, 1000);`);
+    let asked = false;
+    const { code, stdout } = await jank([file, "--json"], {}, (stderr, send) => {
+      if (asked || !hasBegun(stderr)) return;
+      asked = true;
+      send("SIGHUP");
+    });
+    expect(code).toBe(130);
+    expect((JSON.parse(stdout) as JankReport).subjects[0]!.runs[0]!.outcome).toBe("interrupted");
   });
 });
 
