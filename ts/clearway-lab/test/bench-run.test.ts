@@ -109,7 +109,7 @@ describe("timeCalls", () => {
     const { state, way, clock } = fake([50]);
     const timed = await timeCalls(way, 120, clock);
     // The first call sets the pace; four more show no gain. Then three calls exceed 120 ms.
-    expect(timed).toEqual({ ns: [50e6, 50e6, 50e6], batch: 1, warmUpMs: 250, isWarm: true });
+    expect(timed).toEqual({ ns: [50e6, 50e6, 50e6], batch: 1, warmUpMs: 250, isWarm: true, isCut: false });
     expect(state.calls).toBe(8);
   });
 
@@ -125,6 +125,25 @@ describe("timeCalls", () => {
     const { ns, batch } = await timeCalls(way, 100, clock);
     expect({ ns, batch }).toEqual({ ns: [50e6, 50e6], batch: 1 });
     expect(state.inputs).toBe(state.calls);
+  });
+
+  test("ends when making inputs has taken five times as long, or a second, however short the calls are", async () => {
+    const { state, way, clock } = fake([0.01], true);
+    const { ns, isCut } = await timeCalls(way, 100, clock);
+    // An input takes 100 ms: ten calls and one more to warm up, and ten that are timed.
+    expect({ samples: ns.length, isCut, inputs: state.inputs }).toEqual({ samples: 10, isCut: true, inputs: 21 });
+  });
+
+  test("calls with the value of a shared input that is a promise", async () => {
+    const { state, way, clock } = fake([50]);
+    const given = new Set<unknown>();
+    const call = (input: unknown) => {
+      given.add(input);
+      way.call();
+    };
+    await timeCalls({ input: () => Promise.resolve(7), isFresh: false, call }, 100, clock);
+    expect(state.calls).toBeGreaterThan(0);
+    expect([...given]).toEqual([7]);
   });
 
   test("reports a warm-up that ended while calls still became faster", async () => {

@@ -24,6 +24,16 @@ test("scenario gives the inputs' type to every way and to check, and returns its
   });
 });
 
+test("scenario gives the value of an input that is a promise to every way", () => {
+  scenario({
+    inputs: { small: Promise.resolve("a"), large: () => Promise.resolve("b") },
+    direct: (input) => {
+      expectTypeOf(input).toEqualTypeOf<string>();
+      return input.length;
+    },
+  });
+});
+
 test("scenario gives the result of setup to run and teardown, for each way", () => {
   scenario({
     inputs: { small: 10 },

@@ -7,14 +7,17 @@ import { WarmUpDetector } from "../statistics/warm-up-detector.js";
 const WINDOW_MS = 20;
 /** Time without a gain, in milliseconds of calls, that ends the warm-up: compilers improve code in stages, some 100 ms apart. */
 const QUIET_MS = 200;
-/** Maximum length of the warm-up: a multiple of the measured time, and at least a second. */
-const WARM_UP_TIMES_MAX = 5;
-const WARM_UP_MS_MAX = 1000;
+/**
+ * Maximum length of the warm-up, and of the timing with the making of its inputs: a multiple of the measured time, and at least a second.
+ * Inputs may take longer to make than their calls, so the timed calls alone are no limit.
+ */
+const TIMES_MAX = 5;
+const MS_MAX = 1000;
 /** Minimum length of a sample, in milliseconds. Shorter calls are timed together: reading the clock takes about 0.0001 ms. */
 const SAMPLE_MS_MIN = 0.05;
 
 export interface TimedWay {
-  /** Returns the input of the next call. */
+  /** Returns the input of the next call, or a promise of it. */
   input: () => unknown;
   /** Whether each call needs a new input. Then calls are never timed together. */
   isFresh: boolean;
@@ -29,22 +32,25 @@ export interface TimedCalls {
   warmUpMs: number;
   /** Whether the calls had stopped getting faster before they were timed. */
   isWarm: boolean;
+  /** Whether the calls were timed for less than the asked time, because making their inputs took too long. */
+  isCut: boolean;
 }
 
 /** Receives every result, so that the compiler cannot leave out calls whose results are not used. */
 export const sink: { last: unknown } = { last: undefined };
 
-/** Calls the way for `timeMs` milliseconds, after a warm-up of at most five times as long, or a second. Rejects with the error of a failed call. */
+/**
+ * Calls the way for `timeMs` milliseconds, after a warm-up of at most five times as long, or a second. With the making of inputs, the timed
+ * calls take at most that long, too. Rejects with the error of a failed call.
+ */
 export async function timeCalls(way: TimedWay, timeMs: number, clock = nowMs): Promise<TimedCalls> {
-  const { warmUpMs, isWarm, perCallMs } = await warmUpCalls(
-    way,
-    Math.max(timeMs * WARM_UP_TIMES_MAX, WARM_UP_MS_MAX),
-    clock,
-  );
+  const msMax = Math.max(timeMs * TIMES_MAX, MS_MAX);
+  const { warmUpMs, isWarm, perCallMs } = await warmUpCalls(way, msMax, clock);
   const batch = way.isFresh ? 1 : Math.max(1, Math.ceil(SAMPLE_MS_MIN / Math.max(perCallMs, 1e-6)));
   const ns: number[] = [];
   let spentMs = 0;
   let sinceTurnMs = 0;
+  const begin = clock();
   do {
     const ms = await sampleMs(way, batch, clock);
     ns.push((ms * 1e6) / batch);
@@ -54,8 +60,8 @@ export async function timeCalls(way: TimedWay, timeMs: number, clock = nowMs): P
       await turn();
       sinceTurnMs = 0;
     }
-  } while (spentMs < timeMs);
-  return { ns, batch, warmUpMs, isWarm };
+  } while (spentMs < timeMs && clock() - begin < msMax);
+  return { ns, batch, warmUpMs, isWarm, isCut: spentMs < timeMs };
 }
 
 async function warmUpCalls(way: TimedWay, msMax: number, clock: () => number) {
@@ -83,8 +89,9 @@ async function warmUpCalls(way: TimedWay, msMax: number, clock: () => number) {
 }
 
 /** Returns the time of a number of calls, one after the other, in milliseconds. Making an input is not part of it. */
-async function sampleMs({ input, isFresh, call }: TimedWay, batch: number, clock: () => number): Promise<number> {
-  const value = isFresh ? await input() : input();
+async function sampleMs({ input, call }: TimedWay, batch: number, clock: () => number): Promise<number> {
+  // A shared input may be a promise: every call gets its value, as the call that was verified.
+  const value = await input();
   const begin = clock();
   for (let left = batch; left > 0; left--) {
     const result = call(value);

@@ -161,6 +161,8 @@ export async function measureWay(chosen: Chosen, timeMs: number, unit: "us" | "m
       throw new StepError(
         `its first result is ${shown(first)}, and its last ${shown(last)}; if both are right, add \`check: (result, input) => …\``,
       );
+    if (timed.isCut && isFresh)
+      notes.push("its inputs take so long to make that its calls were timed for less than --time");
     const ms = (length: number) => ({ unit: "ms" as const, value: length });
     return {
       ...seen,

@@ -25,10 +25,10 @@ export interface ScenarioSettings<Input, Result> {
   /** The question that the scenario answers. Default: the name of its file. */
   title?: string;
   /**
-   * The inputs by name, for example sizes. All calls get the same value. A function makes a new input before each call, and is not timed:
-   * use it if a way changes or moves its input. Without inputs, the ways are called with `undefined`.
+   * The inputs by name, for example sizes. All calls get the same value, or the value of the same promise. A function makes a new input
+   * before each call, and is not timed: use it if a way changes or moves its input. Without inputs, the ways are called with `undefined`.
    */
-  inputs?: Record<string, Input | (() => Input | PromiseLike<Input>)>;
+  inputs?: Record<string, Input | PromiseLike<Input> | (() => Input | PromiseLike<Input>)>;
   /**
    * Verifies a result, before and after each measurement. To refuse the result, return false or throw an error. To accept it, return true
    * or nothing. Without `check`, the result
