@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of a measurement and the timing of calls, on fake clocks.
+// The steps of a measurement, its end after a timeout, and the timing of calls, on fake clocks.
 import { describe, expect, test } from "vitest";
 import { timeCalls } from "../src/bench/calls.js";
+import { readDefinition } from "../src/bench/definition.js";
+import { choose, verifyWay } from "../src/bench/run-way.js";
+import { CLOSING_MS_MAX } from "../src/bench/settings.js";
 import { StepError, Steps, type Timers } from "../src/bench/steps.js";
+import { requestMsMax } from "../src/runner/user-process.js";
 
 /** A clock that the test moves. Due timers run when it moves. */
 class FakeTimers implements Timers {
@@ -73,11 +77,42 @@ describe("Steps", () => {
     expect(timers.waiting).toBe(0);
   });
 
-  test("limit a step to its own time if that is shorter", async () => {
+  test("give a closing step five seconds, within the time of all steps and after it", async () => {
     const timers = new FakeTimers();
-    const hanging = new Steps(60_000, timers).run("teardown", () => new Promise(() => {}), 5000);
+    const steps = new Steps(60_000, timers);
+    for (const begin of [0, 60_000]) {
+      timers.move(begin - timers.ms);
+      let close = (_: string): void => {};
+      const closing = steps.runClosing("teardown", () => new Promise<string>((done) => (close = done)));
+      // The step starts in a microtask.
+      await Promise.resolve();
+      timers.move(4999);
+      close("closed");
+      expect(await closing).toBe("closed");
+    }
+    expect(timers.waiting).toBe(0);
+  });
+
+  test("reject a closing step that never settles after five seconds", async () => {
+    const timers = new FakeTimers();
+    const hanging = new Steps(60_000, timers).runClosing("teardown", () => new Promise(() => {}));
+    timers.move(4999);
+    expect(timers.waiting).toBe(1);
+    timers.move(1);
+    await expect(hanging).rejects.toThrow(/^teardown had not settled after 5 s$/);
+    expect(timers.waiting).toBe(0);
+  });
+
+  test("give all closing steps together five seconds after the time of all steps", async () => {
+    const timers = new FakeTimers();
+    const steps = new Steps(1000, timers);
+    timers.move(1000);
+    const first = steps.runClosing("teardown", () => new Promise(() => {}));
     timers.move(5000);
-    await expect(hanging).rejects.toThrow("teardown had not settled after 5 s");
+    await expect(first).rejects.toThrow("teardown had not settled after 5 s");
+    const second = steps.runClosing("teardown", () => new Promise(() => {}));
+    timers.move(0);
+    await expect(second).rejects.toThrow("teardown had not settled after 0 s");
   });
 
   test("fail the running step with an uncaught error, and no step afterwards", async () => {
@@ -87,6 +122,34 @@ describe("Steps", () => {
     expect(steps.fail(new Error("in a timer"))).toBe(true);
     await expect(hanging).rejects.toThrow("an error outside its calls was not caught: Error: in a timer");
     expect(steps.fail("late")).toBe(false);
+  });
+});
+
+describe("a way whose call takes too long", () => {
+  test("is reported after its teardown, which gets five seconds", async () => {
+    const timers = new FakeTimers();
+    const events: string[] = [];
+    let close = (): void => {};
+    const ways = {
+      stuck: {
+        run: () => new Promise(() => queueMicrotask(() => timers.move(1000))),
+        teardown: () => new Promise<void>((done) => (close = done)),
+      },
+    };
+    const chosen = choose(readDefinition({ default: ways }), "stuck", undefined, new Steps(1000, timers));
+    const verified = verifyWay(chosen, undefined).catch((error: Error) => void events.push(error.message));
+    // Everything that is not waiting for the clock has run after a turn of the event loop.
+    await new Promise(setImmediate);
+    timers.move(4999);
+    await new Promise(setImmediate);
+    events.push("closed");
+    close();
+    await verified;
+    expect(events).toEqual(["closed", "the first call had not settled after 1 s; --timeout sets this limit"]);
+  });
+
+  test("is waited for until its teardown must have ended", () => {
+    expect(requestMsMax(1000)).toBeGreaterThan(1000 + CLOSING_MS_MAX);
   });
 });
 

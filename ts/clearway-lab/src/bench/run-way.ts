@@ -9,9 +9,6 @@ import { type Definition, DefinitionError, kindOf, type ReadInput, type ReadWay 
 import { isSame, snapshotOf } from "./same-result.js";
 import { StepError, type Steps } from "./steps.js";
 
-/** Time in milliseconds that `teardown` gets. The process ends afterwards anyway. */
-const TEARDOWN_MS_MAX = 5000;
-
 /** Time of a first call below which a second one is timed, in milliseconds. */
 const SECOND_CALL_MS_MAX = 50;
 
@@ -52,9 +49,7 @@ async function withWay<T>(
     return await use({ next, isFresh: input.isFresh, call });
   } finally {
     if (teardown !== undefined)
-      await steps
-        .run("teardown", () => teardown(context), TEARDOWN_MS_MAX)
-        .catch((error: Error) => notes.push(error.message));
+      await steps.runClosing("teardown", () => teardown(context)).catch((error: Error) => notes.push(error.message));
   }
 }
 

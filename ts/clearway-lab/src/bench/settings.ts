@@ -4,6 +4,9 @@
 /** The environment variable with the settings, as JSON. */
 export const SETTINGS_VARIABLE = "CLEARWAY_LAB_USER_CODE";
 
+/** Time in milliseconds that `teardown` gets, also after the limit of all steps. The process ends afterwards anyway. */
+export const CLOSING_MS_MAX = 5000;
+
 export interface UserCodeSettings {
   /** The URLs of the compiled entries: the user's file, and for `clearway measure` its task module. */
   urls: string[];

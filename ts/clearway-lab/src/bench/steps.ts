@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs the steps of a measurement, which are calls of a user's functions. A step that throws, or has not settled when the time is over,
 // fails with its name. A step that blocks the thread cannot be stopped here: the lab then kills the process.
+import { CLOSING_MS_MAX } from "./settings.js";
 import { describeThrown } from "./thrown.js";
 
 /** The failure of a user's function. Its message is complete. */
@@ -34,16 +35,27 @@ export class Steps {
   }
 
   /** Runs a step. Rejects with a StepError if the step throws, rejects, or does not settle before the time is over. */
-  async run<T>(name: string, step: () => T | PromiseLike<T>, msMax = Number.POSITIVE_INFINITY): Promise<T> {
-    const ms = Math.max(0, Math.min(msMax, this.#endMs - this.#timers.nowMs()));
+  run<T>(name: string, step: () => T | PromiseLike<T>): Promise<T> {
+    const late = `${name} had not settled after ${this.#timeoutMs / 1000} s; --timeout sets this limit`;
+    return this.#run(name, step, Math.max(0, this.#endMs - this.#timers.nowMs()), late);
+  }
+
+  /**
+   * Runs a step that closes what others opened, also after their time is over. It gets `CLOSING_MS_MAX`. Such steps together end at most
+   * that long after the time of all steps.
+   */
+  runClosing<T>(name: string, step: () => T | PromiseLike<T>): Promise<T> {
+    const leftMs = this.#endMs + CLOSING_MS_MAX - this.#timers.nowMs();
+    const ms = Math.max(0, Math.min(CLOSING_MS_MAX, leftMs));
+    return this.#run(name, step, ms, `${name} had not settled after ${Number((ms / 1000).toFixed(1))} s`);
+  }
+
+  async #run<T>(name: string, step: () => T | PromiseLike<T>, ms: number, late: string): Promise<T> {
     let stop = (): void => {};
     try {
       return await new Promise<T>((resolve, reject) => {
         this.#uncaught = { reject };
-        const limit = Math.min(msMax, this.#timeoutMs);
-        stop = this.#timers.after(ms, () =>
-          reject(new StepError(`${name} had not settled after ${limit / 1000} s; --timeout sets this limit`)),
-        );
+        stop = this.#timers.after(ms, () => reject(new StepError(late)));
         // A user's promise may be any object with a `then`, so its outcome is adopted, not trusted.
         Promise.resolve()
           .then(step)

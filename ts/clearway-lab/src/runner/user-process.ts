@@ -2,12 +2,17 @@
 // The lab's side of a process with a user's code. Each request gets a new process. After the answer, the process and everything that it
 // started is ended.
 import { fileURLToPath } from "node:url";
-import { SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
+import { CLOSING_MS_MAX, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
 import type { CellRequest, Description, Json, Measurement } from "../protocol/message.js";
 import { RunnerClient } from "./client.js";
 
-/** Time that a process gets beyond the limit of its steps, in milliseconds. A process that still has not answered blocks its thread. */
+/** Time that a process gets beyond the limits of its steps, in milliseconds. A process that still has not answered blocks its thread. */
 const GRACE_MS = 1000;
+
+/** Returns how long a process may take to answer, in milliseconds: all its steps, and those that close what others opened. */
+export function requestMsMax(timeoutMs: number): number {
+  return timeoutMs + CLOSING_MS_MAX + GRACE_MS;
+}
 
 export class UserProcesses {
   readonly #settings: UserCodeSettings;
@@ -22,11 +27,11 @@ export class UserProcesses {
   }
 
   probe(name: string, params: Json): Promise<Json> {
-    return this.#with({}, (runner) => runner.probe({ name, params }, this.#settings.timeoutMs + GRACE_MS));
+    return this.#with({}, (runner) => runner.probe({ name, params }, requestMsMax(this.#settings.timeoutMs)));
   }
 
   measure(cell: CellRequest, unit: "us" | "ms"): Promise<Measurement> {
-    return this.#with({ unit }, (runner) => runner.measure(cell, this.#settings.timeoutMs + GRACE_MS));
+    return this.#with({ unit }, (runner) => runner.measure(cell, requestMsMax(this.#settings.timeoutMs)));
   }
 
   /** Kills the processes at once, and everything that they started. */
