@@ -158,8 +158,8 @@ export default scenario({
   test("reports each way that fails with its reason, measures the others, and leaves nothing running", async () => {
     user.write(
       "failing.ts",
-      `import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+      `import { execFileSync, spawn } from "node:child_process";
+import { readFileSync, writeFileSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 let calls = 0;
 export default {
@@ -183,6 +183,9 @@ export default {
   },
   teardown: { run: () => 1, teardown: () => { throw new Error("cannot close"); } },
   prints: () => { console.log("hello"); process.stdout.write("there"); return 1; },
+  processPrints: () => { execFileSync("echo", ["hello"], { stdio: "inherit" }); return 1; },
+  reads: () => readFileSync(0, "utf8").length + 1,
+  channel: () => { writeSync(3, "hello\\n"); return 1; },
 };`,
     );
     const { code } = await bench("failing.ts", "--out", "failing");
@@ -202,6 +205,9 @@ export default {
       leaves: "ok",
       teardown: "ok",
       prints: "ok",
+      processPrints: "ok",
+      reads: "ok",
+      channel: "it wrote to the descriptor 3 of its process, which is the lab's",
     });
     expect(warnings).toContainEqual(
       expect.objectContaining({ message: expect.stringMatching("teardown threw Error: cannot close") }),

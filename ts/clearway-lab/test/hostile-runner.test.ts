@@ -95,6 +95,16 @@ describe("a runner that cannot describe itself", () => {
     await runner.close();
   });
 
+  test("fails as ended when it is killed before it reads the request from its own channel", async () => {
+    const runner = new RunnerClient({
+      command: process.execPath,
+      args: ["-e", 'process.kill(process.pid, "SIGKILL")'],
+      channel: true,
+    });
+    expect(await problem(runner.describe())).toEqual(["ended", "the runner ended: code=null signal=SIGKILL"]);
+    await runner.close();
+  });
+
   test("fails with the shell's message when its command does not exist", async () => {
     const runner = new RunnerClient({ command: "no-such-program-anywhere", args: [], shell: true });
     expect(await problem(runner.describe())).toEqual(["ended", expect.stringMatching(/code=127 .*not found/)]);

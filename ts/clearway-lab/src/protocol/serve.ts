@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The runner's side of the protocol. It reads requests from stdin one at a time, answers on stdout, and ends when stdin ends. Only the
-// protocol writes to stdout, so console.log prints to stderr instead.
+// The runner's side of the protocol. It reads requests one at a time, answers each, and ends when the requests end. Without a channel,
+// requests come from stdin and answers go to stdout. Then only the protocol writes to stdout, so console.log prints to stderr instead.
+import type { Duplex, Writable } from "node:stream";
 import { readLines } from "./lines.js";
 import type {
   CellRequest,
@@ -21,13 +22,12 @@ export interface RunnerOperations {
   close(): Promise<void>;
 }
 
-export async function serve(operations: RunnerOperations): Promise<void> {
-  console.log = console.error;
-  // A runner may replace `process.stdout.write` afterwards, so that measured code cannot write between the answers.
-  const write = process.stdout.write.bind(process.stdout);
+export async function serve(operations: RunnerOperations, channel?: Duplex): Promise<void> {
+  if (channel === undefined) console.log = console.error;
+  const output: Writable = channel ?? process.stdout;
   const answer = (response: Response) =>
-    new Promise<void>((done) => write(JSON.stringify(response) + "\n", () => done()));
-  for await (const line of readLines(process.stdin)) {
+    new Promise<void>((done) => output.write(JSON.stringify(response) + "\n", () => done()));
+  for await (const line of readLines(channel ?? process.stdin)) {
     const request = line as Request;
     try {
       await answer({ id: request.id, ok: true, result: await perform(operations, request) });

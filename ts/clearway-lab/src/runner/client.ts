@@ -3,6 +3,8 @@
 // RunnerError. A failed runner is killed with everything that it started in its process group.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { CHANNEL_FD } from "../protocol/channel.js";
 import { LineTooLongError, readLines } from "../protocol/lines.js";
 import type {
   CellRequest,
@@ -24,6 +26,11 @@ export interface RunnerCommand {
   env?: Record<string, string>;
   /** Whether `command` is a line for the system's shell. `args` must then be empty. */
   shell?: boolean;
+  /**
+   * Whether the protocol has the descriptor CHANNEL_FD instead of stdin and stdout. Stdin is then empty, and what comes on stdout is kept
+   * like stderr.
+   */
+  channel?: boolean;
 }
 
 /** Number of characters of stderr that are kept to explain a runner's end. The last ones are kept. */
@@ -41,16 +48,18 @@ let killsAtExit = false;
 
 export class RunnerClient {
   readonly #child: ChildProcess;
+  readonly #requests: Writable;
+  readonly #answers: Readable;
   readonly #waiting = new Map<number, { resolve(response: Response): void; reject(error: Error): void }>();
   #nextId = 1;
   #stderr = "";
   #ended: Error | undefined;
   #exited = false;
 
-  constructor({ command, args, env, shell = false }: RunnerCommand) {
+  constructor({ command, args, env, shell = false, channel = false }: RunnerCommand) {
     // A separate process group, so that Ctrl-C in the terminal reaches only the lab. The lab then ends its runners in order.
     this.#child = spawn(command, args, {
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: channel ? ["ignore", "pipe", "pipe", "pipe"] : ["pipe", "pipe", "pipe"],
       detached: process.platform !== "win32",
       shell,
       env: { ...process.env, ...env },
@@ -58,19 +67,22 @@ export class RunnerClient {
     running.add(this);
     if (!killsAtExit) process.on("exit", killAll);
     killsAtExit = true;
-    this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
-    });
-    this.#child.stderr!.on("error", () => {});
-    this.#child.stdin!.on("error", () => {});
+    const { stdin, stdout, stderr, stdio } = this.#child;
+    this.#requests = channel ? (stdio[CHANNEL_FD] as Duplex) : stdin!;
+    this.#answers = channel ? (stdio[CHANNEL_FD] as Duplex) : stdout!;
+    this.#keepPrints(stderr!);
+    if (channel) this.#keepPrints(stdout!);
+    this.#requests.on("error", () => {});
     this.#child.on("error", (error) => {
       if (this.#child.pid === undefined) running.delete(this);
       this.#end(new RunnerError("start", `the runner did not start: ${error.message}`));
     });
     this.#child.on("exit", (code, signal) => this.#onExit(code, signal));
     this.#child.on("close", (code, signal) => this.#end(this.#exitError(code, signal)));
-    this.#read().catch((error: unknown) => {
-      this.#end(readError(error as Error));
+    this.#read().catch((error: NodeJS.ErrnoException) => {
+      // A channel whose process was killed before it read a request ends with this error. The process's end says why.
+      if (error.code === "ECONNRESET") return;
+      this.#end(readError(error));
       this.kill();
     });
   }
@@ -105,7 +117,7 @@ export class RunnerClient {
   async close(graceMs = 5000): Promise<void> {
     if (this.#exited || this.#child.pid === undefined) return;
     const exited = once(this.#child, "exit");
-    this.#child.stdin!.end();
+    this.#requests.end();
     const timer = setTimeout(() => this.kill(), graceMs);
     await exited;
     clearTimeout(timer);
@@ -114,7 +126,7 @@ export class RunnerClient {
   /** Asks the runner to end at once, also in the middle of a measurement. `close` waits for its end. */
   interrupt(): void {
     if (this.#exited) return;
-    this.#child.stdin!.end();
+    this.#requests.end();
     this.#child.kill("SIGTERM");
   }
 
@@ -126,8 +138,15 @@ export class RunnerClient {
     else killGroup(pid);
   }
 
+  #keepPrints(prints: Readable): void {
+    prints.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
+    });
+    prints.on("error", () => {});
+  }
+
   async #read(): Promise<void> {
-    for await (const line of readLines(this.#child.stdout!)) {
+    for await (const line of readLines(this.#answers)) {
       const response = line as Response | null;
       const id = (response as { id?: unknown } | null)?.id;
       const waiting = typeof id === "number" ? this.#waiting.get(id) : undefined;
@@ -164,7 +183,7 @@ export class RunnerClient {
         );
         this.kill();
       }, timeoutMs);
-      this.#child.stdin!.write(JSON.stringify({ id, ...request }) + "\n");
+      this.#requests.write(JSON.stringify({ id, ...request }) + "\n");
     });
     const response = await answer.finally(() => clearTimeout(timer));
     if (response.ok === true) return response.result;
@@ -195,8 +214,7 @@ export class RunnerClient {
     if (pid !== undefined && process.platform !== "win32") killGroup(pid);
     const timer = setTimeout(() => {
       this.#end(this.#exitError(code, signal));
-      this.#child.stdout!.destroy();
-      this.#child.stderr!.destroy();
+      for (const stream of this.#child.stdio) stream?.destroy();
     }, EXIT_GRACE_MS);
     this.#child.once("close", () => clearTimeout(timer));
   }

@@ -9,8 +9,9 @@ import { Steps } from "../bench/steps.js";
 import { findFunction } from "../frame-drops/find-function.js";
 import { measureFunction } from "../frame-drops/run-function.js";
 import { clockStepUs } from "../mechanism/clock-step.js";
+import { openChannel } from "../protocol/channel.js";
 import { type CellRequest, type Json, type Measurement, PROTOCOL_VERSION } from "../protocol/message.js";
-import { serve } from "../protocol/serve.js";
+import { type RunnerOperations, serve } from "../protocol/serve.js";
 import { toMeasurement } from "./convert.js";
 
 const { urls, timeoutMs, timeMs, unit } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
@@ -26,7 +27,7 @@ process.exit = ((code?: number) => {
   throw new Error(`process.exit(${code ?? ""}) was called, which would end the app`);
 }) as typeof process.exit;
 
-const served = serve({
+const operations: RunnerOperations = {
   describe: async () => ({
     protocol: PROTOCOL_VERSION,
     host: "node",
@@ -42,11 +43,9 @@ const served = serve({
   measure,
   probe: async ({ name, params }) => probe(name, params as Record<string, Json>),
   close: async () => {},
-});
-// `serve` has taken the standard output for the protocol. The user's code prints to the standard error.
-process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
-await served;
-exit(0);
+};
+// The channel fails if the lab was killed. Whatever the code has left running ends then, too.
+await serve(operations, openChannel()).finally(() => exit(0));
 
 async function load(): Promise<Record<string, unknown>> {
   steps = new Steps(timeoutMs);

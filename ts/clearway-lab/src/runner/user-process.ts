@@ -3,8 +3,10 @@
 // started is ended.
 import { fileURLToPath } from "node:url";
 import { CLOSING_MS_MAX, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
+import { CHANNEL_FD } from "../protocol/channel.js";
 import type { CellRequest, Description, Json, Measurement } from "../protocol/message.js";
 import { RunnerClient } from "./client.js";
+import type { RunnerError } from "./runner-error.js";
 
 /** Time that a process gets beyond the limits of its steps, in milliseconds. A process that still has not answered blocks its thread. */
 const GRACE_MS = 1000;
@@ -46,6 +48,7 @@ export class UserProcesses {
       command: process.execPath,
       args: ["--enable-source-maps", "--max-old-space-size=8192", program],
       env: { [SETTINGS_VARIABLE]: settings },
+      channel: true,
     });
     this.#current.add(runner);
     // A lab that ends early leaves no process behind.
@@ -56,7 +59,7 @@ export class UserProcesses {
       await runner.describe();
       return await use(runner);
     } catch (error) {
-      throw new Error(plainMessage(error as Error, this.#settings.timeoutMs));
+      throw new Error(plainMessage(error as RunnerError, this.#settings.timeoutMs));
     } finally {
       await runner.close();
       // The way may have started processes and left them running.
@@ -78,16 +81,15 @@ function killGroup({ pid }: RunnerClient): void {
 }
 
 /** Explains what happened to a process, for a reader who does not know the runner's protocol. */
-function plainMessage({ message }: Error, timeoutMs: number): string {
-  if (message.startsWith("the runner did not answer in time"))
-    return `it blocked its thread for more than ${timeoutMs / 1000} s; --timeout sets this limit`;
+function plainMessage({ code, message }: RunnerError, timeoutMs: number): string {
+  if (code === "silent") return `it blocked its thread for more than ${timeoutMs / 1000} s; --timeout sets this limit`;
   const ended = /^the runner ended: code=(\S+) signal=(\S+)(?: stderr: (.*))?$/s.exec(message);
   if (ended !== null) {
     const [, code, signal, stderr] = ended;
     const how = code === "null" ? `was killed by ${signal}` : `ended with status ${code}`;
     return `its process ${how} before it answered${stderr === undefined ? "" : `: ${stderr}`}`;
   }
-  if (message.startsWith("not a JSON line: "))
-    return `it wrote to the standard output of its process: ${message.slice("not a JSON line: ".length)}`;
+  if (code === "not-json" || code === "too-long")
+    return `it wrote to the descriptor ${CHANNEL_FD} of its process, which is the lab's`;
   return message;
 }
