@@ -20,7 +20,7 @@ import { FailedError, UsageError } from "../src/cli/errors.js";
 import { keepRun } from "../src/cli/keep-run.js";
 import { LOCK_FILE, lockFolder } from "../src/cli/lock.js";
 import { openOut, readableError } from "../src/cli/out-folder.js";
-import { RUN_FILES, writeRun } from "../src/cli/run-files.js";
+import { RUN_FILES, readRun, writeRun } from "../src/cli/run-files.js";
 import { FORMAT_NAMES, FORMATS } from "../src/export/formats.js";
 import { processStart } from "../src/machine/process-start.js";
 import { resultsOf } from "../src/run/results.js";
@@ -182,9 +182,38 @@ describe("a run whose folder is full at its end", () => {
     rmSync(kept, { recursive: true });
   });
 
+  test.skipIf(!existsSync("/dev/full")).each(RUN_FILES)(
+    "leaves all files of the old run if one cannot be written: %s",
+    async (full) => {
+      const own = folder();
+      await writeRun(own, resultsOf(record()), record());
+      const textOf = (name: string) => readFileSync(path.join(own, name), "utf8");
+      const before = RUN_FILES.map(textOf);
+      symlinkSync("/dev/full", path.join(own, `${full}.part`));
+      const next = { ...record(), startedAt: "2027-01-01T00:00:00.000Z" };
+      await expect(writeRun(own, resultsOf(next), next)).rejects.toThrow("ENOSPC");
+      expect(RUN_FILES.map(textOf)).toEqual(before);
+      expect(readdirSync(own).sort()).toEqual([...RUN_FILES].sort());
+    },
+  );
+
   test("fails with its own error if it is not the file system's", async () => {
     const error = new Error("not a results file");
     await expect(keepRun(folder(), () => Promise.reject(error))).rejects.toBe(error);
+  });
+});
+
+describe("a folder with the results of one run and the record of another", () => {
+  test.each([
+    ["startedAt", { startedAt: "2027-01-01T00:00:00.000Z" }],
+    ["seed", { seed: record().seed + 1 }],
+  ])("is refused: %s", async (field, change) => {
+    const own = folder();
+    await writeRun(own, resultsOf(record()), record());
+    writeFileSync(path.join(own, "record.json"), JSON.stringify({ ...record(), ...change }));
+    const problem = caught(() => readRun(own));
+    expect(problem).toBeInstanceOf(UsageError);
+    expect(problem.message).toMatch(`results.json at /run/${field}: the record.json next to it is of another run: `);
   });
 });
 
@@ -334,8 +363,9 @@ describe("--out of the other commands", () => {
   test.skipIf(!existsSync("/dev/full")).each([
     ["bench", bench, "results.json.part", ["record.json", "report.html", "results.json"]],
     ["jank", jank, "report.html.part", ["jank.json", "report.html"]],
-  ])("keeps a run in another folder when the disk is full at its end: %s", async (command, args, part, files) => {
-    const own = `full ${command}`;
+    ["jank", jank, "jank.json.part", ["jank.json", "report.html"]],
+  ])("keeps a run in another folder when the disk is full at its end: %s, %#", async (_, args, part, files) => {
+    const own = `full ${part}`;
     mkdirSync(cli.path(own));
     symlinkSync("/dev/full", cli.path(own, part));
     const { code, stderr } = await cli.run([...args, own]);

@@ -13,7 +13,7 @@ import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js"
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { keepRun } from "./keep-run.js";
 import { type OutFolder, openOut } from "./out-folder.js";
-import { writeWhole } from "./run-files.js";
+import { writeTogether } from "./run-files.js";
 import { UsageError } from "./select.js";
 import { WIDTH_MAX } from "./terminal.js";
 
@@ -202,10 +202,12 @@ async function write(report: JankReport, { json, out }: JankOptions, folder: Out
   if (out === undefined || folder === undefined) return;
   // jsdom and Plot take a second to load.
   const { jankHtml } = await import("../report/jank/page.js");
-  await keepRun(folder.path, async (to) => {
-    writeWhole(path.join(to, "report.html"), jankHtml(report));
-    writeWhole(path.join(to, "jank.json"), `${JSON.stringify(report, null, 2)}\n`);
-  });
+  await keepRun(folder.path, async (to) =>
+    writeTogether({
+      [path.join(to, "report.html")]: jankHtml(report),
+      [path.join(to, "jank.json")]: `${JSON.stringify(report, null, 2)}\n`,
+    }),
+  );
   process.stderr.write(`${path.join(out, "report.html")} and ${path.join(out, "jank.json")} written\n`);
 }
 

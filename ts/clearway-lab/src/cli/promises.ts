@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab --profile promises`: measures the figures that Clearway promises, and those of other libraries. Prints the table
 // and writes promises.json.
-import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { promiseFiles } from "../native/promise-files.js";
@@ -21,6 +20,7 @@ import { printJson } from "./json.js";
 import { keepRun } from "./keep-run.js";
 import { didYouMean } from "./nearest.js";
 import { openOut } from "./out-folder.js";
+import { writeWhole } from "./run-files.js";
 import { UsageError } from "./select.js";
 import { columned, columnsOf, fitted } from "./width.js";
 
@@ -125,7 +125,7 @@ async function measure(
     assertResults(results);
     const file = path.join(out, PROMISES_FILE);
     await keepRun(out, async (folder) =>
-      writeFileSync(path.join(folder, PROMISES_FILE), `${JSON.stringify(results, null, 2)}\n`),
+      writeWhole(path.join(folder, PROMISES_FILE), `${JSON.stringify(results, null, 2)}\n`),
     );
     const shown = path.relative(process.cwd(), file);
     text.write(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);

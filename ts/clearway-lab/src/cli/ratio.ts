@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway ratio`: how much longer the same work takes on another device, such as a phone that opens a page of the lab.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -8,10 +8,13 @@ import { AMOUNTS, measureRatio, type RatioEvent, type RatioOptions } from "../ra
 import { networkAddress } from "../ratio/network.js";
 import { PageEnded } from "../ratio/page-server.js";
 import { RatioError } from "../ratio/ratio-error.js";
+import type { RatioFile } from "../ratio/ratio-file.js";
 import { CannotMeasureDevice } from "../ratio/this-device.js";
 import { parseDuration } from "./duration-option.js";
 import { printJson } from "./json.js";
+import { keepRun } from "./keep-run.js";
 import { ratioLines } from "./ratio-text.js";
+import { writeWhole } from "./run-files.js";
 import { UsageError } from "./select.js";
 import { columnsOf, fitted } from "./width.js";
 
@@ -83,7 +86,7 @@ async function ratio({ here, network, timeout, rounds, name, out, json }: GivenO
       amounts: { ...AMOUNTS, rounds },
     };
     const file = await measureRatio(options, await teller(network !== undefined));
-    writeFileSync(out, `${JSON.stringify(file, null, 2)}\n`);
+    await writeRatio(out, file);
     if (json === true) printJson(file);
     else process.stdout.write(`${ratioLines(file, out, columnsOf()).join("\n")}\n`);
     return 0;
@@ -102,6 +105,12 @@ async function ratio({ here, network, timeout, rounds, name, out, json }: GivenO
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Writes the file whole, or leaves the old one and throws a FailedError that names another place of the result. */
+export async function writeRatio(out: string, file: RatioFile): Promise<void> {
+  const { dir, base } = path.parse(path.resolve(out));
+  await keepRun(dir, async (folder) => writeWhole(path.join(folder, base), `${JSON.stringify(file, null, 2)}\n`));
+}
 
 /** Returns a function that prints what happens. */
 async function teller(onNetwork: boolean): Promise<(event: RatioEvent) => void> {

@@ -2,6 +2,7 @@
 // Writes the three files of a run. Checks the results against their schema first.
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { assertSameRun, KeptRunError } from "../compare/kept-run.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { readText, recordIn } from "../run/record-file.js";
 import type { Results } from "../run/results.js";
@@ -11,20 +12,35 @@ import { UsageError } from "./errors.js";
 /** The files of a run. */
 export const RUN_FILES = ["results.json", "record.json", "report.html"] as const;
 
+/** Writes all files of a run. If one of them cannot be written, the folder keeps all files of the earlier run. */
 export async function writeRun(folder: string, results: Results, record: RunRecord): Promise<void> {
   assertResults(results);
-  writeWhole(path.join(folder, "results.json"), JSON.stringify(results, null, 2) + "\n");
-  writeWhole(path.join(folder, "record.json"), JSON.stringify(record) + "\n");
-  await writeReport(path.join(folder, "report.html"), results, record);
+  const data = {
+    [path.join(folder, "results.json")]: JSON.stringify(results, null, 2) + "\n",
+    [path.join(folder, "record.json")]: JSON.stringify(record) + "\n",
+  };
+  let report: string;
+  try {
+    report = await reportOf(results, record);
+  } catch (error) {
+    // A defect of the report must not lose a run of hours.
+    writeTogether(data);
+    throw error;
+  }
+  writeTogether({ ...data, [path.join(folder, "report.html")]: report });
 }
 
-/** Writes the report. Imports the report's code here, because jsdom and Plot take a second to load and would delay measurements. */
 export async function writeReport(file: string, results: Results, record: RunRecord): Promise<void> {
-  const { reportHtml } = await import("../report/report.js");
-  writeWhole(file, reportHtml(results, record));
+  writeWhole(file, await reportOf(results, record));
 }
 
-/** Reads a run, kept or not. Throws a UsageError if the folder has none. */
+/** Imports the report's code here, because jsdom and Plot take a second to load and would delay measurements. */
+async function reportOf(results: Results, record: RunRecord): Promise<string> {
+  const { reportHtml } = await import("../report/report.js");
+  return reportHtml(results, record);
+}
+
+/** Reads a run, kept or not. Throws a UsageError if the folder has none, or files of two runs. */
 export function readRun(folder: string): { results: Results; record: RunRecord } {
   const files = [path.join(folder, "results.json"), recordIn(folder)] as const;
   for (const file of files) {
@@ -37,17 +53,32 @@ export function readRun(folder: string): { results: Results; record: RunRecord }
   const record = JSON.parse(readText(files[1])) as RunRecord;
   if (record.version !== RECORD_VERSION)
     throw new Error(`${files[1]} has an unsupported version: version=${record.version}`);
+  try {
+    assertSameRun(files[0], results, record);
+  } catch (error) {
+    throw error instanceof KeptRunError ? new UsageError(error.message) : error;
+  }
   return { results, record };
 }
 
 /** Writes to a temporary file and renames it, so that an interrupted write leaves the old file intact. */
 export function writeWhole(file: string, text: string): void {
-  const part = `${file}.part`;
+  writeTogether({ [file]: text });
+}
+
+/**
+ * Writes the texts of files that belong together. All texts are on the disk, in temporary files, before the first is renamed. A disk that
+ * fills therefore leaves all old files.
+ */
+export function writeTogether(texts: Readonly<Record<string, string>>): void {
+  const files = Object.keys(texts);
+  const partOf = (file: string) => `${file}.part`;
   try {
-    writeFileSync(part, text);
-    renameSync(part, file);
+    // Some file systems report a full disk only when a file is flushed.
+    for (const file of files) writeFileSync(partOf(file), texts[file]!, { flush: true });
+    for (const file of files) renameSync(partOf(file), file);
   } catch (error) {
-    rmSync(part, { force: true });
+    for (const file of files) rmSync(partOf(file), { force: true });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway trend`: the ratios of kept runs over time, as text, as a page or as JSON. docs/lab/trend.md explains it.
-import { statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Command } from "commander";
 import { readRecords } from "../records/read-records.js";
 import { trendOf } from "../records/trend.js";
@@ -12,6 +12,7 @@ import { printJson } from "./json.js";
 import { RECORDS_FOLDER } from "./keep.js";
 import { readableError } from "./out-folder.js";
 import { openPage } from "./out-page.js";
+import { writeWhole } from "./run-files.js";
 import { trendLines } from "./trend-text.js";
 import { columnsOf } from "./width.js";
 
@@ -63,7 +64,7 @@ function readTrend(records: string): Trend {
 
 function writePage(file: string, found: Trend): void {
   try {
-    writeFileSync(file, trendHtml(found));
+    writeWhole(file, trendHtml(found));
   } catch (error) {
     throw readableError(error, file);
   }

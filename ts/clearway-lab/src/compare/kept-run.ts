@@ -45,7 +45,7 @@ export function readKeptRun(source: string): KeptRun {
   rename(record);
   const beside = path.join(path.dirname(file), "results.json");
   const isNamed = (RECORD_FILES as readonly string[]).includes(path.basename(file));
-  if (isNamed && statOf(beside)?.isFile()) assertSameRun(beside, record);
+  if (isNamed && statOf(beside)?.isFile()) assertSameRun(beside, readResults(beside), record);
   return { file, record };
 }
 
@@ -158,15 +158,18 @@ function assertUnique(file: string, record: RunRecord): void {
   }
 }
 
-/** Throws a KeptRunError if the results next to a record are not valid, or not of the same run. */
-function assertSameRun(file: string, { startedAt, seed }: RunRecord): void {
+function readResults(file: string): Results {
   const results = readJson(file);
   try {
     assertResults(results);
   } catch (error) {
     throw new KeptRunError(file, "", (error as Error).message);
   }
-  const { run } = results as Results;
+  return results;
+}
+
+/** Throws a KeptRunError if the results in `file` and the record next to it are not of the same run. */
+export function assertSameRun(file: string, { run }: Results, { startedAt, seed }: RunRecord): void {
   for (const [field, own, other] of [
     ["startedAt", run.startedAt, startedAt],
     ["seed", run.seed, seed],

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The file of a ratio, `--device`, and what is read from a machine and a browser.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FailedError } from "../../src/cli/errors.js";
+import { writeRatio } from "../../src/cli/ratio.js";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { ratioOf } from "../../src/ratio/device-ratio.js";
 import { deviceNotes, deviceText, parseDevice } from "../../src/ratio/device-time.js";
@@ -103,6 +105,23 @@ describe("the file", () => {
     const name = written(value);
     expect(() => readRatioFile(name)).toThrow(RatioError);
     expect(() => readRatioFile(name)).toThrow(message);
+  });
+
+  test.skipIf(!existsSync("/dev/full"))("stays as it is if the disk is full, and the new one is kept", async () => {
+    const own = mkdtempSync(path.join(folder, "full-"));
+    const out = path.join(own, "device-ratio.json");
+    await writeRatio(out, file);
+    const before = readFileSync(out, "utf8");
+    symlinkSync("/dev/full", `${out}.part`);
+    const next = ratioFile(HERE, THERE, "2027-01-01T00:00:00.000Z");
+    const problem = await writeRatio(out, next).catch((error: Error) => error);
+    expect(problem).toBeInstanceOf(FailedError);
+    const kept =
+      /the disk is full \(ENOSPC\); the run is kept in (\S+)\. To go on/.exec((problem as Error).message)?.[1] ?? "";
+    expect(readRatioFile(path.join(kept, "device-ratio.json"))).toEqual(next);
+    expect(readFileSync(out, "utf8")).toBe(before);
+    expect(readdirSync(own)).toEqual(["device-ratio.json"]);
+    rmSync(kept, { recursive: true });
   });
 
   test("cannot be made of times that give no ratio", () => {
