@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab --runner`: hosts in other languages. The runner in Python is the one of the documentation.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ForeignUnits } from "../src/cli/foreign-units.js";
+import type { Measurement, Unit } from "../src/protocol/message.js";
 import { assertResults } from "../src/run/schema.js";
+import { RunnerError } from "../src/runner/runner-error.js";
 import { withHost } from "../src/scenario/foreign.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells } from "../src/scenario/plan.js";
+import type { Distribution } from "../src/statistics/distribution.js";
 import { BuiltCli, here, TESTED } from "./built-cli.js";
 
 const python = here("../../../examples/lab-runner/students.py");
@@ -50,6 +54,23 @@ describe("a runner in Python", () => {
     expect(page).not.toMatch("stalls of the main thread");
     expect(page.replace(/<script>[\s\S]*?<\/script>/g, "")).not.toMatch("undefined");
     expect((await cli.run(["report", "an own folder"])).code).toBe(0);
+  });
+
+  test("may send its times in microseconds, and the report shows them in milliseconds", async () => {
+    const text = readFileSync(python, "utf8");
+    const changed = text.replace('{"unit": "ms", "value": ns / 1e6}', '{"unit": "us", "value": ns / 1e3}');
+    expect(changed).not.toBe(text);
+    writeFileSync(cli.path("microseconds.py"), changed);
+    const named = `python=python3 "${cli.path("microseconds.py")}"`;
+    const args = ["lab", "students/python-dicts", "--runner", named, "--host", "python", "--rounds", "1"];
+    expect((await cli.run([...args, "--out", "microseconds"])).code).toBe(0);
+    const { make, totalRuntime, longestStall } = results("microseconds").cells[0]!.metrics;
+    expect(make).toMatchObject({ unit: "ms", n: 1 });
+    expect(totalRuntime).toMatchObject({ unit: "ms" });
+    expect(longestStall).toEqual(totalRuntime);
+    // The runner sends one time as a sample in nanoseconds and as a value. A histogram has three digits.
+    const [sample, value] = [(make as Distribution).p50, (totalRuntime as { value: number }).value];
+    expect(Math.abs(value / sample - 1)).toBeLessThan(0.01);
   });
 
   test("is listed with its cells", async () => {
@@ -135,6 +156,54 @@ describe("a runner that the user names", () => {
   ])("is refused as wrong usage: %j", async (args, message) => {
     const { code, stderr } = await cli.run(["lab", ...args], TESTED);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+});
+
+describe("the units of a runner that the user names", () => {
+  const measurement = (values: Measurement["values"], samples: Measurement["samples"] = {}): Measurement => ({
+    ...{ samples, values, result: null, notes: [] },
+  });
+
+  test("become those of the report's columns", () => {
+    const sent = measurement(
+      { totalRuntime: { unit: "us", value: 2500 }, droppedFrames60: { unit: "count", value: 3 } },
+      { crossing: { unit: "us", n: 1, hdr: "", raw: [7000] } },
+    );
+    const { values } = new ForeignUnits().converted(sent, "students", "zig");
+    expect(values).toEqual({
+      totalRuntime: { unit: "ms", value: 2.5 },
+      droppedFrames60: { unit: "frames", value: 3 },
+    });
+    const inMs = measurement({}, { crossing: { unit: "ms", n: 1, hdr: "", raw: [7000] } });
+    expect(new ForeignUnits().converted(inMs, "crossing", "zig").samples).toEqual(sent.samples);
+  });
+
+  test.each([
+    ["students-jvm", "totalRuntime", "ms"],
+    ["channel-worker", "perMessageOfThree", "us"],
+    ["upload", "longestStall", "ms"],
+    ["remote-call", "perCall", "us"],
+  ] as const)("become those of the tables of %s", (scenario, name, unit) => {
+    const sent = measurement({ [name]: { unit: unit === "us" ? "ms" : "us", value: 1 } });
+    const value = unit === "us" ? 1000 : 0.001;
+    expect(new ForeignUnits().converted(sent, scenario, "zig").values).toEqual({ [name]: { unit, value } });
+  });
+
+  test("become the first one if the report has no column, for each host", () => {
+    const units = new ForeignUnits();
+    const converted = (unit: Unit, host: string) =>
+      units.converted(measurement({ total: { unit, value: 1 } }), "tiny", host).values["total"];
+    expect(converted("us", "zig")).toEqual({ unit: "us", value: 1 });
+    expect(converted("ms", "zig")).toEqual({ unit: "us", value: 1000 });
+    expect(converted("ms", "odin")).toEqual({ unit: "ms", value: 1 });
+  });
+
+  test("are refused with their names if they do not convert", () => {
+    const sent = measurement({ totalRuntime: { unit: "MB/s", value: 1 } });
+    const problem = 'the runner zig sent "totalRuntime" in MB/s, and the report needs it in us or ms';
+    expect(() => new ForeignUnits().converted(sent, "students", "zig")).toThrow(
+      new RunnerError("wrong-answer", problem),
+    );
   });
 });
 

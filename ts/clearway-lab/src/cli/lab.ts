@@ -21,6 +21,7 @@ import type { Question } from "../scenario/question.js";
 import { inOrder, type Scenario } from "../scenario/scenario.js";
 import { FailedError } from "./errors.js";
 import { withComparedFigure } from "./foreign.js";
+import { ForeignUnits } from "./foreign-units.js";
 import { askHosts, type Hosts } from "./hosts.js";
 import { printJson, summaryJson } from "./json.js";
 import { keepFinished } from "./keep-finished.js";
@@ -121,6 +122,7 @@ async function measure(
     };
     const unfinished = keepFinished(out, plan, before !== undefined);
     const keptMs = unfinished.spentMs;
+    const units = new ForeignUnits();
     for (const rest of unfinished.rests) otherLoad.add(rest);
     const execution = await execute(
       cells,
@@ -128,9 +130,9 @@ async function measure(
       {
         measure: async (cell, request, timeoutMs) => {
           const measurement = await runners.measure(cell.host, request, timeoutMs, cell.cores);
-          return Object.hasOwn(foreign, cell.host)
-            ? withComparedFigure(measurement, cell.scenario.compare)
-            : measurement;
+          if (!Object.hasOwn(foreign, cell.host)) return measurement;
+          const { name, compare } = cell.scenario;
+          return units.converted(withComparedFigure(measurement, compare), name, cell.host);
         },
         beforeMeasurement: () => otherLoad.beforeMeasurement(),
         watch: () => {

@@ -9,7 +9,7 @@ import { coresText } from "./load-text.js";
 import { clockStepUsOf, metricsFor, sameRow, type Table, tableCell } from "./table.js";
 
 /** The figures of a round trip, one table each. The first table is open. The report collapses the others, and a terminal omits them. */
-const FIGURES: (Omit<Column, "label"> & { what: string })[] = [
+export const CHANNEL_FIGURES: (Omit<Column, "label"> & { what: string })[] = [
   { what: "round trip, one at a time, median", unit: "us", metric: "roundTrip", quantile: "p50" },
   { what: "three in flight, time per message", unit: "us", metric: "perMessageOfThree" },
   { what: "bytes copied per round trip", unit: "bytes", metric: "copiedBytes" },
@@ -30,7 +30,7 @@ export function channelTables(
   const directions = [...new Set(own.map(directionText))];
   return directions.flatMap((direction) => {
     const going = own.filter((cell) => directionText(cell) === direction);
-    return FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
+    return CHANNEL_FIGURES.flatMap(({ what, ...figure }, at): Table[] => {
       const known = going.filter((cell) => figure.metric in metricsFor(results, record, cell));
       if (known.length === 0) return [];
       // The order of the mechanisms in the scenario. All recorded cells count, measured or not.

@@ -55,6 +55,13 @@ export const BENCH_COLUMNS: Column[] = [
   { label: "dropped 120", unit: "frames", metric: "droppedFrames120" },
 ];
 
+/** The figures of an upload. Its table has a column of times for each size of a chunk. */
+export const UPLOAD_FIGURES = [
+  { label: "time", unit: "ms/MB", metric: "timePerMegabyte" },
+  { label: "longest stall", unit: "ms", metric: "longestStall" },
+  { label: "dropped 60", unit: "frames", metric: "droppedFrames60" },
+] as const satisfies readonly Column[];
+
 /** The figures of calls to other processes. */
 const REMOTE: Column[] = [
   { label: "p50", unit: "us", metric: "roundTrip", quantile: "p50" },

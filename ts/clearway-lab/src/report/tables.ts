@@ -7,7 +7,7 @@ import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { channelTables } from "./channel-tables.js";
-import { BENCH_COLUMNS, COLUMNS, type Column, comparedLabel, figuresOf } from "./columns.js";
+import { BENCH_COLUMNS, COLUMNS, type Column, comparedLabel, figuresOf, UPLOAD_FIGURES } from "./columns.js";
 import { loadText } from "./load-text.js";
 import { bytes, shown, times } from "./number.js";
 import { executorsTable } from "./published/executor-text.js";
@@ -164,11 +164,8 @@ function uploadTable(
   const chunks = [...new Set(plain.map(({ params }) => params["chunkBytes"] as number))].sort((a, b) => a - b);
   // A dozen chunk sizes do not fit into a table. The chart shows all of them.
   const some = chunks.length <= 5 ? chunks : chunks.filter((_, index) => index % Math.ceil(chunks.length / 5) === 0);
-  const columns = [
-    ...some.map((chunk) => ({ label: bytes(chunk), unit: "ms/MB" })),
-    { label: "longest stall", unit: "ms" },
-    { label: "dropped 60", unit: "frames" },
-  ];
+  const [time, ...rest] = UPLOAD_FIGURES;
+  const columns = [...some.map((chunk) => ({ label: bytes(chunk), unit: time.unit })), ...rest];
   const rows = [...new Set(plain.map(({ mechanism }) => mechanism))].map((mechanism): TableRow => {
     const own = plain.filter((cell) => cell.mechanism === mechanism);
     const most = (name: string) =>
@@ -183,10 +180,9 @@ function uploadTable(
       cells: [
         ...some.map((chunk) => {
           const cell = at(chunk);
-          return tableCell(cell && metricsFor(results, record, cell)["timePerMegabyte"], undefined);
+          return tableCell(cell && metricsFor(results, record, cell)[time.metric], undefined);
         }),
-        { text: shown(most("longestStall")) },
-        { text: shown(most("droppedFrames60")) },
+        ...rest.map(({ metric }) => ({ text: shown(most(metric)) })),
       ],
     };
   });

@@ -77,11 +77,13 @@ function check(kind: keyof (typeof schema)["$defs"], value: unknown): void {
   const validate = validator(kind);
   if (validate(value)) return;
   const [first] = validate.errors ?? [];
-  throw wrong(`not a ${kind}: ${first?.instancePath || "/"} ${first?.message ?? "is invalid"}`);
+  const { allowedValues } = (first?.params ?? {}) as { allowedValues?: unknown[] };
+  const which = allowedValues && `: ${shownValue(first?.data)} is none of ${allowedValues.join(", ")}`;
+  throw wrong(`not a ${kind}: ${first?.instancePath || "/"} ${first?.message ?? "is invalid"}${which ?? ""}`);
 }
 
 function validator(kind: string): ValidateFunction {
-  ajv ??= new Ajv2020({ allowUnionTypes: true }).addSchema(schema, NAME);
+  ajv ??= new Ajv2020({ allowUnionTypes: true, verbose: true }).addSchema(schema, NAME);
   return ajv.getSchema(`${NAME}#/$defs/${kind}`) as ValidateFunction;
 }
 
