@@ -92,19 +92,24 @@ internal constructor(private val instance: PluginInstance, private val reader: E
      *
      * This method waits for running handlers, but at most [PluginOptions.closeMs]. If a handler does not end in time,
      * this method throws `cancelled`, and may be called again. Inside a callback of the plugin, this method throws
-     * `invalid-argument`, because the callback would wait for itself. A call after a successful close does nothing.
+     * `invalid-argument`, because the callback would wait for itself. A call after a successful close does nothing. A
+     * call during a close waits for its end. On the thread that completes answers and delivers events, this method does
+     * not wait for the remaining ones, because that thread delivers them.
      */
-    override fun close(): Unit =
-        synchronized(closing) {
-            if (instance.closed) return
-            instance.closing = true
-            val status = Abi.pluginClose(instance.id, instance.options.closeMs.toInt())
-            if (status == Status.TIMEOUT.ordinal) throw Status.error(status, path.toString(), "a handler does not end")
-            if (status == Status.INVALID_ARGUMENT.ordinal)
-                throw Status.error(status, path.toString(), "a callback of a plugin cannot close it")
-            instance.closed = true
-            reader.finish()
-        }
+    override fun close() {
+        synchronized(closing) { if (!instance.closed) closeInstance() }
+        // Without the monitor: the reader's thread may call this method while another thread waits for the reader.
+        reader.finish()
+    }
+
+    private fun closeInstance() {
+        instance.closing = true
+        val status = Abi.pluginClose(instance.id, instance.options.closeMs.toInt())
+        if (status == Status.TIMEOUT.ordinal) throw Status.error(status, path.toString(), "a handler does not end")
+        if (status == Status.INVALID_ARGUMENT.ordinal)
+            throw Status.error(status, path.toString(), "a callback of a plugin cannot close it")
+        instance.closed = true
+    }
 
     public companion object {
         private val statNames =

@@ -3,9 +3,11 @@ package clearway.plugin
 
 import java.nio.ByteBuffer
 import java.util.concurrent.Callable
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
 import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -153,5 +155,31 @@ class ThreadsTest {
                 }
             }
         }
+    }
+
+    @Test
+    fun `two threads that close at once both return when one of them is the thread that completes answers`() {
+        val plugin = open()
+        val mayAnswer = CountDownLatch(1)
+        val isReading = CountDownLatch(1)
+        plugin.handle("probe/asked") {
+            mayAnswer.await()
+            null
+        }
+        val onReader =
+            plugin.channel("ask").send(int32s(1)).thenAccept {
+                isReading.countDown()
+                // The other thread then waits for this one.
+                while (codeOf { plugin.channel("echo") } == null) Thread.onSpinWait()
+                plugin.close()
+                it.close()
+            }
+        val closes =
+            CompletableFuture.runAsync {
+                isReading.await()
+                plugin.close()
+            }
+        mayAnswer.countDown()
+        for (each in listOf(onReader, closes)) each.get(60, TimeUnit.SECONDS)
     }
 }
