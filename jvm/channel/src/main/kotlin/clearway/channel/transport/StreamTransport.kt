@@ -55,7 +55,7 @@ internal constructor(
     private val lock = ReentrantLock()
     private val more = lock.newCondition()
     private val resumed = lock.newCondition()
-    /** Held during calls of the sink, because the reader, the writer and timers all call it. */
+    /** Held during calls of the sink, because the reader, the writer and the closers all call it. */
     private val sinkLock = Any()
     private var sink: ChannelSink? = null
     private val queue = ArrayDeque<ByteArray>()
@@ -72,7 +72,7 @@ internal constructor(
     /** The body of the frame that tells the other end the reason; null if no such frame is sent. */
     private var closeFrameBody: ByteArray? = null
     /** Whether the sink's `closed` was called. The sink receives no calls after it. */
-    private var closedReported = false
+    @Volatile private var closedReported = false
     private var failed: Throwable? = null
 
     override val name: String
@@ -135,8 +135,7 @@ internal constructor(
             val reason = CloseReason(CloseCode.FAILED, "no thread could be started to write", emptyMap(), thrown)
             later(0) {
                 finish(reason, false)
-                reportClosed()
-                closeOnThread()
+                endOnThreads()
             }
         }
     }
@@ -265,15 +264,8 @@ internal constructor(
             if (sendReason) closeFrameBody = closeBody(reason) else queue.clear()
             if (failed == null) write()
         }
-        later(LEAVE_MS) {
-            reportClosed(late = true)
-            closeOnThread(evenIfBlocked = process == null && ownsStreams)
-        }
-        if (lock.withLock { failed } != null)
-            later(0) {
-                reportClosed()
-                closeOnThread()
-            }
+        later(LEAVE_MS) { endOnThreads(late = true, evenIfBlocked = process == null && ownsStreams) }
+        if (lock.withLock { failed } != null) later(0) { endOnThreads() }
     }
 
     /**
@@ -301,8 +293,18 @@ internal constructor(
         closers.lastOrNull()?.close()
     }
 
-    /** Calls [closeStreams] on a new thread, because all endpoints share the timer thread. Does not block. */
-    private fun closeOnThread(evenIfBlocked: Boolean = false) {
+    /**
+     * Calls [reportClosed] and [closeStreams], each on a new thread. All endpoints share the timer thread, so it must
+     * not wait for a sink or a stream. If the system starts no thread, this thread reports the end.
+     */
+    private fun endOnThreads(late: Boolean = false, evenIfBlocked: Boolean = false) {
+        if (!closedReported) {
+            try {
+                CLOSERS.newThread { reportClosed(late) }.start()
+            } catch (_: Throwable) {
+                reportClosed(late)
+            }
+        }
         if (inputCloser.isTaken && (outputCloser.isTaken || !ownsStreams)) return
         guarded { CLOSERS.newThread { closeStreams(evenIfBlocked) }.start() }
     }

@@ -15,6 +15,7 @@ import java.io.ByteArrayOutputStream
 import java.io.IOException
 import java.io.InputStream
 import java.io.OutputStream
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -77,6 +78,34 @@ class StreamsTest {
         assertEquals(CloseCode.CLOSED, log.end().code)
         await(input.left)
         await(output.left)
+    }
+
+    @Test
+    fun `a sink that blocks stops neither the timers nor the close of the streams`() {
+        val clock = FakeClock()
+        val log = Log()
+        val begun = CountDownLatch(1)
+        val release = CountDownLatch(1)
+        val closed = CountDownLatch(1)
+        val sink =
+            object : ChannelSink by log {
+                override fun frame(frame: ByteArray) {
+                    begun.countDown()
+                    release.await()
+                }
+            }
+        val input =
+            object : ByteArrayInputStream(streamHeader(3) + pattern(3)) {
+                override fun close() = closed.countDown()
+            }
+        val transport = StreamTransport(input, ByteArrayOutputStream(), TransportLimits(), null, true, clock)
+        transport.open(sink)
+        await(begun)
+        transport.close(CloseReason.CLOSED)
+        CompletableFuture.runAsync { clock.pass(5_000) }.get(Scene.LIMIT, TimeUnit.SECONDS)
+        await(closed)
+        release.countDown()
+        assertEquals(CloseCode.CLOSED, log.end().code)
     }
 
     @TestFactory
