@@ -69,8 +69,12 @@ export class Calls implements CallOwner {
   readonly #outbox: Outbox;
   readonly #open = new Map<number, Call>();
   #last = 0;
+  /** Number of calls that were given up after they were sent, and whose replies may still arrive. */
+  #late = 0;
+  /** The newest id at the time when a call was last counted in `#late`. */
+  #lateLast = 0;
   #idle: (() => void) | undefined;
-  /** Called when the first call opens and when the last open call settles. */
+  /** Called when `awaitsReplies` may have changed. */
   readonly #onChange: () => void;
 
   constructor(connection: Connection, outbox: Outbox, onChange: () => void) {
@@ -81,6 +85,11 @@ export class Calls implements CallOwner {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** Whether a reply may still arrive, to an open call or to one that was given up. */
+  get awaitsReplies(): boolean {
+    return this.#open.size + this.#late > 0;
   }
 
   call(name: Uint8Array, channel: string, message: Encoded, options?: CallOptions): Promise<Received> {
@@ -120,6 +129,13 @@ export class Calls implements CallOwner {
 
   /** Settles the call that a reply belongs to. Drops a reply whose call has already settled. */
   reply(frame: Head, message: Received): void {
+    if (this.#late > 0) {
+      // An end does not reply to a call whose cancel it has read, and replies keep their order. A reply to a call that was sent
+      // after the last cancel therefore follows all late replies. The plain wire has no cancel.
+      if (!this.#open.has(frame.id)) this.#late--;
+      else if (this.#connection.wire === "clearway" && frame.id > this.#lateLast) this.#late = 0;
+      this.#onChange();
+    }
     const call = this.#take(frame.id);
     if (call === undefined) return;
     if (frame.op === Op.answer || frame.a === Status.done) return call.resolve(message);
@@ -164,8 +180,14 @@ export class Calls implements CallOwner {
   // Rejects a call early. If the call has already been sent, also sends a cancel to the other end. The plain wire has no
   // cancel.
   #giveUp(call: Call, status: Status, reason: unknown): void {
-    if (this.#take(call.id) === undefined) return;
-    if (!this.#outbox.remove(call) && this.#connection.wire === "clearway")
+    if (!this.#open.has(call.id)) return;
+    const sent = !this.#outbox.remove(call);
+    if (sent) {
+      this.#late++;
+      this.#lateLast = this.#last;
+    }
+    this.#take(call.id);
+    if (sent && this.#connection.wire === "clearway")
       this.#connection.control({ op: Op.cancel, id: call.id, a: status });
     call.reject(reason);
   }

@@ -59,7 +59,7 @@ export class Core {
     this.subscriptions = new Subscriptions(this.connection, this.#outbox);
     this.plainListens = new PlainSubscriptions(this.connection, this.#calls);
     this.router = new RequestRouter<RequestedStream>(this.connection, {
-      mayPause: () => this.#calls.size === 0,
+      mayPause: () => !this.#calls.awaitsReplies,
       end: (reason) => this.terminate(reason),
     });
     this.#publishers = new Publishers(this.connection, this.router);

@@ -8,8 +8,8 @@ import { bytesOf, type Connection, type Encoded } from "./connection.js";
 /** The owner of the replies. */
 export interface RepliesOwner {
   /**
-   * Whether the transport may be paused. It may not be paused while this end waits for answers: two ends that wait for each
-   * other must both read.
+   * Whether the transport may be paused. It may not be paused while answers to this end may still arrive, even if their callers
+   * have given up: if answers wait at both ends, one end must read.
    */
   mayPause(): boolean;
   /** Called when there is room for more answers. */
@@ -39,8 +39,8 @@ const refusalsMax = 8192;
 
 /**
  * Replies that wait while the transport is congested: answers, and ends of streams. Their bytes count against the other end. At
- * the limit `replyBytesMax`, `full` is true. Then no handler starts, and the transport is paused unless this end waits for an
- * answer itself. A peer that reads no reply for `stallMs` is disconnected.
+ * the limit `replyBytesMax`, `full` is true. Then no handler starts, and the transport is paused unless an answer to this end
+ * may still arrive. A peer that reads no reply for `stallMs` is disconnected.
  */
 export class Replies {
   readonly #connection: Connection;

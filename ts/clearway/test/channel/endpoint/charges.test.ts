@@ -157,6 +157,38 @@ describe("two endpoints that both wait for large answers", () => {
   });
 });
 
+describe("a full endpoint that has given up a call", () => {
+  const rows = [
+    { what: "the late reply", id: 1, callsAfter: 0 },
+    { what: "the reply to a later call", id: 2, callsAfter: 1 },
+  ];
+  test.each(rows)("reads until $what has arrived", async ({ id, callsAfter }) => {
+    let pauses = 0;
+    const counted = (under: ChannelTransport): ChannelTransport => ({
+      ...withoutPause(under),
+      pause: () => {
+        pauses++;
+        under.pause!();
+      },
+      resume: () => under.resume!(),
+    });
+    const { end, there } = await bare({ replyBytesMax: 20_000 }, counted);
+    const messages = end.messages("m");
+    messages.handle(() => new Uint8Array(answerBytes));
+    const controller = new AbortController();
+    const givenUp = messages.send(1, { signal: controller.signal });
+    controller.abort();
+    await expect(givenUp).rejects.toBe(controller.signal.reason);
+    const later = Array.from({ length: callsAfter }, () => messages.send(1));
+    for (let n = 1; n <= 1000; n++) there.send(call(n));
+    await until(() => end.stats().waitingBytes >= 20_000);
+    expect(pauses).toBe(0);
+    there.send(writeFrame({ op: Op.reply, id }));
+    await Promise.all(later);
+    await until(() => pauses === 1);
+  });
+});
+
 describe("an endpoint that calls and cancels at once", () => {
   test("runs at most callsMax handlers at once, also when handlers ignore their signal", async () => {
     const { end, there, log, statuses } = await bare({ callsMax: 4 });

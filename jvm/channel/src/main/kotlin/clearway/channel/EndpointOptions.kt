@@ -62,8 +62,8 @@ public class EndpointOptions {
 
     /**
      * Sets how many bytes of answers may wait until the other end reads. The default is 16 MiB. At this limit, no
-     * further request of the other end starts. The transport is also paused, unless this end waits for an answer
-     * itself. Both continue when half of the bytes were sent.
+     * further request of the other end starts. The transport is also paused, unless an answer to a call of this end may
+     * still arrive. Both continue when half of the bytes were sent.
      *
      * The same number limits the bytes of pushed events that wait, over all streams of the connection. At that limit,
      * the queue of every stream is full, even below its own capacity.

@@ -3,6 +3,7 @@ package clearway.channel
 
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MethodCall
+import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.MemoryTransport
@@ -12,7 +13,9 @@ import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 import clearway.channel.wire.writeFrame
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -198,6 +201,88 @@ class ReplyBytesTest {
         } finally {
             for (end in ends) end.terminate()
         }
+    }
+
+    /** Counts the pauses of a transport. */
+    private class Pauses(private val under: ChannelTransport) : ChannelTransport by under {
+        val count = AtomicInteger()
+
+        override fun pause() {
+            count.incrementAndGet()
+            under.pause()
+        }
+    }
+
+    /** Checks that a full endpoint that has given up a call pauses only after the peer has answered the call `id`. */
+    private fun pausesAfterReply(id: Int, callsAfter: Int) {
+        lateinit var pauses: Pauses
+        Bare(options(), change = { transport -> Pauses(transport).also { pauses = it } }).use { bare ->
+            val messages = bare.end.messages("m", Codecs.BINARY)
+            messages.handle({ _, _ -> Reply.of(answer) })
+            messages.send(ByteArray(1)).cancel(true)
+            repeat(callsAfter) { messages.send(ByteArray(1)) }
+            for (id in 1..1000) bare.call(id)
+            settle(bare)
+            assertEquals(0, pauses.count.get())
+            bare.there.send(writeFrame(Head(Op.REPLY, id = id)))
+            while (pauses.count.get() == 0) Thread.onSpinWait()
+        }
+    }
+
+    @Test
+    fun `a full endpoint whose call was given up reads until the late reply has arrived`() =
+        pausesAfterReply(id = 1, callsAfter = 0)
+
+    @Test
+    fun `a full endpoint whose call was given up reads until a later call is answered`() =
+        pausesAfterReply(id = 2, callsAfter = 1)
+
+    @Test
+    fun `two full ends whose calls were given up read each other's late replies`() {
+        val gates = List(2) { Gate() }
+        val answers = List(2) { LinkedBlockingQueue<CompletableFuture<Any?>>() }
+        val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
+        val options = { EndpointOptions().replyBytesMax(5000).clock(clock) }
+        val connecting = listOf(a, b).zip(gates) { end, gate -> Endpoint.connect(gate.before(end), options()) }
+        val ends = connecting.map { it.get(60, TimeUnit.SECONDS) }
+        try {
+            for ((end, promised) in ends.zip(answers)) end.methods("m")
+                .handle(MethodTable().on("large") { _, _ -> CompletableFuture<Any?>().also(promised::add) })
+            val calls = ends.flatMap { end -> List(30) { end.methods("m").call<Any>("large") } }
+            for (each in answers) while (each.size < 30) Thread.onSpinWait()
+            for (each in gates) each.close()
+            for (each in answers.flatten()) each.complete(ByteArray(1500))
+            for (end in ends) while (end.stats().waitingBytes < 5000) Thread.onSpinWait()
+            for (each in calls) each.cancel(true)
+            for (each in gates) each.open()
+            for (end in ends) while (end.stats().run { handling + waitingBytes } > 0) Thread.onSpinWait()
+        } finally {
+            for (end in ends) end.terminate()
+        }
+    }
+
+    /** Holds back the frames of a transport while it is closed. */
+    private class Gate {
+        @Volatile private var closed = CountDownLatch(0)
+
+        fun close() {
+            closed = CountDownLatch(1)
+        }
+
+        fun open(): Unit = closed.countDown()
+
+        fun before(transport: ChannelTransport): ChannelTransport =
+            object : ChannelTransport by transport {
+                override fun open(sink: ChannelSink): Unit =
+                    transport.open(
+                        object : ChannelSink by sink {
+                            override fun frame(frame: ByteArray) {
+                                closed.await()
+                                sink.frame(frame)
+                            }
+                        }
+                    )
+            }
     }
 
     private companion object {

@@ -38,15 +38,23 @@ internal class Call(
 internal class Calls(
     private val connection: Connection,
     private val outbox: Outbox,
-    /** Called under the lock when the first call opens and when the last open call settles. */
+    /** Called under the lock when [awaitsReplies] may have changed. */
     private val onChange: () -> Unit,
 ) {
     private val open = HashMap<Int, Call>()
     private var last = 0
+    /** The number of calls that were given up after they were sent, and whose replies may still arrive. */
+    private var late = 0
+    /** The newest id at the time when a call was last counted in [late]. */
+    private var lateLast = 0
     private var idle = ArrayList<() -> Unit>()
 
     val size: Int
         get() = open.size
+
+    /** Whether a reply may still arrive, to an open call or to one that was given up. */
+    val awaitsReplies: Boolean
+        get() = open.isNotEmpty() || late > 0
 
     /**
      * Starts a call. The caller holds the lock. Returns the call, which can be passed to [giveUp]. Returns null if the
@@ -97,6 +105,7 @@ internal class Calls(
      * lock.
      */
     fun reply(frame: Frame, message: Received) {
+        if (late > 0) countLate(frame.id)
         val call = take(frame.id) ?: return
         if (frame.op == Op.ANSWER || frame.a == Status.DONE.toLong()) end(call, message, null)
         else end(call, null, failure(frame, call.channel))
@@ -108,12 +117,27 @@ internal class Calls(
      */
     fun giveUp(call: Call, status: Int, reason: Throwable) {
         connection.lock.locked {
-            if (take(call.id) != null) {
-                if (!outbox.remove(call) && !connection.isPlain)
-                    connection.send(Head(Op.CANCEL, id = call.id, a = status.toLong()))
+            if (open.containsKey(call.id)) {
+                val wasSent = !outbox.remove(call)
+                if (wasSent) {
+                    late++
+                    lateLast = last
+                }
+                take(call.id)
+                if (wasSent && !connection.isPlain) connection.send(Head(Op.CANCEL, id = call.id, a = status.toLong()))
                 end(call, null, reason)
             }
         }
+    }
+
+    /**
+     * Updates [late] when a reply arrives. On Clearway's wire, an end does not reply to a call whose cancel it has
+     * read, and replies keep their order. A reply to a call that was sent after the last cancel therefore follows all
+     * late replies. The plain wire has no cancel, so every call is answered.
+     */
+    private fun countLate(id: Int) {
+        if (!open.containsKey(id)) late-- else if (!connection.isPlain && id - lateLast > 0) late = 0
+        if (late == 0) onChange()
     }
 
     /** Fails all open calls, because the transport has closed. */

@@ -34,7 +34,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         Replies(
             connection,
             object : RepliesOwner {
-                override fun mayPause() = calls.size == 0
+                override fun mayPause() = !calls.awaitsReplies
 
                 override fun room() = router.release()
 

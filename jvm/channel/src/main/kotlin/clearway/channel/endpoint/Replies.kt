@@ -9,8 +9,8 @@ import java.util.ArrayDeque
 /** The owner of a [Replies]. All methods are called under the lock. */
 internal interface RepliesOwner {
     /**
-     * Returns whether the transport may be paused. It may not while this end waits for answers: if both ends wait for
-     * answers, both must keep reading.
+     * Returns whether the transport may be paused. It may not while answers to this end may still arrive, even if their
+     * callers have given up: if answers wait at both ends, one end must read.
      */
     fun mayPause(): Boolean
 
@@ -23,9 +23,9 @@ internal interface RepliesOwner {
 
 /**
  * Keeps replies while the transport applies back-pressure. The size of the waiting replies is charged to the other end.
- * At the limit, [full] becomes true. No further handler starts then, and the transport is paused unless this end waits
- * for an answer. If the other end then reads no reply for `stallMs`, the connection is closed. The endpoint's lock
- * guards this object.
+ * At the limit, [full] becomes true. No further handler starts then, and the transport is paused unless an answer to
+ * this end may still arrive. If the other end then reads no reply for `stallMs`, the connection is closed. The
+ * endpoint's lock guards this object.
  */
 internal class Replies(private val connection: Connection, private val owner: RepliesOwner) {
     private class Reply(val head: Head, val body: ByteArray, val onSentOrDropped: () -> Unit) {
