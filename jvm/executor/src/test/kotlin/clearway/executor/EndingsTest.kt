@@ -188,6 +188,27 @@ class EndingsTest {
         assertThrows(CancellationException::class.java) { first.get(1, TimeUnit.MINUTES) }
     }
 
+    private class Mute : RuntimeException() {
+        override fun toString(): String = throw IllegalStateException("toString throws")
+    }
+
+    @Test
+    fun `stages that depend on a task or a batch complete when the toString of its exception throws`() {
+        val site = executor.site("fails")
+        val futures =
+            listOf(site, ordered).flatMap {
+                listOf<CompletableFuture<*>>(
+                    executor.callAsync<Any?>(it) { throw Mute() },
+                    executor.runAllAsync(it, listOf(1)) { throw Mute() },
+                    executor.mapAllAsync<Int, Any?>(it, listOf(1)) { throw Mute() },
+                )
+            }
+        for (future in futures) {
+            val failed = future.thenApply {}.handle { _, thrown -> thrown != null }
+            assertTrue(failed.get(1, TimeUnit.MINUTES))
+        }
+    }
+
     /** Runs `act` on a new thread. The future completes with its exception, or null. */
     private fun waiting(act: () -> Unit): Pair<Thread, CompletableFuture<Throwable?>> {
         val outcome = CompletableFuture<Throwable?>()
