@@ -240,7 +240,9 @@ export class Core {
 
   #request(frame: Arrived, message: Received, wanted: boolean, channel = this.#channel(frame)): void {
     if (channel === undefined) return;
-    const { a, b, id } = frame;
+    const { id } = frame;
+    // Only a call has limits of time. In other frames, a reader ignores these fields.
+    const [a, b] = frame.op === Op.call ? [frame.a, frame.b] : [0, 0];
     this.router.request(new Served(this.connection, id, channel, message, wanted, a, b, this.router));
   }
 

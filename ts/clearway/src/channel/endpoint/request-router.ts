@@ -211,9 +211,14 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   }
 
   // Returns the bytes that a message takes while it is kept. The sender's own estimate of a value's size is not trusted.
-  #keptBytes({ body, flags, value }: Received): number {
-    // A large binary message does not count, like the attachment that it would be otherwise.
-    if (value === undefined || (flags & Flag.whole) !== 0) return body.length;
+  #keptBytes({ body, flags, attachments, value }: Received): number {
+    // Only an attachment inside the frame counts its bytes. Memory that was moved or is shared does not, nor does a large binary
+    // message by structured clone.
+    if (value === undefined || (flags & Flag.whole) !== 0)
+      return attachments.reduce(
+        (sum, each) => sum + 100 + (each.buffer === body.buffer ? each.length : 0),
+        body.length,
+      );
     const { replyBytesMax, earlyBytesMax } = this.#connection.settings;
     return Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
   }

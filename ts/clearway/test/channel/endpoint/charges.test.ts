@@ -260,6 +260,32 @@ describe("an endpoint that calls and cancels at once", () => {
   });
 });
 
+describe("a post", () => {
+  test("has no time limit, whatever the fields say that only a call uses", async () => {
+    const { end, there } = await bare();
+    const seen: unknown[] = [];
+    end.messages("m").handle((_, { deadlineMs }) => void seen.push(deadlineMs));
+    there.send(writeFrame({ op: Op.post, name: text.encode("m"), a: 5, b: 7 }));
+    await until(() => seen.length === 1);
+    expect(seen).toEqual([undefined]);
+  });
+});
+
+describe("an early message", () => {
+  const rows = [
+    { what: "the bytes of attachments", sizes: [10_000] },
+    { what: "many empty attachments", sizes: Array<number>(100).fill(0) },
+  ];
+  test.each(rows)("is dropped when $what inside its frame exceed earlyBytesMax", async ({ sizes }) => {
+    const { there, log, statuses } = await bare({ earlyBytesMax: 10_000 });
+    there.open(log);
+    const inlineAttachments = sizes.map((size) => new Uint8Array(size));
+    there.send(writeFrame({ op: Op.call, id: 1, name: text.encode("late") }, { inlineAttachments }));
+    await log.until(() => statuses().length === 1);
+    expect(statuses()).toEqual([Status.dropped]);
+  });
+});
+
 describe("a cancelled early message", () => {
   test("makes room for others", async () => {
     const { end, there, log, statuses } = await bare({ early: 2 });

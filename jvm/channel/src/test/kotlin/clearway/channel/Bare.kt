@@ -6,6 +6,7 @@ import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.TransportLimits
+import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
@@ -14,6 +15,8 @@ import clearway.channel.wire.WIRE_VERSION
 import clearway.channel.wire.readFrame
 import clearway.channel.wire.writeFrame
 import clearway.channel.wire.writeHello
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
 import java.util.concurrent.TimeUnit
 
 /** Connects an endpoint to a bare peer that writes its frames itself. The peer receives no frames before [read]. */
@@ -51,6 +54,18 @@ internal class Bare(
         end.terminate()
         there.close(CloseReason.CLOSED)
     }
+}
+
+/** Returns a frame without a body whose attachments are inside, as TypeScript writes them. */
+internal fun frameWithAttachments(head: Head, name: String, sizes: List<Int>): ByteArray {
+    fun padded(bytes: Int) = (bytes + 7) and -8
+    val frame =
+        writeFrame(Head(head.op, head.flags or Flag.INSIDE, head.id, head.a, head.b, head.c), name.toByteArray())
+    val table = padded(sizes.size * 4)
+    val bytes = ByteBuffer.allocate(padded(frame.size) + table + sizes.sumOf(::padded)).order(ByteOrder.LITTLE_ENDIAN)
+    bytes.put(frame).putShort(20, sizes.size.toShort())
+    for ((at, size) in sizes.withIndex()) bytes.putInt(padded(frame.size) + at * 4, size)
+    return bytes.array()
 }
 
 /** A transport without `pause`, as an application's own transport may be. */

@@ -13,6 +13,7 @@ import clearway.channel.wire.WIRE_VERSION
 import clearway.channel.wire.writeFrame
 import clearway.channel.wire.writeHello
 import java.util.Random
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -64,6 +65,22 @@ class HostileTest {
             for (each in calls + read) Outcome.of(each).get(60, TimeUnit.SECONDS)
             assertTrue(errors.none { it is NullPointerException || it is IndexOutOfBoundsException }, "$errors")
             assertEquals(0, endpoint.stats().run { this.calls.toLong() + handling + listening + serving })
+        }
+    }
+
+    @Test
+    fun `fields that a post does not use limit no time`() {
+        val clock = FakeClock()
+        val begun = CompletableFuture<HandlerContext>()
+        Bare(EndpointOptions().clock(clock)).use { bare ->
+            bare.end.messages("m", Codecs.BINARY).handleAsync { _, context ->
+                begun.complete(context)
+                CompletableFuture<Reply<ByteArray>>()
+            }
+            bare.there.send(writeFrame(Head(Op.POST, a = 5, b = 7), name = "m".toByteArray()))
+            val context = begun.get(60, TimeUnit.SECONDS)
+            clock.pass(7)
+            assertEquals(Pair(null, false), Pair(context.deadlineMs, context.isCancelled))
         }
     }
 

@@ -52,7 +52,12 @@ class ReplyBytesTest {
      * reads.
      */
     private fun settle(bare: Bare) {
-        while (bare.end.stats().waitingBytes < REPLY_BYTES_MAX) Thread.onSpinWait()
+        until { bare.end.stats().waitingBytes >= REPLY_BYTES_MAX }
+    }
+
+    /** Waits until the condition holds. The time limit of the test interrupts the wait. */
+    private fun until(met: () -> Boolean) {
+        while (!met()) if (Thread.interrupted()) throw InterruptedException() else Thread.onSpinWait()
     }
 
     @Test
@@ -120,6 +125,18 @@ class ReplyBytesTest {
             }
 
     @Test
+    fun `a full endpoint refuses requests whose attachments exceed replyBytesMax when its transport cannot pause`() =
+        flood(options()) { WithoutPause(it) }
+            .use { bare ->
+                settle(bare)
+                for (id in 2001..2010) bare.there.send(frameWithAttachments(Head(Op.CALL, id = id), "m", listOf(5000)))
+                // The first answer has left. All other requests wait for the peer, also those that were refused.
+                until { bare.end.stats().handling == 1009 }
+                bare.read()
+                assertEquals(6, statuses(bare, 1010).count { it == Status.BUSY })
+            }
+
+    @Test
     fun `a peer that asks for streams in a loop and never reads is charged for their ends`() =
         Bare(options().stallMs(500)).use { bare ->
             val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
@@ -157,7 +174,7 @@ class ReplyBytesTest {
             listen(2, "second")
             listen(1, "third")
             bare.call(3, body = Codecs.STANDARD.encode(null))
-            while (ran.get() == 0) Thread.onSpinWait()
+            until { ran.get() > 0 }
             val served = CompletableFuture<Any?>()
             bare.end.events("e").serve({ args, _ -> served.complete(args) })
             assertEquals("third", served.get(60, TimeUnit.SECONDS))
@@ -197,7 +214,7 @@ class ReplyBytesTest {
             val calls = ends.flatMap { end -> List(300) { end.methods("m").call<Any>("large", 1500) } }
             for (each in calls) each.get(60, TimeUnit.SECONDS)
             // A call is answered before it stops counting against `callsMax`.
-            for (end in ends) while (end.stats().run { handling + waitingBytes } > 0) Thread.onSpinWait()
+            for (end in ends) until { end.stats().run { handling + waitingBytes } == 0L }
         } finally {
             for (end in ends) end.terminate()
         }
@@ -225,7 +242,7 @@ class ReplyBytesTest {
             settle(bare)
             assertEquals(0, pauses.count.get())
             bare.there.send(writeFrame(Head(Op.REPLY, id = id)))
-            while (pauses.count.get() == 0) Thread.onSpinWait()
+            until { pauses.count.get() > 0 }
         }
     }
 
@@ -249,13 +266,13 @@ class ReplyBytesTest {
             for ((end, promised) in ends.zip(answers)) end.methods("m")
                 .handle(MethodTable().on("large") { _, _ -> CompletableFuture<Any?>().also(promised::add) })
             val calls = ends.flatMap { end -> List(30) { end.methods("m").call<Any>("large") } }
-            for (each in answers) while (each.size < 30) Thread.onSpinWait()
+            for (each in answers) until { each.size == 30 }
             for (each in gates) each.close()
             for (each in answers.flatten()) each.complete(ByteArray(1500))
-            for (end in ends) while (end.stats().waitingBytes < 5000) Thread.onSpinWait()
+            for (end in ends) until { end.stats().waitingBytes >= 5000 }
             for (each in calls) each.cancel(true)
             for (each in gates) each.open()
-            for (end in ends) while (end.stats().run { handling + waitingBytes } > 0) Thread.onSpinWait()
+            for (end in ends) until { end.stats().run { handling + waitingBytes } == 0L }
         } finally {
             for (end in ends) end.terminate()
         }

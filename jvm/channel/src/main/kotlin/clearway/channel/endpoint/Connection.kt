@@ -37,6 +37,15 @@ internal class Received(val body: ByteBuffer, val flags: Int, val attachments: L
     /** The number of bytes of credit that the message uses. */
     val bytes: Long
         get() = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
+
+    /** The number of bytes that are charged to the other end while this end keeps the message. */
+    val keptBytes: Long
+        get() = bytes + ATTACHMENT_BYTES * attachments.size
+
+    private companion object {
+        /** Estimated memory of an attachment without its content, in bytes. It is a buffer and its place in a list. */
+        const val ATTACHMENT_BYTES = 100L
+    }
 }
 
 /**

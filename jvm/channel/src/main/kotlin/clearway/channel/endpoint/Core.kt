@@ -202,7 +202,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             Op.STOP -> publishers.cancel(frame.id)?.let(router::withdraw)
             Op.LISTEN -> {
                 val channel = channel(frame) ?: return
-                publishers.request(frame, channel, message)?.let { router.listen(it, message.body.remaining()) }
+                publishers.request(frame, channel, message)?.let(router::listen)
             }
             Op.EVENT -> listens.event(frame, message)
             Op.END -> listens.end(frame)
@@ -222,9 +222,10 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
 
     private fun request(frame: Frame, message: Received, wanted: Boolean, name: String? = channel(frame)) {
         val channel = name ?: return
-        val isPlain = connection.isPlain
-        val deadlineMs = if (isPlain) 0 else frame.a
-        val timeoutMs = if (isPlain) 0 else frame.b
+        // Only a call has limits of time. In other frames, a reader ignores these fields.
+        val isCall = frame.op == Op.CALL
+        val deadlineMs = if (isCall) frame.a else 0
+        val timeoutMs = if (isCall) frame.b else 0
         router.request(Served(connection, frame.id, channel, message, wanted, deadlineMs, timeoutMs, router))
     }
 

@@ -47,7 +47,7 @@ internal interface Handler {
  * handler.
  */
 internal class RequestRouter(private val connection: Connection, private val replies: Replies) : ServedOwner {
-    private class HeldRequest(val request: Request, val bytes: Int)
+    private class HeldRequest(val request: Request, val message: Received, val bytes: Long)
 
     private val settings = connection.settings
     private val handlers = HashMap<String, Handler>()
@@ -90,10 +90,10 @@ internal class RequestRouter(private val connection: Connection, private val rep
         if (room) counted.add(served)
         if (served.wanted) open[served.id] = request else posts.add(served)
         if (!room) return served.answer(Status.BUSY)
-        admit(request, served.message.body.remaining())
+        admit(request, served.message)
     }
 
-    fun listen(stream: RequestedStream, bytes: Int): Unit = admit(stream.request, bytes)
+    fun listen(stream: RequestedStream): Unit = admit(stream.request, stream.args)
 
     /** Cancels a call that its caller has given up. */
     fun cancel(id: Int, status: Long) {
@@ -163,11 +163,12 @@ internal class RequestRouter(private val connection: Connection, private val rep
     }
 
     // Passes a request on, or holds it back while [Replies.full] is true.
-    private fun admit(request: Request, bytes: Int) {
-        if (held.isEmpty() && !replies.full) return route(request, bytes)
+    private fun admit(request: Request, message: Received) {
+        if (held.isEmpty() && !replies.full) return route(request, message)
         replies.updatePause()
         if (heldBytes >= settings.replyBytesMax) return request.refuse(Status.BUSY)
-        held.add(HeldRequest(request, bytes))
+        val bytes = message.keptBytes
+        held.add(HeldRequest(request, message, bytes))
         heldBytes += bytes
     }
 
@@ -176,7 +177,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
         while (!replies.full) {
             val next = held.poll() ?: return
             heldBytes -= next.bytes
-            route(next.request, next.bytes)
+            route(next.request, next.message)
         }
     }
 
@@ -186,12 +187,13 @@ internal class RequestRouter(private val connection: Connection, private val rep
         checkIdle()
     }
 
-    private fun route(request: Request, bytes: Int) {
+    private fun route(request: Request, message: Received) {
         val handler = handlers[request.channel]
         if (handler != null) return dispatch(handler, request)
         if (settings.earlyMs == 0L || connection.closing) return request.refuse(Status.NO_HANDLER)
         // The extra weight counts the memory of a message without a body.
-        for (dropped in early.add(request.channel, request, bytes + WEIGHT, settings.clock.nowMs())) dropped.refuse(
+        val bytes = message.keptBytes + WEIGHT
+        for (dropped in early.add(request.channel, request, bytes, settings.clock.nowMs())) dropped.refuse(
             Status.DROPPED
         )
         startTimer()
