@@ -66,7 +66,8 @@ public class EndpointOptions {
      * still arrive. Both continue when half of the bytes were sent.
      *
      * The same number limits the bytes of pushed events that wait, over all streams of the connection. At that limit,
-     * the queue of every stream is full, even below its own capacity.
+     * the queue of every stream is full, even below its own capacity. On the plain wire, it also limits the bytes of
+     * the received events that wait in one stream.
      */
     public fun replyBytesMax(bytes: Int): EndpointOptions = apply {
         replyBytesMax = range("replyBytesMax", bytes, 1, Int.MAX_VALUE)

@@ -38,7 +38,7 @@ public class ListenOptions {
     /**
      * Sets how many pushed events may wait at the other end while the window is used up. The default is the capacity
      * that the other end has set for the channel, or 16. On the plain wire, the events wait at this end, by default up
-     * to 1024 events.
+     * to 1024 events, and [EndpointOptions.replyBytesMax] limits their bytes.
      */
     public fun capacity(count: Int): ListenOptions = apply { capacity = range("capacity", count, 1, CAPACITY_MAX) }
 

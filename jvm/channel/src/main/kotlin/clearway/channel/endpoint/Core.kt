@@ -136,6 +136,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     fun drained(): Unit =
         lock.locked {
             connection.congested = false
+            listens.drain()
             router.drain()
             publishers.drain()
             for (source in plainSources.toList()) source.drain()

@@ -57,11 +57,16 @@ internal class Listener<T>(
     val waiting: Int
         get() = kept.size
 
+    /** The number of bytes of the events that wait to be read. */
+    var waitingBytes = 0L
+        private set
+
     /** Keeps an event that arrived. Returns false if the other end had no credit for it. */
     fun arrived(message: Received, bytes: Long, dropped: Long): Boolean {
         if (ending != null || over) return true
         val allowed = credit.arrived(bytes)
         kept.add(Kept(message, bytes, dropped + carried))
+        waitingBytes += bytes
         carried = 0
         settle()
         return allowed
@@ -69,7 +74,7 @@ internal class Listener<T>(
 
     /** Drops the oldest waiting event and adds it to the next event's count of dropped events. */
     fun dropOldest() {
-        val first = kept.poll() ?: return
+        val first = take() ?: return
         val second = kept.peek()
         if (second != null) second.dropped += first.dropped + 1 else carried += first.dropped + 1
     }
@@ -85,7 +90,7 @@ internal class Listener<T>(
     /** Ends the stream with an error at once. Drops the waiting events. */
     fun fail(error: Throwable) {
         if (over) return
-        kept.clear()
+        dropAll()
         ending = Ending(error)
         settle()
     }
@@ -113,7 +118,7 @@ internal class Listener<T>(
         object : Iterator<T> {
             private var next: Event<T>? = null
 
-            override fun hasNext(): Boolean = !(next ?: take().also { next = it }).isEnd
+            override fun hasNext(): Boolean = !(next ?: readNow().also { next = it }).isEnd
 
             override fun next(): T {
                 if (!hasNext()) throw NoSuchElementException("the stream has ended")
@@ -125,7 +130,7 @@ internal class Listener<T>(
             }
         }
 
-    private fun take(): Event<T> {
+    private fun readNow(): Event<T> {
         try {
             return read().get()
         } catch (failed: ExecutionException) {
@@ -146,7 +151,7 @@ internal class Listener<T>(
         while (true) {
             forgetCancelled()
             if (asking.isEmpty()) return
-            val next = if (over) null else kept.poll()
+            val next = if (over) null else take()
             if (next != null) give(asking.remove(), next)
             else if (over || ending != null) finish(asking.remove()) else return
         }
@@ -184,8 +189,15 @@ internal class Listener<T>(
 
     private fun shut() {
         over = true
-        kept.clear()
+        dropAll()
         for (each in asking) lock.defer { each.complete(Event.end()) }
         asking.clear()
+    }
+
+    private fun take(): Kept? = kept.poll()?.also { waitingBytes -= it.bytes }
+
+    private fun dropAll() {
+        kept.clear()
+        waitingBytes = 0
     }
 }

@@ -13,8 +13,9 @@ import clearway.channel.codec.MethodCodec
 /**
  * The event streams that this end listens to on the plain wire (spec/wire.md). This end calls the methods `listen` and
  * `cancel`. Each event is a message, and a message without bytes ends the stream. There is no credit, so this end
- * limits the number of events that wait in each stream. A policy that drops events also reports their number. With any
- * other policy, a full buffer ends the stream with `queue-full`, because no event may be lost silently.
+ * limits the number and the bytes of the events that wait in each stream. A policy that drops events also reports their
+ * number. With any other policy, a full buffer ends the stream with `queue-full`, because no event may be lost
+ * silently.
  */
 internal class PlainSubscriptions(private val connection: Connection, private val calls: Calls) {
     private inner class Subscription<T>(
@@ -50,21 +51,26 @@ internal class PlainSubscriptions(private val connection: Connection, private va
         }
 
         fun keep(message: Received) {
-            if (stream.waiting >= capacity) {
+            if (isFull(message)) {
                 if (options.whenFull == WhenFull.DROP_NEWEST) {
                     missed++
                     return
                 }
                 if (options.whenFull != WhenFull.DROP_OLDEST) {
                     cancel()
-                    val what = "$channel: the reader is $capacity events behind"
+                    val what = "$channel: the reader is ${stream.waiting} events behind"
                     return stream.fail(ChannelException(ChannelError.QUEUE_FULL, what))
                 }
-                stream.dropOldest()
+                while (isFull(message)) stream.dropOldest()
             }
-            stream.arrived(message, 0, missed)
+            stream.arrived(message, message.bytes, missed)
             missed = 0
         }
+
+        // One event may wait whatever its size.
+        private fun isFull(next: Received): Boolean =
+            stream.waiting >= capacity ||
+                (stream.waiting > 0 && stream.waitingBytes + next.bytes > connection.settings.replyBytesMax)
 
         fun begin(message: ByteArray) {
             calls.call(channel, message, CallOptions.NONE) { answer, failure ->

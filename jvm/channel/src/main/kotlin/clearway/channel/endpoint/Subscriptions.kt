@@ -24,8 +24,23 @@ internal class Subscriptions(private val connection: Connection, private val out
 
         override fun decode(message: Received): T = decode.invoke(message)
 
-        override fun grant(items: Long, bytes: Long): Unit =
-            connection.send(Head(Op.CREDIT, id = id, a = items, b = bytes))
+        private var unsentItems = 0L
+        private var unsentBytes = 0L
+
+        // A peer that sends events and reads nothing must not make one frame of credit wait for each of them.
+        override fun grant(items: Long, bytes: Long) {
+            unsentItems += items
+            unsentBytes += bytes
+            sendCredit()
+        }
+
+        /** Sends the credit that was granted, unless the transport has no room. */
+        fun sendCredit() {
+            if (unsentItems == 0L || connection.congested) return
+            connection.send(Head(Op.CREDIT, id = id, a = unsentItems, b = unsentBytes))
+            unsentItems = 0
+            unsentBytes = 0
+        }
 
         override fun cancel() {
             if (open.remove(id) != null && !outbox.remove(this)) connection.send(Head(Op.STOP, id = id))
@@ -90,6 +105,11 @@ internal class Subscriptions(private val connection: Connection, private val out
     fun end(frame: Frame) {
         val listen = open.remove(frame.id) ?: return
         listen.stream.ended(frame.b, if (frame.a == Status.DONE.toLong()) null else failure(frame, listen.channel))
+    }
+
+    /** Sends the credit that waits, because the transport has room again. */
+    fun drain() {
+        for (listen in open.values) listen.sendCredit()
     }
 
     /** Ends all streams, because the transport has closed. */
