@@ -75,19 +75,33 @@ internal class Batch(
             } catch (thrown: Throwable) {
                 return fail(thrown) // Code of a thread-local threw. Possibly no other thread joins, so the batch fails.
             }
+        val me = Participant(Thread.currentThread())
         val lane = registry.lane()
         lane.inside++
         lockWaiter?.owner = Thread.currentThread()
         try {
-            join(Participant(Thread.currentThread()), lane)
+            join(me, lane)
         } finally {
             lane.inside--
-            context.leave(scope)
-            Thread.interrupted() // An interrupt of an item must not reach the thread's next job.
+            try {
+                context.leave(scope)
+            } finally {
+                Thread.interrupted() // An interrupt of an item must not reach the thread's next job.
+                // Comes last. It may end the batch, and then runs the stages that depend on the batch's future. They
+                // are not part of the batch.
+                finish(me.items + me.dropped)
+            }
         }
     }
 
-    fun runAsCaller(): Unit = join(checkNotNull(caller), registry.lane())
+    fun runAsCaller() {
+        val me = checkNotNull(caller)
+        try {
+            join(me, registry.lane())
+        } finally {
+            finish(me.items + me.dropped)
+        }
+    }
 
     /**
      * Runs an `alone` batch on the calling thread and withdraws it from `lane`. Returns false if another thread shared
@@ -119,13 +133,14 @@ internal class Batch(
             runClaims(me) // Runs items that were taken back from this thread.
         } finally {
             me.leave()
-            finish(me.items)
+            finish(me.items + me.dropped)
         }
         return false
     }
 
+    /** Runs items until none is left. The caller then counts the items of `me` as finished. */
     private fun join(me: Participant, lane: Registry.Lane) {
-        takesPart(me)
+        val mayClaim = takesPart(me)
         if (plan.timeBatch) {
             if (plan.readCpu) {
                 if (plan.cold) lane.waitedSince(clock.waitedForProcessorNs())
@@ -135,11 +150,10 @@ internal class Batch(
             me.startNs = clock.nanoTime()
         }
         try {
-            runClaims(me)
+            if (mayClaim) runClaims(me)
         } finally {
             if (plan.timeBatch && me.items > 0) totals?.add(me, lane, clock, plan.timeItems)
             me.leave()
-            finish(me.items)
         }
     }
 
@@ -196,7 +210,7 @@ internal class Batch(
         if (wasCancelled) {
             // This chunk was claimed before `cancel` closed the cursor, and begun after `cancel` took the chunks back.
             // So it is dropped here.
-            finish(me.giveUp(first))
+            me.dropped += me.giveUp(first)
             return
         }
         try {

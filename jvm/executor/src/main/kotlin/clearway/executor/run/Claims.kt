@@ -27,12 +27,13 @@ internal abstract class Claims(size: Int, alone: Boolean, clock: Clock) : Comple
     val waiting: Int
         get() = cursor.left + (synchronized(this) { takenBack }?.size ?: 0)
 
-    protected fun takesPart(me: Participant) {
+    /** Adds a thread. Returns false if the batch was cancelled; the thread must then claim no item. */
+    protected fun takesPart(me: Participant): Boolean {
         if (me !== caller)
             synchronized(this) { (participants ?: ArrayList<Participant>().also { participants = it }) += me }
-        // `cancel` sets its flag before it closes the cursor, and this thread may come between the two. Closes the
-        // cursor here, so that this thread begins no item. Only the first `close` counts the dropped items.
-        if (wasCancelled) close()
+        // `cancel` sets its flag before it closes the cursor, and this thread may come between the two. `cancel` then
+        // counts the unclaimed items.
+        return !wasCancelled
     }
 
     fun everyone(): List<Participant> {

@@ -35,6 +35,9 @@ internal class Participant(val thread: Thread) {
     /** The system's number of the thread, or -1 if unknown. */
     var threadNumber = -1L
 
+    /** Number of items that this thread claimed and did not begin. Only the thread itself uses it. */
+    var dropped = 0
+
     // This thread's measurements. Only the thread itself uses these fields.
     var items = 0
     var itemsNs = 0L
