@@ -244,7 +244,8 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Runs one task of the site on another thread. The future completes when the task does not run any more. `cancel`
-     * of the future drops a task that has not begun, and `cancel(true)` interrupts a running one.
+     * of the future drops a task that has not begun, and `cancel(true)` interrupts a running one. On an ordered site,
+     * the next task may begin before the future completes, so a dependent stage may wait for that task.
      *
      * @throws java.util.concurrent.RejectedExecutionException after a shutdown. A later `shutdownNow` cancels the
      *   future of a task that has not begun, and also returns the task
@@ -304,9 +305,9 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
      */
     override fun shutdownNow(): MutableList<Runnable> {
         runner.shutdown()
-        val left = singles.stop()
+        val dropped = singles.stop()
         runner.stop()
-        return left.toMutableList()
+        return Singles.settled(dropped)
     }
 
     override fun isShutdown(): Boolean = runner.lifecycle.isShut

@@ -51,7 +51,7 @@ internal class SiteExecutor(private val site: Site, private val singles: Singles
     override fun shutdownNow(): MutableList<Runnable> {
         lifecycle.shut()
         stopped = true
-        return Singles.stop(mine).map { it.task }.toMutableList()
+        return Singles.settled(Singles.stop(mine))
     }
 
     override fun isShutdown(): Boolean = lifecycle.isShut

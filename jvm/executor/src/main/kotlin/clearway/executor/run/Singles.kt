@@ -65,10 +65,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
     @Volatile private var stopped = false
 
-    /** Drops the tasks that have not begun, and interrupts the others. Returns the dropped ones. */
-    fun stop(): List<Runnable> {
+    /** Drops the tasks that have not begun, and interrupts the others. Returns the dropped ones: see [settled]. */
+    fun stop(): List<Single> {
         stopped = true
-        return stop(all).map { it.task }
+        return stop(all)
     }
 
     private fun threadsFor(site: Site) = if (site.needsElastic) runner.elastic else runner.workers
@@ -80,6 +80,15 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
         @Volatile private var me: Participant? = null
 
         override fun run() {
+            try {
+                runTask()
+            } finally {
+                if (settles) settle()
+            }
+        }
+
+        /** Runs the task if it was not dropped. The caller then calls [settle] if [settles] is true. */
+        fun runTask() {
             val mine = Participant(Thread.currentThread())
             me = mine
             if (!state.compareAndSet(WAITS, RUNS)) return
@@ -140,7 +149,10 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             )
         }
 
-        /** Drops the task if it has not begun; it then never begins. Returns whether it was dropped. */
+        /**
+         * Drops the task if it has not begun; it then never begins. Returns whether it was dropped. The caller then
+         * calls [settle].
+         */
         fun drop(): Boolean = endAs(DROPPED)
 
         /** Interrupts the task if it runs. */
@@ -166,7 +178,17 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             if (state.get() == RUNS) counts.ended.increment()
             ended?.invoke(this)
             runner.lifecycle.leave()
-            // Comes last, because a dependent of the future may wait for the executor's end.
+        }
+
+        /** Whether the task was run, and has a future. */
+        val settles: Boolean
+            get() = task is TaskFuture<*> && state.get() == RUNS
+
+        /**
+         * Completes the task's future, if it has one. Call it last, after the task has ended, without a lock: a stage
+         * that depends on the future may wait for other tasks or for the executor's end.
+         */
+        fun settle() {
             (task as? TaskFuture<*>)?.settle()
         }
     }
@@ -202,34 +224,48 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
          * futures of the tasks are cancelled, because their callers would otherwise wait for ever.
          */
         private fun lose() {
+            val lost = ArrayList<Single>()
             var ended = 0
             while (true) {
                 val single = waiting.poll() ?: break
                 ended++
-                if (single.lose()) (single.task as? Future<*>)?.cancel(false)
+                if (single.lose()) lost += single
             }
-            lock.release(waiter)
-            if (count.addAndGet(-ended) > 0) lock.acquire(waiter)
+            endTurn(ended)
+            for (single in lost) {
+                (single.task as? Future<*>)?.cancel(false)
+                single.settle()
+            }
         }
 
         override fun run() {
             var served = 0
             waiter.owner = Thread.currentThread()
             while (true) {
+                val single = waiting.poll()
                 try {
-                    waiting.poll()?.run()
+                    single?.runTask()
                 } catch (thrown: Throwable) {
                     uncaught(thrown)
                 }
+                // A stage that depends on the task's future may wait for other work of the site. So the turn ends
+                // before the future completes.
+                val settles = single?.settles == true
                 // Other work may wait for the lock or for this thread. After its turn, the queue asks for the lock
                 // again. That work then comes first.
-                if (count.get() == 1 || ++served >= AT_A_TIME) {
-                    lock.release(waiter)
-                    if (count.decrementAndGet() > 0) lock.acquire(waiter)
+                if (settles || count.get() == 1 || ++served >= AT_A_TIME) {
+                    endTurn(1)
+                    if (settles) single?.settle()
                     return
                 }
                 count.decrementAndGet()
             }
+        }
+
+        /** Passes the site's lock on, after `ended` tasks. Asks for the lock again if more tasks wait. */
+        private fun endTurn(ended: Int) {
+            lock.release(waiter)
+            if (count.addAndGet(-ended) > 0) lock.acquire(waiter)
         }
     }
 
@@ -239,12 +275,19 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
         /**
          * Drops the tasks that have not begun, then interrupts the others. In the other order, a task could begin
-         * before it is dropped.
+         * before it is dropped. Returns the dropped ones. The caller passes them to [settled] when it has stopped all
+         * other work, too.
          */
         fun stop(singles: Collection<Single>): List<Single> {
             val dropped = singles.filter { it.drop() }
             for (single in singles) single.interrupt()
             return dropped
+        }
+
+        /** Completes the futures of dropped tasks. Returns the tasks. */
+        fun settled(dropped: List<Single>): MutableList<Runnable> {
+            for (single in dropped) single.settle()
+            return dropped.mapTo(ArrayList()) { it.task }
         }
 
         private const val SHUT = "the executor is shut down"

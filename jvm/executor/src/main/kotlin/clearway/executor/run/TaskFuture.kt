@@ -40,7 +40,9 @@ internal class TaskFuture<R>(private val call: Callable<R>) : CompletableFuture<
         if (isDone) return isCancelled
         cancelled = true
         val mine = single
-        if (mine != null && !mine.drop() && mayInterruptIfRunning) mine.interrupt()
+        if (mine != null) {
+            if (mine.drop()) settle() else if (mayInterruptIfRunning) mine.interrupt()
+        }
         return !isDone || isCancelled
     }
 }
