@@ -72,6 +72,19 @@ class HardCasesTest {
     }
 
     @Test
+    fun `items that wait for each other finish with one processor and one elastic thread`() {
+        AdaptiveExecutor(processors = 1, elasticMax = 1).use { small ->
+            val begun = AtomicInteger()
+            small.runAll(small.site("spins"), 3) {
+                begun.incrementAndGet()
+                while (begun.get() < 3) if (Thread.interrupted()) throw InterruptedException() else Thread.onSpinWait()
+            }
+            val barrier = CyclicBarrier(3)
+            small.runAll(small.site("sleeps"), 3) { barrier.await() }
+        }
+    }
+
+    @Test
     fun `nested batches finish and run each item once`() {
         val inner = executor.site("inner")
         val innermost = executor.site("innermost")

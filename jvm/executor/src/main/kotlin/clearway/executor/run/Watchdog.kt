@@ -138,8 +138,12 @@ internal class Watchdog(
     private fun sampleBatch(batch: Batch, now: Long, idle: Int, collected: Boolean) {
         var sleeping = 0
         var awake = 0
+        var left = 0
         for (one in batch.everyone()) {
-            if (!one.isActive) continue
+            if (!one.isActive) {
+                left++
+                continue
+            }
             if (sleeps(one, now, collected)) sleeping++ else awake++
             val item = one.item
             if (item == one.sampledItem && one.behind > 0) batch.takeBackFrom(one)
@@ -147,7 +151,7 @@ internal class Watchdog(
         }
         val growth = batch.growth ?: Growth(costs.now).also { batch.growth = it }
         if (sleeping > 0) batch.slept = true
-        val next = growth.next(BatchSample(batch.waiting, sleeping, awake, idle))
+        val next = growth.next(BatchSample(batch.waiting, sleeping, awake, idle, left))
         if (next.threads == 0) return
         batch.hasExtraThreads = true
         more(batch, next.threads, next.elastic)
