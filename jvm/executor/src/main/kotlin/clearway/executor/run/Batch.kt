@@ -207,9 +207,9 @@ internal class Batch(
 
     private fun runBulk(me: Participant, first: Int, claimedEnd: Int) {
         me.begin(first, claimedEnd)
-        if (wasCancelled) {
-            // This chunk was claimed before `cancel` closed the cursor, and begun after `cancel` took the chunks back.
-            // So it is dropped here.
+        if (wasCancelled || hasFailed) {
+            // This chunk was claimed before `cancel` or `failed` closed the cursor, and begun after it took the chunks
+            // back. So it is dropped here.
             me.dropped += me.giveUp(first)
             return
         }
@@ -235,11 +235,13 @@ internal class Batch(
     }
 
     /**
-     * Records the exception of an item that `me` ran. An InterruptedException on the caller's thread means that the
-     * item has consumed an interrupt of the caller. So it also cancels the batch, which interrupts the other threads.
+     * Records the exception of an item that `me` ran, and drops the items that have not begun. An InterruptedException
+     * on the caller's thread means that the item has consumed an interrupt of the caller. So it also cancels the batch,
+     * which interrupts the other threads.
      */
     private fun failed(me: Participant, thrown: Throwable) {
         fail(thrown)
+        if (plan.bulk) dropChunks(except = me)
         if (thrown is InterruptedException && me === caller) cancel(null)
     }
 

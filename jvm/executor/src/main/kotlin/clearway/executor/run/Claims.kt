@@ -60,9 +60,18 @@ internal abstract class Claims(size: Int, alone: Boolean, clock: Clock) : Comple
         // which would not be interrupted.
         close()
         for (one in everyone()) {
-            one.recall()?.let { finish(it.last - it.first + 1) }
+            dropChunk(one)
             one.interrupt()
         }
+    }
+
+    /** Drops the items that the other threads have claimed but not begun. Call it after [close]. */
+    protected fun dropChunks(except: Participant) {
+        for (one in everyone()) if (one !== except) dropChunk(one)
+    }
+
+    private fun dropChunk(one: Participant) {
+        one.recall()?.let { finish(it.last - it.first + 1) }
     }
 
     override fun close() {

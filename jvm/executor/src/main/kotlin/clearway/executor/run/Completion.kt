@@ -17,6 +17,11 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
     @Volatile private var sharing = 0
     @Volatile private var waiter: Thread? = null
     private var failure: Throwable? = null
+    /** Whether an item has failed. */
+    @Volatile
+    protected var hasFailed: Boolean = false
+        private set
+
     @Volatile
     var wasCancelled: Boolean = false
         private set
@@ -63,6 +68,7 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
             val first = failure
             if (first == null) failure = thrown else if (first !== thrown) first.addSuppressed(thrown)
         }
+        hasFailed = true
         close()
     }
 
