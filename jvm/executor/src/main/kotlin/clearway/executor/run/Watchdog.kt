@@ -72,26 +72,44 @@ internal class Watchdog(
     }
 
     private fun run() {
+        try {
+            watch()
+        } finally {
+            // If an error ended the thread, the next batch starts another one.
+            synchronized(this) {
+                thread = null
+                asleep = true
+            }
+        }
+    }
+
+    private fun watch() {
         var quiet = 0
         while (!stopped) {
             LockSupport.parkNanos(this, TICK_NS shl minOf(quiet / QUIET_SAMPLES, SLOWEST))
             Thread.interrupted()
-            quiet = if (sampledSafely()) 0 else quiet + 1
+            quiet = if (safely(otherwise = false, ::sample)) 0 else quiet + 1
             if (quiet < QUIET_SAMPLES * (SLOWEST + 1)) continue
             quiet = 0
             asleep = true
-            if (registry.running().isNotEmpty() || relieved()) asleep = false
-            while (asleep && !stopped) LockSupport.park(this)
+            if (safely(otherwise = true, ::findsWork)) asleep = false
+            while (asleep && !stopped) {
+                LockSupport.park(this)
+                Thread.interrupted() // An interrupt must not turn the wait into a spin.
+            }
         }
     }
 
-    /** Calls [sample] and returns its result. An exception from it does not stop later samples. */
-    private fun sampledSafely(): Boolean =
+    /** Whether a batch runs or jobs wait. */
+    private fun findsWork(): Boolean = registry.running().isNotEmpty() || relieved()
+
+    /** Calls `look` and returns its result. If it throws, returns `otherwise`, and the watchdog goes on. */
+    private inline fun safely(otherwise: Boolean, look: () -> Boolean): Boolean =
         try {
-            sample()
+            look()
         } catch (thrown: Throwable) {
             uncaught(thrown)
-            false
+            otherwise
         }
 
     /**

@@ -137,14 +137,30 @@ internal class Workers(
         }
 
         override fun run() {
+            var isCounted = true
             try {
                 while (true) {
                     val job = jobs.poll() ?: spin()
-                    if (job != null) runOne(job) else if (!waitForMore()) return
+                    if (job != null) runOne(job)
+                    else if (!waitForMore()) {
+                        isCounted = false
+                        return
+                    }
                 }
             } finally {
                 all -= this
+                if (isCounted) giveUpPlace()
             }
+        }
+
+        /**
+         * Lets another thread take this thread's place, after an error such as an OutOfMemoryError outside of a job.
+         * If jobs wait, the watchdog moves them to other threads, unless the next job starts a thread before.
+         */
+        private fun giveUpPlace() {
+            free.remove(this)
+            count.decrementAndGet()
+            if (!jobs.isEmpty()) onAllBusy()
         }
 
         private fun runOne(job: Runnable) {

@@ -5,7 +5,10 @@ import clearway.executor.host.Clock
 import clearway.executor.model.Costs
 import clearway.executor.model.Placement
 import clearway.executor.model.Plan
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import kotlin.concurrent.thread
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
@@ -133,5 +136,50 @@ class WatchdogTest {
     fun `a thread that the collector stops is not asleep`() {
         val batch = runSampled(samples = 50) { clock.collected++ }
         assertFalse(batch.slept)
+    }
+
+    /**
+     * Starts a watchdog on a thread of its own. It finds nothing in 64 samples and then looks once more before it
+     * sleeps. Calls `look` with the number of each look, from 1.
+     */
+    private fun started(look: (Int) -> Unit): Watchdog {
+        val looks = AtomicInteger()
+        val relieve = {
+            look(looks.incrementAndGet())
+            false
+        }
+        val own = Watchdog(registry, clock, LiveCosts(Costs(processors = 2), clock), relieve) { _, _, _ -> }
+        own.arm()
+        return own
+    }
+
+    @Test
+    fun `the watchdog goes on when its last look before the sleep throws`() {
+        val goesOn = CountDownLatch(1)
+        val own = started { look ->
+            if (look == LAST_LOOK) {
+                Thread.currentThread().setUncaughtExceptionHandler { _, _ -> }
+                throw StackOverflowError("broken")
+            }
+            if (look > LAST_LOOK) goesOn.countDown()
+        }
+        assertTrue(goesOn.await(1, TimeUnit.MINUTES))
+        own.stop()
+    }
+
+    @Test
+    fun `the sleeping watchdog clears an interrupt, and does not spin`() {
+        val sleeps = CompletableFuture<Thread>()
+        val own = started { look -> if (look == LAST_LOOK) sleeps.complete(Thread.currentThread()) }
+        val thread = sleeps.get(1, TimeUnit.MINUTES)
+        thread.interrupt()
+        while (thread.isInterrupted) if (Thread.interrupted()) throw InterruptedException() else Thread.onSpinWait()
+        own.stop()
+        thread.join()
+    }
+
+    private companion object {
+        /** Number of the look before the sleep, after 64 samples. */
+        const val LAST_LOOK = 65
     }
 }
