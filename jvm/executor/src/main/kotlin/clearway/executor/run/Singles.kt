@@ -123,10 +123,13 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
             try {
                 task.run()
             } finally {
-                val wallNs = clock.nanoTime() - startNs
-                if (isMeasured) learn(wallNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
-                else site.reportUnmeasured(wallNs)
-                context.leave(scope)
+                try {
+                    val wallNs = clock.nanoTime() - startNs
+                    if (isMeasured) learn(wallNs, if (cpuNs < 0) -1 else clock.threadCpuNs() - cpuNs)
+                    else site.reportUnmeasured(wallNs)
+                } finally {
+                    context.leave(scope)
+                }
             }
         }
 
