@@ -301,7 +301,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
 
     /**
      * Refuses new work, interrupts running work, ends batches with a `CancellationException`, and returns the tasks
-     * that have not started.
+     * that have not started. Those of an ordered site are in the order of submission.
      */
     override fun shutdownNow(): MutableList<Runnable> {
         runner.shutdown()

@@ -5,7 +5,7 @@ import clearway.executor.run.Lifecycle
 import clearway.executor.run.Singles
 import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.Callable
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.FutureTask
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.RunnableFuture
@@ -20,7 +20,7 @@ internal class SiteTask<T>(call: Callable<T>, val task: Any) : RunnableFuture<T>
  */
 internal class SiteExecutor(private val site: Site, private val singles: Singles) : AbstractExecutorService() {
     private val lifecycle = Lifecycle()
-    private val mine = ConcurrentLinkedQueue<Singles.Single>()
+    private val mine: MutableSet<Singles.Single> = ConcurrentHashMap.newKeySet()
     @Volatile private var stopped = false
 
     override fun execute(task: Runnable) {
@@ -42,7 +42,7 @@ internal class SiteExecutor(private val site: Site, private val singles: Singles
     private fun refusal() = RejectedExecutionException("the executor of site ${site.name} is shut down")
 
     private fun ended(single: Singles.Single) {
-        mine.remove(single)
+        mine -= single
         lifecycle.leave()
     }
 

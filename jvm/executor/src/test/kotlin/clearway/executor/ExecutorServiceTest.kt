@@ -116,4 +116,28 @@ class OrderedSiteExecutorServiceTest : ExecutorServiceContract() {
         futures.forEach { it.get() }
         assertEquals((0 until 1_000).toList(), seen)
     }
+
+    /** Checks that `stop` returns the waiting tasks of the site in submission order. */
+    private fun assertOrder(stop: () -> List<Runnable>) {
+        val begun = CountDownLatch(1)
+        service.execute {
+            begun.countDown()
+            CountDownLatch(1).await()
+        }
+        begun.await()
+        val ran = ArrayList<Int>()
+        val tasks = List(100) { n -> Runnable { ran += n } }
+        tasks.forEach(service::execute)
+        assertEquals(tasks, stop())
+    }
+
+    @Test
+    fun `shutdownNow of an ordered site's executor returns the waiting tasks in submission order`() = assertOrder {
+        service.shutdownNow()
+    }
+
+    @Test
+    fun `shutdownNow of the executor returns an ordered site's waiting tasks in submission order`() = assertOrder {
+        executor.shutdownNow()
+    }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicLong
 
 /**
  * Runs single tasks. A task runs on a CPU worker, or on an elastic thread (an extra thread, for work that blocks) if
@@ -21,6 +22,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     private val all: MutableSet<Single> = ConcurrentHashMap.newKeySet()
     val counts = TaskCounts()
     private val orderedQueues = ConcurrentHashMap<Site, OrderedQueue>()
+    private val numbers = AtomicLong()
 
     fun execute(site: Site, task: Runnable): Unit = start(single(site, task, null))
 
@@ -77,6 +79,11 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
     inner class Single(val site: Site, val task: Runnable, private val ended: ((Single) -> Unit)?) : Runnable {
         private val state = AtomicInteger(WAITS)
         private val context = Context(site.options.locals)
+        /**
+         * Position in the order of submission. 0 for a task of the executor itself whose site has no order: counting
+         * all tasks would cost an atomic operation on a field that all threads share.
+         */
+        val number: Long = if (site.lock == null && ended == null) 0 else numbers.incrementAndGet()
         @Volatile private var me: Participant? = null
 
         override fun run() {
@@ -278,11 +285,11 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
 
         /**
          * Drops the tasks that have not begun, then interrupts the others. In the other order, a task could begin
-         * before it is dropped. Returns the dropped ones. The caller passes them to [settled] when it has stopped all
-         * other work, too.
+         * before it is dropped. Returns the dropped ones, by their numbers. The caller passes them to [settled] when it
+         * has stopped all other work, too.
          */
         fun stop(singles: Collection<Single>): List<Single> {
-            val dropped = singles.filter { it.drop() }
+            val dropped = singles.filter { it.drop() }.sortedBy { it.number }
             for (single in singles) single.interrupt()
             return dropped
         }
