@@ -5,6 +5,7 @@ import clearway.executor.AdaptiveExecutor
 import clearway.executor.ItemResult
 import clearway.executor.Site
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.RejectedExecutionException
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.currentCoroutineContext
@@ -20,8 +21,9 @@ import kotlinx.coroutines.withContext
  * Cancelling the coroutine ends the batch: no further item begins, and the threads in items are interrupted. The
  * function throws CancellationException when they have left their items.
  *
- * @throws java.util.concurrent.RejectedExecutionException after a shutdown of the executor
- * @throws java.util.concurrent.CancellationException if the coroutine was cancelled, or `shutdownNow` ended the batch
+ * @throws RejectedExecutionException after a shutdown of the executor, if `shutdownNow` ended the batch, or if an item
+ *   threw CancellationException: only the coroutine's own cancellation ends it with that exception
+ * @throws java.util.concurrent.CancellationException if the coroutine was cancelled
  */
 public suspend fun <T, R> AdaptiveExecutor.awaitMapAll(site: Site, items: List<T>, transform: (T) -> R): List<R> {
     currentCoroutineContext().ensureActive()
@@ -32,8 +34,9 @@ public suspend fun <T, R> AdaptiveExecutor.awaitMapAll(site: Site, items: List<T
  * Calls `transform` for every item as one batch, and returns how each item ended, in the order of the items. A failure
  * of an item ends nothing else. Otherwise it works as [awaitMapAll] does.
  *
- * @throws java.util.concurrent.RejectedExecutionException after a shutdown of the executor
- * @throws java.util.concurrent.CancellationException if the coroutine was cancelled, or `shutdownNow` ended the batch
+ * @throws RejectedExecutionException after a shutdown of the executor, if `shutdownNow` ended the batch, or if an item
+ *   threw CancellationException: only the coroutine's own cancellation ends it with that exception
+ * @throws java.util.concurrent.CancellationException if the coroutine was cancelled
  */
 public suspend fun <T, R> AdaptiveExecutor.awaitSettleAll(
     site: Site,
@@ -49,15 +52,19 @@ public suspend fun <T, R> AdaptiveExecutor.awaitSettleAll(
  * cannot suspend. Cancelling the coroutine drops a task that has not begun and interrupts a running one; the function
  * throws CancellationException when `block` does not run any more.
  *
- * @throws java.util.concurrent.RejectedExecutionException after a shutdown of the executor
- * @throws java.util.concurrent.CancellationException if the coroutine was cancelled, or `shutdownNow` dropped the task
+ * @throws RejectedExecutionException after a shutdown of the executor, if `shutdownNow` dropped the task, or if `block`
+ *   threw CancellationException
+ * @throws java.util.concurrent.CancellationException if the coroutine was cancelled
  */
 public suspend fun <R> AdaptiveExecutor.awaitCall(site: Site, block: () -> R): R {
     currentCoroutineContext().ensureActive()
     return awaitEnd(callAsync(site, block))
 }
 
-/** Waits for a future. If the coroutine is cancelled, cancels the future and waits for its end. */
+/**
+ * Waits for a future. If the coroutine is cancelled, cancels the future and waits for its end. A coroutine ends
+ * silently with a CancellationException, so a future that was cancelled elsewhere throws another exception.
+ */
 private suspend fun <R> awaitEnd(future: CompletableFuture<R>): R {
     try {
         return future.await()
@@ -65,6 +72,7 @@ private suspend fun <R> awaitEnd(future: CompletableFuture<R>): R {
         // `await` returns at once when the coroutine is cancelled. Items may still run.
         future.cancel(true)
         withContext(NonCancellable) { future.handle { _, _ -> }.await() }
-        throw cancelled
+        currentCoroutineContext().ensureActive()
+        throw RejectedExecutionException("the work was cancelled, but its coroutine was not", cancelled)
     }
 }

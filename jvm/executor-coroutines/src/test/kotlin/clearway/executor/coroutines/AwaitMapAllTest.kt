@@ -5,6 +5,7 @@ import clearway.executor.AdaptiveExecutor
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
+import kotlin.concurrent.thread
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
@@ -110,5 +111,27 @@ class AwaitMapAllTest {
         assertThrows(RejectedExecutionException::class.java) {
             runBlocking { executor.awaitMapAll(site, listOf(1)) { it } }
         }
+    }
+
+    @Test
+    fun `a coroutine that goes on gets no CancellationException when shutdownNow or an item cancels its work`() {
+        val begun = CountDownLatch(1)
+        val stops = thread {
+            begun.await()
+            executor.shutdownNow()
+        }
+        val work: List<suspend () -> Any?> =
+            listOf(
+                { executor.awaitMapAll(site, listOf(1)) { throw CancellationException("the item's") } },
+                { executor.awaitCall(site) { throw CancellationException("the block's") } },
+                {
+                    executor.awaitMapAll(site, listOf(1)) {
+                        begun.countDown()
+                        CountDownLatch(1).await()
+                    }
+                },
+            )
+        for (each in work) assertThrows(RejectedExecutionException::class.java) { runBlocking { each() } }
+        stops.join()
     }
 }

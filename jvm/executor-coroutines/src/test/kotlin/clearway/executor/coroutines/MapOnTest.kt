@@ -2,6 +2,7 @@
 package clearway.executor.coroutines
 
 import clearway.executor.AdaptiveExecutor
+import clearway.executor.SiteOptions
 import java.io.IOException
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.RejectedExecutionException
@@ -20,6 +21,7 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.runInterruptible
+import kotlinx.coroutines.yield
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
@@ -139,6 +141,29 @@ class MapOnTest {
         executor.shutdown()
         for (mapped in flowOf(1).both { it }) {
             assertThrows(RejectedExecutionException::class.java) { runBlocking { mapped.toList() } }
+        }
+    }
+
+    @Test
+    fun `a flow fails, and does not end early, when shutdownNow drops its tasks`() {
+        for (number in 0..1) {
+            val own = AdaptiveExecutor(processors = 2, elasticMax = 2)
+            val ordered = own.site("ordered", SiteOptions().ordered())
+            val begun = CountDownLatch(1)
+            own.callAsync(ordered) {
+                begun.countDown()
+                CountDownLatch(1).await()
+            }
+            begun.await()
+            val source = flow {
+                emit(1)
+                repeat(10) { yield() } // Coroutines of the same thread submit the task, which waits for its turn.
+                assertEquals(1L, own.status().tasksWaiting)
+                own.shutdownNow()
+            }
+            val mapped = listOf(source.mapOn(own, ordered) { it }, source.mapOnAsFinished(own, ordered) { it })[number]
+            assertThrows(RejectedExecutionException::class.java) { runBlocking { mapped.toList() } }
+            own.close()
         }
     }
 
