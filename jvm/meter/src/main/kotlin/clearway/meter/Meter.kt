@@ -40,7 +40,8 @@ public object Meter {
      * late, such as garbage collections, which explain the stalls. The report does not include that 0.1 s.
      *
      * Do not call it on the watched thread, which would wait for itself. An interrupt ends the caller's wait with an
-     * `InterruptedException`, but does not stop the function.
+     * `InterruptedException`, but does not stop the function. If the executor's `execute` blocks the meter, the
+     * exception comes after one or two seconds.
      *
      * @throws Exception the exception of the function, as the same object
      * @throws java.util.concurrent.RejectedExecutionException if the executor rejects tasks

@@ -31,8 +31,10 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
     /**
      * Stops watching. Blocks for some ms until the meter's thread has ended, and until the function of
      * [MeterOptions.onStall] has returned for the remaining stalls. If that function needs more than a second, this
-     * function interrupts it, drops the stalls that still wait for it, and returns. [report] returns the final report
-     * afterwards. A second call does nothing. The function of `onStall` may call it, and does not wait for itself.
+     * function interrupts it, drops the stalls that still wait for it, and returns. If the executor's `execute` blocks
+     * the meter's thread, this function interrupts that thread after a second, and returns after at most one more.
+     * [report] returns the final report afterwards. A second call does nothing. The function of `onStall` may call it,
+     * and does not wait for itself.
      */
     override fun close() {
         synchronized(closing) { if (last == null) last = watcher.report(watcher.stop()) }

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
+import kotlin.concurrent.thread
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
@@ -113,6 +114,28 @@ class ForeignCodeTest {
                 }
             }
         }
+
+    @Test
+    fun `an interrupt ends measure when the executor's execute blocks the meter`() {
+        val blocks = CountDownLatch(1)
+        val outcome = CompletableFuture<Throwable?>()
+        val caller = thread {
+            outcome.complete(
+                runCatching {
+                        Meter.measure(
+                            Executor {
+                                blocks.countDown()
+                                CountDownLatch(1).await()
+                            }
+                        ) {}
+                    }
+                    .exceptionOrNull()
+            )
+        }
+        blocks.await()
+        caller.interrupt()
+        assertTrue(outcome.get(1, TimeUnit.MINUTES) is InterruptedException)
+    }
 
     @Test
     fun `the meter measures an executor that calls the meter`() {

@@ -210,7 +210,12 @@ internal class HeartbeatMonitor(
     /** Ends the watch because `who` threw. The report names `who` and the exception's class. */
     fun failed(who: String, thrown: Throwable) {
         failure = thrown
-        refusal = "$who threw ${thrown.javaClass.name}"
+        if (refusal == null) refusal = "$who threw ${thrown.javaClass.name}"
+    }
+
+    /** Records for the report that the thread that ticks does not end. Any thread may call it. */
+    fun hangs() {
+        if (refusal == null) refusal = "the executor's execute does not return"
     }
 
     private fun sample(sent: Beat) {

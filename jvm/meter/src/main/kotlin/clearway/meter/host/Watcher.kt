@@ -13,6 +13,7 @@ import java.time.Instant
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.LockSupport
 import java.util.function.Consumer
 
@@ -27,6 +28,8 @@ internal class Watcher(
     beatMs: Double,
     marks: Marks,
     onStall: Consumer<in Stall>?,
+    /** Maximum time in ms for which [stop] waits for the meter's thread, before and after it interrupts that thread. */
+    private val stopMs: Long = STOP_MS,
 ) {
     private val recorder: Recorder =
         Recorder(
@@ -52,6 +55,8 @@ internal class Watcher(
     private val delivery = onStall?.let { StallDelivery(it) }
     @Volatile private var runStarted = Instant.EPOCH
     @Volatile private var stopped = false
+    /** Whether the meter's thread did not end in time. It then finishes the monitor itself when it ends. */
+    @Volatile private var hangs = false
     private val thread = Thread(::run, "clearway-meter").apply { isDaemon = true }
     /** Opens when the meter's thread ticks no more. */
     private val ended = CountDownLatch(1)
@@ -80,6 +85,8 @@ internal class Watcher(
             collections?.close()
             ended.countDown()
         }
+        // If `stop` has interrupted this thread, the interrupt caused the failure.
+        if (hangs) return finish(MeterClock.nowMs())
         // The handler of uncaught exceptions is code of the app and may hang, so it is called last.
         monitor.failure?.let(::uncaught)
     }
@@ -131,18 +138,21 @@ internal class Watcher(
 
     /**
      * Stops the meter's thread, and explains the remaining stalls, including one that still continues. Waits until that
-     * thread has ended, which usually takes some ms. On the meter's own thread, does not wait. Returns the time of the
-     * stop. A second call is harmless.
+     * thread has ended, which usually takes some ms. If the executor's `execute` blocks that thread, interrupts it
+     * after [stopMs], and waits at most as long again. On the meter's own thread, does not wait. Returns the time of
+     * the stop. A second call is harmless.
      */
     fun stop(): Double {
         stopped = true
         LockSupport.unpark(thread)
         val atMs = MeterClock.nowMs()
-        if (Thread.currentThread() !== thread) joined()
-        monitor.finish(atMs)
+        if (Thread.currentThread() === thread || hasEnded()) finish(atMs)
         explain(atMs)
         return atMs
     }
+
+    /** Finishes the monitor. The thread of the meter and another thread may call it at the same time. */
+    private fun finish(atMs: Double): Unit = synchronized(ended) { monitor.finish(atMs) }
 
     /**
      * Waits until `onStall` has returned for all stalls, for a limited time. Call it after [stop], without a lock: the
@@ -152,17 +162,34 @@ internal class Watcher(
         delivery?.close()
     }
 
-    /** Waits until the meter's thread ticks no more. Until then, only that thread may tick or finish the monitor. */
-    private fun joined() {
+    /**
+     * Waits until the meter's thread ticks no more, for a limited time. Returns whether it has ended. Until then, only
+     * that thread may tick or finish the monitor.
+     */
+    private fun hasEnded(): Boolean {
+        if (hangs) return ended.count == 0L
+        if (joined()) return true
+        hangs = true
+        monitor.hangs()
+        thread.interrupt()
+        return joined()
+    }
+
+    /** Waits at most [stopMs] for the end of the meter's thread. An interrupt of the caller is kept for later. */
+    private fun joined(): Boolean {
+        val untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(stopMs)
         var interrupted = false
         while (ended.count > 0) {
+            val leftNs = untilNs - System.nanoTime()
+            if (leftNs <= 0) break
             try {
-                ended.await()
+                ended.await(leftNs, TimeUnit.NANOSECONDS)
             } catch (_: InterruptedException) {
                 interrupted = true
             }
         }
         if (interrupted) Thread.currentThread().interrupt()
+        return ended.count == 0L
     }
 
     private fun sources(): List<SourceState> {
@@ -178,5 +205,7 @@ internal class Watcher(
         const val SETTLE_MS: Double = 100.0
         /** Error, in ms, of a stall whose start and end were read from the clock. */
         private const val CLOCK_ERROR_MS = 0.001
+        /** Default of `stopMs`: long for an executor's `execute`, short for a person who waits for a program's end. */
+        private const val STOP_MS = 1_000L
     }
 }
