@@ -17,13 +17,18 @@ internal fun interface Threads {
      */
     fun offer(job: Runnable)
 
+    /** Whether a further job would get a thread at once. May change at any time. */
+    val hasRoom: Boolean
+        get() = true
+
     /** Sets a function that is called for each job that finds all threads busy. */
     fun whenAllBusy(onAllBusy: () -> Unit) {}
 
     /**
      * Samples the threads once, and moves the oldest job to `others` if the threads are stuck. There are two such
      * cases. No thread took the job since the last sample, and all threads wait, possibly for that job. Or no thread
-     * took it for many samples. Returns whether jobs wait. Only one thread at a time may call it.
+     * took it for many samples. Moves no job if `others` have no thread for it. Returns whether jobs wait. Only one
+     * thread at a time may call it.
      */
     fun relieve(others: Threads): Boolean = false
 
@@ -76,7 +81,7 @@ internal class Workers(
         // Waits longer if a thread is RUNNABLE, because it may make progress. A thread that hangs in a system call is
         // RUNNABLE, too, so this wait has a limit.
         val wait = same && all.all { it.state != Thread.State.RUNNABLE }
-        if (!wait && unchangedSamples < patience) return true
+        if (!others.hasRoom || (!wait && unchangedSamples < patience)) return true
         if (!wait) patience = minOf(patience * 2, PATIENCE_MAX)
         unchangedSamples = 0
         if (jobs.remove(first))
@@ -88,6 +93,9 @@ internal class Workers(
             }
         return true
     }
+
+    override val hasRoom: Boolean
+        get() = count.get() < max || !free.isEmpty()
 
     /** Number of existing threads. */
     val size: Int
@@ -154,8 +162,8 @@ internal class Workers(
         }
 
         /**
-         * Lets another thread take this thread's place, after an error such as an OutOfMemoryError outside of a job.
-         * If jobs wait, the watchdog moves them to other threads, unless the next job starts a thread before.
+         * Lets another thread take this thread's place, after an error such as an OutOfMemoryError outside of a job. If
+         * jobs wait, the watchdog moves them to other threads, unless the next job starts a thread before.
          */
         private fun giveUpPlace() {
             free.remove(this)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.FutureTask
 import java.util.concurrent.TimeUnit
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.condition.EnabledForJreRange
 import org.junit.jupiter.api.condition.JRE
@@ -27,5 +29,36 @@ class WorkersTest {
         assertEquals(0, workers.size)
         assertEquals(1, threadOf(workers).let { workers.size })
         workers.stop()
+    }
+
+    /** Blocks the only thread of `workers` until the returned latch opens. */
+    private fun block(workers: Workers): CountDownLatch {
+        val begun = CountDownLatch(1)
+        val release = CountDownLatch(1)
+        workers.offer {
+            begun.countDown()
+            release.await()
+        }
+        begun.await()
+        return release
+    }
+
+    @Test
+    fun `a job of stuck workers moves to other threads if they have room, and otherwise waits for its own workers`() {
+        val others = Workers("other", max = 1, stayNs = TimeUnit.SECONDS.toNanos(20), spinNs = 0)
+        val own = block(workers)
+        val moved = FutureTask { Thread.currentThread().name }
+        workers.offer(moved)
+        while (!moved.isDone) workers.relieve(others)
+        assertEquals("other-1", moved.get())
+        val other = block(others)
+        val waiting = FutureTask { Thread.currentThread().name }
+        workers.offer(waiting)
+        repeat(1_000) { assertTrue(workers.relieve(others)) }
+        own.countDown()
+        assertEquals("one-1", waiting.get(1, TimeUnit.MINUTES))
+        other.countDown()
+        workers.stop()
+        others.stop()
     }
 }
