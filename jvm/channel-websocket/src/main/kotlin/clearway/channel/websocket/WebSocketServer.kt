@@ -7,8 +7,8 @@ import clearway.channel.transport.CloseReason
 import java.net.URI
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.Executors
 import java.util.concurrent.ScheduledExecutorService
+import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.function.Consumer
 import org.eclipse.jetty.http.HttpHeader
@@ -29,15 +29,14 @@ import org.eclipse.jetty.websocket.server.WebSocketUpgradeHandler
  * 127.0.0.1, refuses pages of other origins and requires a token. The server owns threads until [close].
  */
 public class WebSocketServer
-private constructor(private val rules: WebSocketServerOptions, private val onConnect: Consumer<ChannelTransport>) :
-    AutoCloseable {
+internal constructor(
+    private val rules: WebSocketServerOptions,
+    private val onConnect: Consumer<ChannelTransport>,
+    private val timers: ScheduledExecutorService = timerThread(),
+) : AutoCloseable {
     private val server = Server(QueuedThreadPool().apply { isDaemon = true })
     private val connector = ServerConnector(server, 1, 1)
     private val open = ConcurrentHashMap.newKeySet<JettySocket>()
-    private val pings: ScheduledExecutorService =
-        Executors.newSingleThreadScheduledExecutor { task ->
-            Thread(task, "clearway-channel-pings").apply { isDaemon = true }
-        }
 
     /** The address for clients, such as "ws://127.0.0.1:1234/". */
     public val uri: URI
@@ -51,9 +50,10 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     public val connections: Int
         get() = open.size
 
-    private fun start() {
+    internal fun start() {
         connector.host = rules.host
         connector.port = rules.port
+        connector.addEventListener(HandshakeLimit(timers, rules.handshakeMs))
         server.addConnector(connector)
         val context = ContextHandler("/")
         context.handler =
@@ -66,7 +66,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
         server.start()
         // With a fixed rate, the pings that a pause of the process missed would follow each other at once, and no
         // connection could answer in between.
-        pings.scheduleWithFixedDelay(::pingAll, rules.pingMs, rules.pingMs, TimeUnit.MILLISECONDS)
+        timers.scheduleWithFixedDelay(::pingAll, rules.pingMs, rules.pingMs, TimeUnit.MILLISECONDS)
     }
 
     private fun connect(request: ServerUpgradeRequest, response: ServerUpgradeResponse, callback: Callback): Any? {
@@ -110,7 +110,7 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
     override fun close() {
         connector.close()
         for (each in open) each.transport.close(CloseReason(CloseCode.CLOSED, "the server closes"))
-        pings.shutdownNow()
+        timers.shutdownNow()
         server.stop()
     }
 
@@ -126,6 +126,13 @@ private constructor(private val rules: WebSocketServerOptions, private val onCon
             server.start()
             return server
         }
+
+        private fun timerThread() =
+            ScheduledThreadPoolExecutor(1) { task ->
+                    Thread(task, "clearway-channel-server-timer").apply { isDaemon = true }
+                }
+                // Without this policy, the timer of an admitted client would keep its connection until the time limit.
+                .apply { removeOnCancelPolicy = true }
 
         internal val NO_PAYLOAD: ByteBuffer = ByteBuffer.allocate(0).asReadOnlyBuffer()
     }

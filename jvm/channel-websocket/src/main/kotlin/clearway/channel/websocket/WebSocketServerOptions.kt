@@ -15,6 +15,7 @@ public class WebSocketServerOptions {
     internal var origins: Set<String>? = null
     internal var remote = false
     internal var connectionsMax = 64
+    internal var handshakeMs = 10_000L
     internal var pingMs = 15_000L
     internal var limits = TransportLimits()
 
@@ -59,6 +60,15 @@ public class WebSocketServerOptions {
     public fun connectionsMax(count: Int): WebSocketServerOptions = apply {
         require(count >= 1) { "connectionsMax must be 1 or more: connectionsMax=$count" }
         connectionsMax = count
+    }
+
+    /**
+     * Sets the time in which a client must be admitted, in milliseconds, from the start of its connection. The default
+     * is 10,000. The server answers a slower client with the status 408 and closes the connection.
+     */
+    public fun handshakeMs(ms: Long): WebSocketServerOptions = apply {
+        require(ms >= 1) { "handshakeMs must be 1 or more: handshakeMs=$ms" }
+        handshakeMs = ms
     }
 
     /**
