@@ -115,7 +115,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "38.4 KB",
+    limit: "38.5 KB",
     ignore: [lazyModules],
   },
   {

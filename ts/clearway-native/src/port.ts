@@ -60,8 +60,6 @@ export class Port implements MemoryOwner, RecordSink {
   #closing: Promise<void> | undefined;
   /** Resolves `#closing`. Undefined unless the plugin is closing. */
   #closed: (() => void) | undefined;
-  /** Whether the plugin has closed. No records follow, except for the returns of loans that were open then. */
-  #isClosed = false;
   readonly #pending = new Map<number, PendingCall>();
   readonly #streams = new Map<number, StreamSink>();
   readonly loans: Loans;
@@ -258,7 +256,7 @@ export class Port implements MemoryOwner, RecordSink {
    * close, which has answered the message: the return of lent bytes would never be read.
    */
   answer(reply: Handle, payload: Payload): void {
-    if (this.#isClosed) return;
+    if (this.#closing !== undefined && this.#closed === undefined) return;
     const status = this.loans.withPayload(payload, true, (given) => this.addon.answer(this.port, reply, 0, given));
     if (status !== 0) throw statusError(status, "answer");
   }
@@ -345,7 +343,6 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   closed(): void {
-    this.#isClosed = true;
     const error = (): NativeError => new NativeError("closed", `the plugin was closed: ${this.path}`);
     for (const each of this.#pending.values()) each.reject(error());
     for (const each of this.#streams.values()) each.end(error());

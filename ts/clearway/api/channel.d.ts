@@ -384,8 +384,8 @@ interface EndpointOptions {
     readonly callsMax?: number;
     /**
      * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
-     * starts. The transport is paused too, unless this end itself waits for an answer. When half of the bytes have been sent,
-     * requests start again and the transport resumes.
+     * starts. The transport is paused too, unless an answer to a call of this end may still arrive. When half of the bytes have
+     * been sent, requests start again and the transport resumes.
      *
      * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
      * every stream counts as full, whatever capacity the other end asked for.

@@ -56,7 +56,7 @@ impl<'a> Request<'a> {
             let cells = unsafe { slice::from_raw_parts(data.cast::<std::sync::atomic::AtomicU8>(), size) };
             return Cow::Owned(cells.iter().map(|cell| cell.load(std::sync::atomic::Ordering::Relaxed)).collect());
         }
-        // SAFETY: the bytes are readable during `'a`. Nobody writes to them: they are outside of a memory, and clearway.h requires of their
+        // SAFETY: the bytes are readable during `'a`. No holder writes to them: they are outside of a memory, and clearway.h requires of their
         // sender that they do not change; or they are in sealed memory.
         Cow::Borrowed(unsafe { slice::from_raw_parts(data, size) })
     }
