@@ -34,7 +34,7 @@ extension Hello {
   static let bare = Hello(frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 4096)
 }
 
-private func besideBare(
+func besideBare(
   _ options: EndpointOptions = EndpointOptions(), _ carrier: Carrier = .memory
 ) async throws -> (Endpoint, BareEnd) {
   let (here, there) = try await carrier.pair()

@@ -27,13 +27,21 @@ final class Calls: @unchecked Sendable {
   private let connection: Connection
   private var open: [UInt32: Call] = [:]
   private var last: UInt32 = 0
+  /// The number of calls that were given up after they were sent, and whose replies may still
+  /// arrive.
+  private var late = 0
+  /// The newest id at the time when a call was last counted in `late`.
+  private var lateLast: UInt32 = 0
   private var whenIdle: [() -> Void] = []
-  /// Called under the lock when the first call opens and when the last one settles.
+  /// Called under the lock when `awaitsReplies` may have changed.
   var onChange: () -> Void = {}
 
   init(_ connection: Connection) { self.connection = connection }
 
   var count: Int { open.count }
+
+  /// Whether a reply may still arrive, to an open call or to one that was given up.
+  var awaitsReplies: Bool { !open.isEmpty || late > 0 }
 
   /// Sends a call and waits for the answer. Throws `CancellationError` if the task is cancelled.
   func call(_ channel: String, _ body: [UInt8], _ options: CallOptions) async throws -> Received {
@@ -90,6 +98,7 @@ final class Calls: @unchecked Sendable {
 
   /// Settles the call that a reply answers. Drops the reply if the call has settled already.
   func reply(_ frame: Frame) {
+    if late > 0 { countLate(frame.head.id) }
     guard let call = open[frame.head.id] else { return }
     if frame.head.a == Status.done.rawValue {
       settle(call, .success(frame.message))
@@ -101,10 +110,26 @@ final class Calls: @unchecked Sendable {
   private func giveUp(_ call: Call, _ status: Status, _ error: any Error) {
     call.isGivenUp = true
     guard open[call.id] === call else { return }
-    if !connection.withdraw(call) {
-      connection.control(Head(op: Op.cancel, id: call.id, a: status.rawValue))
+    let wasSent = !connection.withdraw(call)
+    if wasSent {
+      late += 1
+      lateLast = last
     }
     settle(call, .failure(error))
+    if wasSent { connection.control(Head(op: Op.cancel, id: call.id, a: status.rawValue)) }
+  }
+
+  /// Updates `late` when a reply arrives.
+  ///
+  /// An end does not reply to a call whose cancel it has read, and replies keep their order. A
+  /// reply to a call that was sent after the last cancel therefore follows all late replies.
+  private func countLate(_ id: UInt32) {
+    if open[id] == nil {
+      late -= 1
+    } else if Int32(bitPattern: id &- lateLast) > 0 {
+      late = 0
+    }
+    if late == 0 { onChange() }
   }
 
   /// Fails all open calls, because the transport has closed.

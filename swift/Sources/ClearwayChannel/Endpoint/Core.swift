@@ -22,7 +22,7 @@ final class Core: @unchecked Sendable {
     router = RequestRouter(connection, replies)
     subscriptions = Subscriptions(connection)
     publishers = Publishers(connection, router)
-    replies.mayPause = { [weak self] in self?.calls.count == 0 }
+    replies.mayPause = { [weak self] in self?.calls.awaitsReplies == false }
     replies.onRoom = { [weak self] in self?.router.release() }
     replies.onStalled = { [weak self] reason in self?.terminate(reason) }
     calls.onChange = { [weak self] in self?.replies.updatePause() }
@@ -72,6 +72,7 @@ final class Core: @unchecked Sendable {
   func drained() {
     connection.locked {
       connection.isCongested = false
+      subscriptions.drain()
       router.drain()
       publishers.drain()
       connection.drainOutbox()

@@ -43,8 +43,9 @@ final class Served: @unchecked Sendable {
     self.router = router
     id = frame.head.id
     message = frame.message
-    timeoutMs = Int64(frame.head.b)
-    let deadlineMs = frame.head.a
+    // Only a call has limits of time. In other frames, a reader ignores these fields.
+    timeoutMs = isWanted ? Int64(frame.head.b) : 0
+    let deadlineMs = isWanted ? frame.head.a : 0
     context = HandlerContext(
       channel: channel, deadline: deadlineMs == 0 ? nil : .milliseconds(Int64(deadlineMs)),
       isAnswerWanted: isWanted)

@@ -18,6 +18,8 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   let arguments: [UInt8]
   let options: ListenOptions
   var id: UInt32 = 0
+  /// The credit that was granted and not sent.
+  var unsent: (items: UInt32, bytes: UInt32) = (0, 0)
   private var credit: ReceiveCredit
   private var kept = Deque<Kept>()
   private var reader: CheckedContinuation<Next, any Error>?
@@ -170,7 +172,25 @@ final class Subscriptions: @unchecked Sendable {
   }
 
   func grant(_ listen: Subscription, _ grant: (items: UInt32, bytes: UInt32)) {
-    connection.control(Head(op: Op.credit, id: listen.id, a: grant.items, b: grant.bytes))
+    listen.unsent.items += grant.items
+    listen.unsent.bytes += grant.bytes
+    sendCredit(listen)
+  }
+
+  /// Sends credit that waits, because the transport has room again.
+  func drain() {
+    for listen in open.values { sendCredit(listen) }
+  }
+
+  /// Sends the credit of a stream.
+  ///
+  /// Without room, credit waits and adds up. Otherwise a peer that sends events and reads nothing
+  /// would make one frame wait for each of them.
+  private func sendCredit(_ listen: Subscription) {
+    if listen.unsent.items == 0 || connection.isCongested { return }
+    connection.control(
+      Head(op: Op.credit, id: listen.id, a: listen.unsent.items, b: listen.unsent.bytes))
+    listen.unsent = (0, 0)
   }
 
   func stop(_ listen: Subscription) {

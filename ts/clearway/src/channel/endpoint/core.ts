@@ -136,6 +136,7 @@ export class Core {
 
   drained(): void {
     this.connection.congested = false;
+    this.subscriptions.drain();
     this.router.drain();
     this.#publishers.drain();
     for (const source of [...this.plainSources]) source.drain();

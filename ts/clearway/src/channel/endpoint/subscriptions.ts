@@ -16,6 +16,9 @@ interface Listen extends QueuedRequest {
   readonly id: number;
   readonly channel: string;
   readonly stream: Listener<Received>;
+  /** Credit that is given back and not sent yet. */
+  items: number;
+  bytes: number;
   /** Removes the stream's listener from the abort signal. */
   unlisten: () => void;
 }
@@ -54,7 +57,11 @@ export class Subscriptions {
       {
         decode,
         onDrop: guarded(onDrop, (error) => this.#connection.report(error, channel)),
-        grant: (items, bytes) => this.#connection.control({ op: Op.credit, id, a: items, b: bytes }),
+        grant: (items, bytes) => {
+          listen.items += items;
+          listen.bytes += bytes;
+          this.#sendCredit(listen);
+        },
         cancel: () => remove(true),
         done: () => listen.unlisten(),
       },
@@ -71,6 +78,8 @@ export class Subscriptions {
       id,
       channel,
       stream,
+      items: 0,
+      bytes: 0,
       unlisten: () => {},
       refuse,
       leave: () => this.#connection.send(parts, args),
@@ -117,6 +126,19 @@ export class Subscriptions {
     if (listen === undefined) return;
     this.#open.delete(frame.id);
     listen.stream.ended(frame.b, frame.a === Status.done ? {} : { error: failure(frame, listen.channel) });
+  }
+
+  /** Sends credit that waits. The owner calls this when the transport has room again. */
+  drain(): void {
+    for (const listen of this.#open.values()) this.#sendCredit(listen);
+  }
+
+  // Without room, credit waits and adds up. Otherwise a peer that sends events and reads nothing would make one frame wait for
+  // each of them.
+  #sendCredit(listen: Listen): void {
+    if (listen.items === 0 || this.#connection.congested) return;
+    this.#connection.control({ op: Op.credit, id: listen.id, a: listen.items, b: listen.bytes });
+    listen.items = listen.bytes = 0;
   }
 
   /** Ends all streams. The owner calls this when the transport has closed. */

@@ -45,6 +45,27 @@ describe("an endpoint that listens and stops at once", () => {
   });
 });
 
+describe("a listener whose transport has no room", () => {
+  test("gives its credit back in one frame, once there is room", async () => {
+    const { end, there, log } = await bare();
+    const events = end
+      .events("e")
+      .listen(null, { window: { items: 4 } })
+      [Symbol.asyncIterator]();
+    void end.messages("m").post(new Uint8Array(2000)); // more than the window
+    const body = new Uint8Array([0, 3, 1, 0, 0, 0]);
+    for (let n = 0; n < 4; n++) {
+      there.send(writeFrame({ op: Op.event, id: 1, body }));
+      expect((await events.next()).value).toBe(1);
+    }
+    there.open(log);
+    const credits = (): number[] =>
+      log.frames.map((bytes) => readFrame(bytes, [])!).flatMap(({ op, a }) => (op === Op.credit ? [a] : []));
+    await log.until(() => credits().length > 0);
+    expect(credits()).toEqual([4]);
+  });
+});
+
 describe("an endpoint that listens and never reads", () => {
   const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
   const listen = (id: number): Uint8Array =>
