@@ -38,7 +38,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-n
 th, td { padding: 7px 11px; text-align: right; white-space: nowrap; border-top: 1px solid var(--line); }
 thead th { white-space: normal; border-top: 0; color: var(--soft); font-weight: 560; font-size: .82rem; line-height: 1.3; vertical-align: bottom; }
 thead small { display: block; color: var(--faint); font-weight: 400; font-size: .95em; }
-tbody th, td.text, th.text { text-align: left; font-weight: 480; } td.text { white-space: normal; } .answers td { white-space: nowrap; } .answers td.reason { white-space: normal; min-width: 16em; }
+tbody th, td.text, th.text { text-align: left; font-weight: 480; } td.text { white-space: normal; } .answers td { white-space: nowrap; } .answers tbody th { white-space: normal; min-width: 11em; } .answers td.reason { white-space: normal; min-width: 16em; }
 td.lead, thead th .first { white-space: nowrap; } td.clearway { background: var(--clearway-soft); font-weight: 560; }
 tr.clearway { background: var(--clearway-soft); } tr.clearway th { font-weight: 640; }
 .doubtful { color: var(--faint); font-style: italic; }
