@@ -131,6 +131,11 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// Takes references to the attachments, which `checked` has checked.
+    fn retained_attachments(&self) -> Result<Vec<Memory>, Status> {
+        self.attachments().iter().map(|handle| Memory::retain(*handle)).collect()
+    }
+
     /// Checks the content, and calls `look` with references of its own to the content's memories. The caller may then release its
     /// references during the call. Copies nothing.
     pub(crate) fn referenced<R>(&self, look: impl FnOnce(&Content) -> R) -> Result<R, Status> {
@@ -139,8 +144,7 @@ impl<'a> Given<'a> {
             return Ok(look(&content));
         }
         let memory = if content.memory == 0 { None } else { Some(Memory::retain(content.memory)?) };
-        let attachments = self.attachments().iter().map(|handle| Memory::retain(*handle));
-        let attachments = attachments.collect::<Result<Vec<_>, _>>()?;
+        let attachments = self.retained_attachments()?;
         let handles: Vec<Handle> = attachments.iter().map(Memory::handle).collect();
         Ok(look(&Content {
             memory: memory.as_ref().map_or(0, Memory::handle),
@@ -152,10 +156,7 @@ impl<'a> Given<'a> {
     /// Keeps the content: copies its bytes, or takes references to its memories.
     pub(crate) fn keep(&self) -> Result<Kept, Status> {
         let Content { data, size, memory, .. } = self.checked()?;
-        let mut attachments = Vec::with_capacity(self.raw.attachments_count);
-        for handle in self.attachments() {
-            attachments.push(Memory::retain(*handle)?);
-        }
+        let attachments = self.retained_attachments()?;
         let bytes = if memory != 0 {
             let memory = Memory::retain(memory)?;
             // The handle still names the memory that was checked. A handle contains a generation, so another memory never has the same

@@ -10,7 +10,8 @@ export function words(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-// The reserved words of C and of Rust, and the macros that C compilers for Linux define without `-std=c11`. They are one set, so that a schema has the same names in both languages.
+// The reserved words of C and of Rust, and the macros that C compilers for Linux define without `-std=c11`. They are one set, so that a
+// schema has the same names in both languages.
 const reservedWords = new Set(
   (
     "abstract alignas alignof as asm async await auto become bool box break case char const constexpr continue crate default do double dyn " +
