@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Most targets first install the tools that they need. This is quick if no tool is missing.
 .DEFAULT_GOAL := help
-.PHONY: release measure soak site deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
+.PHONY: release release-check measure soak site deep reference jcstress remote loom miri leaks help lab test demo bench check fmt build native sanitize setup clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{ printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: ## measure every way of leaving the main thread on this machine: out/results.json and out/report.html
 	@scripts/setup.sh node chromium jvm rust swift
@@ -15,8 +15,8 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@node scripts/swift-lab.mjs || echo "lab: Swift's runner was not built; the rest runs"
 	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
 
-test: ## set up, build, and run every test and check; ONLY="lab chromium" selects stages by name; out/stages.json has the times
-	@scripts/setup.sh node chromium postgresql prometheus nats redis python shells jvm xvfb sqlite rust swift tools
+test: ## set up, build, check and test a change; ONLY="lab chromium" selects stages by name; out/stages.json has the times
+	@scripts/setup.sh $(if $(ONLY),,--strict) node chromium postgresql prometheus nats redis python shells jvm xvfb sqlite rust swift
 	@node scripts/test.mjs $(ONLY)
 
 measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release
@@ -32,8 +32,8 @@ soak: ## run mixed load with injected faults for HOURS (default 1), and check th
 	@node scripts/jvm.mjs compile >/dev/null || echo "soak: the JVM's executor was not compiled; its part is left out"
 	@node soak/run.mjs --hours $(or $(HOURS),1)
 
-deep: ## run checks that take hours: random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY as in test
-	@scripts/setup.sh node postgresql jvm rust swift
+deep: ## run checks that take hours: every test on every host, random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY as in test
+	@scripts/setup.sh node chromium postgresql prometheus nats python jvm xvfb sqlite rust swift
 	@node scripts/deep.mjs $(ONLY)
 
 demo: ## serve the demo on loopback: the same jobs on the main thread, with hand-written workers, with Comlink, with Clearway
@@ -71,8 +71,13 @@ site: ## build the static site from the pages, the API reference and the last ke
 	@node scripts/reference.mjs || echo "site: a part of the API reference was not generated; the rest of the site is built"
 	@node site/build.mjs
 
-release: ## build everything that is published into out/release, with checksums, an SBOM and the changes; ONLY="npm c" selects parts, DIRTY=1 allows files that are not committed
+release-check: ## pack everything that is published, and use it in empty folders with every tool that it runs with; ONLY as in test
+	@scripts/setup.sh --strict node chromium jvm sqlite rust swift tools
+	@node scripts/release-check.mjs $(ONLY)
+
+release: ## check as release-check does, then build everything that is published into out/release, with checksums, an SBOM and the changes; ONLY="npm c" selects parts, DIRTY=1 allows files that are not committed
 	@scripts/setup.sh node jvm rust swift cross
+	@$(if $(ONLY)$(DIRTY),true,$(MAKE) --no-print-directory release-check)
 	@node scripts/release/main.mjs $(if $(DIRTY),--allow-dirty) $(ONLY)
 
 build: ## build the library, the native addon and the lab

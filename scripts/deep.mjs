@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make deep`: runs the tests that take too long for `make test`. They are random orders of events from a new seed, all interleavings with
-// loom, jcstress, miri, sanitizers and coverage-guided fuzzing. If a tool is missing, leaves out its stages and prints how to install it.
+// `make deep`: runs the tests that take too long for `make test`. They are every test on every host, random orders of events from a new seed,
+// all interleavings with loom, jcstress, miri, sanitizers and coverage-guided fuzzing. If a tool is missing, leaves out its stages and prints
+// how to install it.
 // These variables set the numbers of random orders:
 //
 // - CLEARWAY_DEEP_ORDERS: of pools and of callbacks. The default is 20,000. An order takes 86 ms on two cores, so 1,000,000 take a day.
 // - CLEARWAY_DEEP_CHANNEL_ORDERS: of channels, in TypeScript. The default is 100,000.
 // - CLEARWAY_DEEP_JVM_ORDERS: of the JVM's executor and channels. The default is 100,000.
 import { spawnSync } from "node:child_process";
-import { chosen } from "./maven.mjs";
-import { builds, sayMissing, toolchains } from "./native.mjs";
+import { afterAddon, buildStages, hasSwift, jdk, newer, node, tests } from "./common-stages.mjs";
+import { sayMissing, toolchains } from "./native.mjs";
 import { runStages } from "./stages.mjs";
-import { missing as swiftMissing, toolchain } from "./swift.mjs";
-
-const node = process.execPath;
+import { missing as swiftMissing } from "./swift.mjs";
 
 /** Returns the number in an environment variable. Ends the process if it is not a number of orders. */
 function ordersOf(name, otherwise) {
@@ -35,8 +34,9 @@ sayMissing("deep");
 if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src");
 if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
 
-const swift = toolchain() !== undefined;
-if (!swift) console.error(`deep: ${swiftMissing}`);
+if (!hasSwift) console.error(`deep: ${swiftMissing}`);
+if (!newer)
+  console.error(`deep: no Node 24 is packed for ${process.platform} ${process.arch}; its stages are left out`);
 
 // A failing test prints this seed. To repeat its random choices, set CLEARWAY_FUZZ_SEED to the seed.
 const seed = process.env.CLEARWAY_FUZZ_SEED ?? String(Date.now() % 2 ** 31);
@@ -44,13 +44,24 @@ console.log(`deep: CLEARWAY_FUZZ_SEED=${seed}`);
 const random = (runs) => ({ CLEARWAY_FUZZ_SEED: seed, CLEARWAY_FUZZ_RUNS: String(runs) });
 // With this variable, a test also checks by how many bytes the heap grows. No stage of `make test` sets it.
 const heap = { CLEARWAY_FUZZ_HEAP: "1" };
-const timeoutMinutes = 24 * 60;
 const vitest = (...args) => [node, "node_modules/vitest/vitest.mjs", "run", "--root", "ts/clearway", ...args];
-const java = chosen();
+const everyTest = (name, options) => ({
+  name: `every test, ${name}`,
+  ...tests("ts/clearway", options),
+  env: { CLEARWAY_EVERY_TEST: "1", CLEARWAY_FUZZ_SEED: seed },
+});
 
 const stages = [
-  { name: "build", command: [node, "scripts/build.mjs"], lane: "typescript" },
-  ...builds.map((build) => ({ ...build, after: build.cargo ? ["build"] : [], lane: "native" })),
+  ...buildStages,
+  everyTest(`node ${process.versions.node}`, { projects: ["node", "pure", "models", "node-port", "node-processes"] }),
+  everyTest("chromium", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
+  ...(newer
+    ? [
+        everyTest("node 24", { program: newer, projects: ["node", "pure"] }),
+        { name: "remote pools, node 24", ...tests("ts/clearway-nats", { program: newer }) },
+        { name: "native plugins, node 24", ...tests("ts/clearway-native", { program: newer, after: afterAddon }) },
+      ]
+    : []),
   {
     name: "pools: orders, ring",
     command: vitest("--project", "node", "test/pool/no-hang.node.test.ts"),
@@ -102,13 +113,6 @@ const stages = [
     after: ["build"],
     lane: "typescript",
   },
-  {
-    name: "every property of the library",
-    command: vitest("--project", "node", "--project", "pure"),
-    env: { CLEARWAY_FUZZ_SEED: seed },
-    after: ["build"],
-    lane: "typescript",
-  },
   ...(toolchains.c
     ? [
         {
@@ -120,11 +124,11 @@ const stages = [
         },
       ]
     : []),
-  ...(java.builds
+  ...(jdk.builds
     ? [
         {
           name: "JVM: orders",
-          command: [node, "scripts/jvm.mjs", "test", String(java.builds)],
+          command: [node, "scripts/jvm.mjs", "test", String(jdk.builds)],
           env: random(jvmOrders),
           after: ["build"],
           lane: "native",
@@ -148,16 +152,11 @@ const stages = [
         },
       ]
     : []),
-  ...(swift
+  ...(hasSwift
     ? [{ name: "Swift: thread sanitizer", command: [node, "scripts/swift.mjs", "test-thread"], lane: "native" }]
     : []),
   { name: "sanitizers", command: [node, "scripts/sanitize.mjs"], after: ["build"], lane: "native" },
   ...(fuzzer ? [{ name: "fuzzing", command: [node, "native/fuzz/fuzz.mjs", "--seconds", "600"], lane: "native" }] : []),
 ];
 
-await runStages(
-  "deep",
-  stages.map((stage) => ({ timeoutMinutes, ...stage })),
-  process.argv.slice(2),
-  { record: "out/deep.json" },
-);
+await runStages("deep", stages, process.argv.slice(2), { record: "out/deep.json" });

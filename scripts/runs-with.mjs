@@ -38,4 +38,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url) && !installTools()) {
   console.error(
     "set-up: the tools could not be installed. See npm's message above. The tests in test/runs-with will say so, too.",
   );
+  process.exitCode = 1;
 }

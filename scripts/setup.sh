@@ -1,12 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Sets up the machine: `scripts/setup.sh PART ...`, with the parts in the list at the end of this file. It is quick if nothing is missing. It
-# stops if nothing could run without the missing part (no Node, no npm packages). For a missing browser, database or server, it prints the
-# command that installs it and continues. The tests that need it report that it is missing.
+# Sets up the machine: `scripts/setup.sh [--strict] PART ...`, with the parts in the list at the end of this file. It is quick if nothing is
+# missing. It stops if nothing could run without the missing part (no Node, no npm packages). For another missing tool, it prints the command
+# that installs it and continues. With --strict, it then exits with status 1 and names every tool that could not be installed, so that
+# `make test` does not find out half an hour later. Optional tools, whose tests are left out without them, count only if installing them failed.
 set -eu
 cd "$(dirname "$0")/.."
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
+
+strict=no
+lacks=
+lacking() { lacks="$lacks${lacks:+, }$1"; }
 
 need_node() {
   if ! command -v node >/dev/null 2>&1 || ! command -v npm >/dev/null 2>&1; then
@@ -27,23 +32,54 @@ need_node() {
   }
 }
 
+# Maximum wait for a lock of apt or dpkg, in seconds, and the time between two tries.
+lock_wait=300
+lock_pause=5
+
+# Runs apt-get. While another program holds a lock of apt or dpkg, says which one, waits and tries again. apt's own option
+# DPkg::Lock::Timeout waits for dpkg's lock only, not for the locks of the package lists and of the downloads, and it waits silently.
+apt_get() {
+  waited=0
+  while :; do
+    if said=$(LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get "$@" 2>&1); then
+      return 0
+    fi
+    holder=$(printf '%s\n' "$said" | sed -n 's/^E: Could not get lock \([^ ]*\)\. It is held by \(process .*\)$/\2, which holds \1/p' | head -n 1)
+    case $said in
+      *"Could not get lock"* | *"Unable to acquire the dpkg frontend lock"*) ;;
+      *) waited=$lock_wait ;;
+    esac
+    if [ "$waited" -ge "$lock_wait" ]; then
+      printf '%s\n' "$said" >&2
+      return 1
+    fi
+    say "waiting for ${holder:-another program, which holds a lock of apt or dpkg}"
+    sleep "$lock_pause"
+    waited=$((waited + lock_pause))
+  done
+}
+
 updated=no
-add_package() { # add_package WHAT PACKAGE
+add_package() { # add_package WHAT PACKAGE [optional]
   if ! command -v apt-get >/dev/null 2>&1; then
     say "$1 is missing, and this system has no apt-get: install $1 with its own package manager. What needs it will say so."
+    [ "${3:-}" = optional ] || lacking "$1"
     return
   fi
   if [ "$(id -u)" != 0 ]; then
     say "$1 is missing. Add it with: sudo apt-get update && sudo apt-get install -y --no-install-recommends $2"
+    [ "${3:-}" = optional ] || lacking "$1"
     return
   fi
   say "installing $1 from the system's packages"
   if [ $updated = no ]; then
     updated=yes
-    apt-get update -qq >&2 || say "apt-get update failed; trying with the lists that are there"
+    apt_get update -qq || say "apt-get update failed; trying with the lists that are there"
   fi
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >&2 ||
+  apt_get install -y -qq --no-install-recommends "$2" || {
     say "$1 could not be installed. Add it with: apt-get install -y --no-install-recommends $2"
+    lacking "$1"
+  }
 }
 
 need_chromium() {
@@ -65,7 +101,7 @@ need_postgresql() {
 # The tests start their own server from this program, on 127.0.0.1 and any free port, in a temporary folder. Debian's package may start a
 # server on the usual port; the tests do not use it.
 need_prometheus() {
-  command -v prometheus >/dev/null 2>&1 || add_package Prometheus prometheus
+  command -v prometheus >/dev/null 2>&1 || add_package Prometheus prometheus optional
 }
 
 # The tests of remote pools, the lab and the soak start their own servers from these programs, on 127.0.0.1 and any free port, in a temporary
@@ -77,13 +113,13 @@ need_nats() {
 
 # Only for the lab: BullMQ, another library, keeps its jobs in Redis.
 need_redis() {
-  command -v redis-server >/dev/null 2>&1 || add_package Redis redis-server
+  command -v redis-server >/dev/null 2>&1 || add_package Redis redis-server optional
 }
 
 # The tests run the completion of the command line in these shells, without the user's configuration.
 need_shells() {
   for shell in zsh fish; do
-    command -v $shell >/dev/null 2>&1 || add_package $shell $shell
+    command -v $shell >/dev/null 2>&1 || add_package $shell $shell optional
   done
 }
 
@@ -102,6 +138,7 @@ need_python() {
     cp $pinned $venv/installed.txt
   else
     say "$pinned could not be installed. See the message above. The tests of Arrow streams and OpenMetrics will say that it is missing."
+    lacking "the packages of $pinned"
   fi
 }
 
@@ -116,11 +153,11 @@ need_jvm() {
 # the JDK's headless package does not have.
 need_xvfb() {
   [ "$(uname)" = Linux ] || return 0
-  command -v Xvfb >/dev/null 2>&1 || add_package Xvfb xvfb
+  command -v Xvfb >/dev/null 2>&1 || add_package Xvfb xvfb optional
   command -v javac >/dev/null 2>&1 || return 0
   home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
   case $home in
-    */java-17-openjdk-*) [ -e "$home/lib/libawt_xawt.so" ] || add_package "the JDK's part that shows windows" openjdk-17-jre ;;
+    */java-17-openjdk-*) [ -e "$home/lib/libawt_xawt.so" ] || add_package "the JDK's part that shows windows" openjdk-17-jre optional ;;
   esac
 }
 
@@ -143,7 +180,7 @@ need_flutter() {
 # The header of SQLite, for the example plugin that reads databases. Without a C compiler, nothing uses it.
 need_sqlite() {
   command -v cc >/dev/null 2>&1 || return 0
-  cc -fsyntax-only -include sqlite3.h -xc /dev/null >/dev/null 2>&1 || add_package "SQLite's header" libsqlite3-dev
+  cc -fsyntax-only -include sqlite3.h -xc /dev/null >/dev/null 2>&1 || add_package "SQLite's header" libsqlite3-dev optional
 }
 
 # Rust from the system or from rustup, and the packages in Cargo.lock. Cargo.toml names the oldest supported version of Rust.
@@ -163,6 +200,7 @@ need_rust() {
     cp native/Cargo.lock $fetched
   else
     say "cargo fetch failed. See its message above. The stages that need Rust will say so, too."
+    lacking "the packages of native/Cargo.lock"
   fi
 }
 
@@ -182,24 +220,27 @@ need_cross() {
 # Swift of the system, or Swift from Debian 13 in a folder outside of this one. The system's packages stay as they are.
 need_swift() {
   node scripts/swift.mjs version >/dev/null 2>&1 && return
-  if ! command -v bash >/dev/null 2>&1; then
-    say "Swift is missing, and so is bash, which its set-up needs; the rest goes on. Add it from https://swift.org/install"
+  if [ "$(uname -sm)" != "Linux x86_64" ] || ! command -v apt-get >/dev/null 2>&1 || ! command -v bash >/dev/null 2>&1; then
+    say "Swift is missing, and set-up installs it only on Debian and derivatives on x86_64; the rest goes on. Add it from https://swift.org/install"
     return
   fi
   home=${CLEARWAY_SWIFT_HOME:-/opt/clearway-swift}
   if [ -z "${CLEARWAY_SWIFT_HOME:-}" ] && [ "$(id -u)" != 0 ]; then home=${XDG_CACHE_HOME:-${HOME:-/}/.cache}/clearway-swift; fi
   say "installing Swift 6.0 from Debian's packages into $home: 0.6 GB to fetch, 1.7 GB on disk"
-  scripts/swift-toolchain.sh "$home" ||
+  scripts/swift-toolchain.sh "$home" || {
     say "Swift 6.0 is missing; the rest goes on. Add it from https://swift.org/install, and set SWIFT to its program swift"
+    lacking "Swift"
+  }
 }
 
 # The tools that the rows of docs/runs-with.md are tested with.
 need_tools() {
-  node scripts/runs-with.mjs
+  node scripts/runs-with.mjs || lacking "the tools of test/runs-with/package-lock.json"
 }
 
 for what in "$@"; do
   case $what in
+    --strict) strict=yes ;;
     node) need_node ;;
     chromium) need_chromium ;;
     postgresql) need_postgresql ;;
@@ -219,3 +260,8 @@ for what in "$@"; do
     *) say "unknown part: $what (node, chromium, postgresql, prometheus, nats, redis, python, shells, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
   esac
 done
+
+if [ $strict = yes ] && [ -n "$lacks" ]; then
+  say "stopped, because these could not be installed: $lacks. The messages above say how to add them."
+  exit 1
+fi

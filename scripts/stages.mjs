@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { countOf } from "./counts.mjs";
 import { excerptOf, reasonOf } from "./excerpt.mjs";
 import { Plan } from "./plan.mjs";
+import { idleMinutesMax, Progress, processorTimeOf, samplesMax } from "./progress.mjs";
 import { root } from "./sources.mjs";
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
@@ -31,10 +32,10 @@ function cpuMsOf(text) {
 }
 
 /**
- * Runs one stage in a separate process group, so that a stage that hangs can be killed with all its processes. Passes the output to `say`
- * when it arrives.
+ * Runs one stage in a separate process group, so that a stage that hangs can be killed with all its processes. A stage hangs if for
+ * `idleMinutes` it prints nothing and uses no processor time; a slow stage is never ended. Passes the output to `say` when it arrives.
  */
-function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
+function run({ command, cwd = ".", env = {}, idleMinutes = idleMinutesMax }, say) {
   return new Promise((resolve) => {
     const [program, ...args] = [...timed, ...command];
     const child = spawn(program, args, {
@@ -46,8 +47,11 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
     let why;
     let output = "";
     let cpu = "";
+    const sampleMs = (idleMinutes * 60_000) / samplesMax;
+    const progress = new Progress(sampleMs);
     for (const name of ["stdout", "stderr"]) {
       child[name].setEncoding("utf8").on("data", (text) => {
+        progress.output();
         say(name, text);
         output = (output + text).slice(-keptCharacters);
       });
@@ -66,12 +70,13 @@ function run({ command, cwd = ".", env = {}, timeoutMinutes = 20 }, say) {
       kill(why === undefined ? "SIGINT" : "SIGKILL"); // a second Ctrl-C kills the stage at once
       why = "interrupted";
     };
-    const late = setTimeout(() => {
-      why = `no end after ${timeoutMinutes} minutes`;
+    const watch = setInterval(() => {
+      if (!progress.sample(processorTimeOf(child.pid))) return;
+      why = `no output and no processor time for ${idleMinutes} minutes`;
       kill("SIGKILL");
-    }, timeoutMinutes * 60_000);
+    }, sampleMs);
     const done = (failure) => {
-      clearTimeout(late);
+      clearInterval(watch);
       process.off("SIGINT", interrupt);
       process.off("SIGTERM", interrupt);
       for (const pipe of [child.stdout, child.stderr, child.stdio[3]]) pipe.destroy();
@@ -109,7 +114,7 @@ async function runOne(title, stage, inOnePiece) {
 }
 
 /**
- * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, timeoutMinutes? }`). With words in `only`, runs only the stages whose names
+ * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, idleMinutes? }`). With words in `only`, runs only the stages whose names
  * contain one of them, and the stages in their `after`. A stage starts when all stages in its `after` have passed. Stages of different
  * `lane`s run in parallel; an idle lane also takes stages of other lanes. `lanes` is the maximum number of stages at the same time. Sets
  * the exit status. Returns the outcomes.

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["*/*.test.ts"],
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests that `make test` never ends early without a message: it names the stages that ran, that failed and that were not reached.
-import { type ChildProcess, execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { excerptOf, reasonOf } from "../../scripts/excerpt.mjs";
+import { Progress, processorTimeOf, samplesMax } from "../../scripts/progress.mjs";
 
 const runner = new URL("../../scripts/stages.mjs", import.meta.url).href;
 
@@ -138,13 +139,55 @@ test("a program that cannot be started fails its stage with the reason", async (
   expect(output).toMatch(/no-such-program-here: .*not found/);
 });
 
-test("a stage that exceeds its time limit is ended and named", async () => {
+test("a stage that prints nothing and uses no processor time is ended and named", async () => {
   const { code, output } = await runStages([
-    { name: "stuck", ...node("setInterval(() => {}, 1000)"), timeoutMinutes: 0.01 },
+    { name: "stuck", ...node("setInterval(() => {}, 1000)"), idleMinutes: 0.01 },
   ]);
   expect(code).toBe(1);
-  expect(output).toContain("no end after 0.01 minutes");
+  expect(output).toMatch(/FAILED {2}stuck .*no output and no processor time for 0.01 minutes/);
 });
+
+/** Plays samples of processor time, and output before the samples in `spoke`. Returns the first sample at which the stage counts as idle. */
+function idleAt(samples: (number | undefined)[], spoke: number[] = []): number {
+  const progress = new Progress(30_000);
+  return samples.findIndex((cpuMs, at) => {
+    if (spoke.includes(at)) progress.output();
+    return progress.sample(cpuMs);
+  });
+}
+
+const times = <Value>(count: number, at: (index: number) => Value): Value[] =>
+  Array.from({ length: count }, (_, index) => at(index));
+const zeros = times(900, () => 0);
+
+test("a stage counts as idle after as many samples without progress as fit into the time", () => {
+  expect(idleAt(times(100, () => 5000))).toBe(samplesMax); // The first sample has the processor time from before.
+  expect(idleAt(times(100, (at) => 5000 + at * 200))).toBe(samplesMax); // A process that polls is idle, too.
+});
+
+test("a stage never counts as idle while it computes, prints, or the system does not tell its processor time", () => {
+  expect(idleAt(times(1000, (at) => at * 400))).toBe(-1);
+  const often = times(50, (at) => at * (samplesMax - 1));
+  expect(idleAt(zeros, often)).toBe(-1);
+  expect(idleAt(times(1000, () => undefined))).toBe(-1);
+});
+
+test.runIf(process.platform === "linux")(
+  "the processor time of a stage includes children in other groups",
+  async () => {
+    const busy = "while (process.cpuUsage().user < 300_000); console.log(process.pid); setInterval(() => {}, 1000)";
+    const parent = `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(busy)}], { detached: true, stdio: "inherit" })`;
+    const child = spawn(process.execPath, ["-e", parent], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise((resolve) => child.on("exit", resolve));
+    const grandchild = Number(await new Promise((resolve) => child.stdout.once("data", resolve)));
+    try {
+      expect(processorTimeOf(child.pid)).toBeGreaterThan(250); // Linux counts in steps of 10 ms.
+    } finally {
+      process.kill(grandchild);
+      await ended;
+    }
+  },
+);
 
 test("an interrupt ends the running stage, and the run names the stages that were not run", async () => {
   const stages = [{ name: "endless", ...node("console.log('it runs'); setInterval(() => {}, 1000)") }, last];
@@ -178,8 +221,8 @@ test("stages of two lanes run at the same time, and the output of each is printe
           clearInterval(look);
           console.log("${own} ends");
         }, 5);`);
-    const one = { name: "one", ...meets("one", "two"), lane: "a", timeoutMinutes: 1 };
-    const two = { name: "two", ...meets("two", "one"), lane: "b", timeoutMinutes: 1 };
+    const one = { name: "one", ...meets("one", "two"), lane: "a" };
+    const two = { name: "two", ...meets("two", "one"), lane: "b" };
     // This stage is listed between the two, but the second lane prefers the stage of its own lane.
     const between = { ...last, lane: "a" };
     const { code, output } = await runStages([one, between, two], [], undefined, { lanes: 2 });

@@ -7,7 +7,7 @@ import { createServer } from "vite";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { launch } from "../packaging/chromium.js";
 import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
-import { type App, installedTools, makeApp } from "./tools.js";
+import { type App, makeApp } from "./tools.js";
 
 let folder: string;
 let library: string;
@@ -30,7 +30,7 @@ interface Start {
 
 const modules = join(root, "node_modules");
 const packages: Record<string, { path: string; bin: string }> = {
-  tsx: { path: join(installedTools(), "tsx"), bin: "dist/cli.mjs" },
+  tsx: { path: join(modules, "tsx"), bin: "dist/cli.mjs" },
   vite: { path: join(modules, "vite"), bin: "bin/vite.js" },
   vitest: { path: join(modules, "vitest"), bin: "vitest.mjs" },
 };

@@ -10,8 +10,8 @@ export default defineConfig({
     // Two workers take 39 s, even on two cores. Vitest would use one worker there, which takes 57 s.
     maxWorkers: 2,
     // These limits catch tests that hang, not slow ones. On a busy machine, starting three processes exceeds Vitest's default of 5 s.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // What is printed has no colours, also when the tests run in a terminal.
     env: { NO_COLOR: "1" },
   },

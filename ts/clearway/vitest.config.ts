@@ -4,12 +4,15 @@ import { playwright } from "@vitest/browser-playwright";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
+import { hostTests } from "../../scripts/every-host.mjs";
 
 // One suite runs on Node and on Chromium. The file's name says where a test runs:
-//   *.test.ts          Node, Node by port (pools and streams), Chromium with cross-origin isolation and without
+//   *.test.ts          Node and Chromium
 //   *.node.test.ts     Node only
-//   *.browser.test.ts  Chromium only, with cross-origin isolation and without
-//   *.pure.test.ts     the machine's own Node and one Chromium, because the test does not depend on the host
+//   *.browser.test.ts  Chromium only
+//   *.pure.test.ts     the machine's own Node and Chromium, because the test does not depend on the host
+// A change runs every test once on the machine's own Node and once in Chromium with cross-origin isolation. On the other hosts, it runs the
+// tests that scripts/every-host.mjs selects. `CLEARWAY_EVERY_TEST=1` (`make deep`) runs every test on every host.
 // Tests do not depend on a clock or a sampler. measure/ checks the figures that do.
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -40,29 +43,26 @@ const isolation: Plugin = {
 
 // See `test/fixtures/fast-check.ts`.
 const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261121";
-const provide = { seed: asked === "random" ? Date.now() | 0 : Number(asked) };
+const seed = asked === "random" ? Date.now() | 0 : Number(asked);
+const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1";
+/** Node plays the random orders of the seed. Every other host plays one, which shows that the test runs there. */
+const inFull = { seed, runsMax: 0 };
+const once = { seed, runsMax: everyTest || process.env["CLEARWAY_FUZZ_RUNS"] !== undefined ? 0 : 1 };
 
-// These limits catch tests that hang, not slow ones. The complete model of the ring took 36 s on a machine that paused now and then.
-// Vitest's default for hooks is 10 s, which may be too short to start PostgreSQL or a browser. Its default for `expect.poll` is 1 s. A busy
-// machine does not always replace a worker in that time.
+// These limits catch tests that hang, not slow ones: the machine may be busy. They are ten minutes, as for a stage of `make test`.
 const patience = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  teardownTimeout: 60_000,
-  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  teardownTimeout: 600_000,
+  expect: { poll: { timeout: 300_000 } },
 };
 
 // Two test files run at the same time, even on two cores. Vitest requires the same number of workers in all projects of one `groupOrder`.
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 const inBrowser = { sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
-// The suites that also run over child processes: what a pool does, without what needs shared memory or threads. Each test starts processes,
-// so this is a part of the suites. `processes.node.test.ts` and `processes-end.node.test.ts`, which test the differences, run in `node`.
-const overProcesses = [
-  "pool/{callback,calls,cancel,crash,ending,events,keys,map}",
-  "pool/no-hang.node",
-  "stream/{batches,streams,two-way}",
-];
+const selected = hostTests(here("."));
+const onEveryHost = everyTest ? ["test/**/*.test.ts"] : selected.everyHost;
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";
 
@@ -70,7 +70,27 @@ const models = "test/transport/ring/model.node.test.ts";
 // Node looks for its file again at the next import.
 const server = { deps: { external: [/\/built\/partial-/] } };
 
-function browserProject(name: string, plugins: Plugin[], include = "test/**/*.test.ts") {
+/** A project in Node. `more` are its own options. */
+function nodeProject(name: string, include: string[], more: object = {}) {
+  return {
+    resolve: { alias: alias("node") },
+    define: define("node"),
+    test: {
+      name,
+      provide: once,
+      server,
+      setupFiles,
+      globalSetup: here("./test/fixtures/build.ts"),
+      include,
+      exclude: ["**/*.browser.test.ts", pure, models],
+      ...inNode,
+      ...patience,
+      ...more,
+    },
+  };
+}
+
+function browserProject(name: string, plugins: Plugin[], include: string[], exclude: string[]) {
   return {
     plugins,
     resolve: { alias: alias("browser") },
@@ -78,12 +98,12 @@ function browserProject(name: string, plugins: Plugin[], include = "test/**/*.te
     optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
     test: {
       name,
-      provide,
+      provide: once,
       setupFiles,
       env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
       globalSetup: here("./test/fixtures/build.ts"),
-      include: [include],
-      exclude: ["**/*.node.test.ts", ...(include === pure ? [] : [pure])],
+      include,
+      exclude: ["**/*.node.test.ts", ...exclude],
       ...inBrowser,
       ...patience,
       browser: {
@@ -100,64 +120,25 @@ function browserProject(name: string, plugins: Plugin[], include = "test/**/*.te
   };
 }
 
+const all = ["test/**/*.test.ts"];
+const suitesOfPools = /^test\/(error|pool|resource|stream|transfer)\//;
+const byPort = everyTest
+  ? ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"]
+  : onEveryHost.filter((path) => suitesOfPools.test(path));
+
 export default defineConfig({
   test: {
     projects: [
-      {
-        resolve: { alias: alias("node") },
-        define: define("node"),
-        test: {
-          name: "node",
-          provide,
-          server,
-          setupFiles,
-          globalSetup: here("./test/fixtures/build.ts"),
-          include: ["test/**/*.test.ts"],
-          exclude: ["**/*.browser.test.ts", pure, models],
-          ...inNode,
-          ...patience,
-        },
-      },
-      {
-        resolve: { alias: alias("node") },
-        define: define("node"),
-        test: { name: "pure", provide, server, setupFiles, include: [pure], ...inNode, ...patience },
-      },
+      nodeProject("node", all, { provide: inFull }),
+      nodeProject("pure", [pure], { provide: inFull, exclude: [] }),
       { test: { name: "models", include: [models], ...inNode, ...patience } },
-      {
-        resolve: { alias: alias("node") },
-        define: define("node"),
-        test: {
-          name: "node-port",
-          provide,
-          server,
-          setupFiles,
-          env: { CLEARWAY_CARRIER: "port" },
-          globalSetup: here("./test/fixtures/build.ts"),
-          include: ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"],
-          exclude: ["**/*.browser.test.ts", pure],
-          ...inNode,
-          ...patience,
-        },
-      },
-      {
-        resolve: { alias: alias("node") },
-        define: define("node"),
-        test: {
-          name: "node-processes",
-          provide,
-          server,
-          setupFiles,
-          env: { CLEARWAY_WORKERS: "processes" },
-          globalSetup: here("./test/fixtures/build.ts"),
-          include: overProcesses.map((name) => `test/${name}.test.ts`),
-          ...inNode,
-          ...patience,
-        },
-      },
-      browserProject("chromium", []),
-      browserProject("chromium-isolated", [isolation]),
-      browserProject("chromium-pure", [], pure),
+      // For another version of Node than the machine's own.
+      nodeProject("node-hosts", onEveryHost),
+      nodeProject("node-port", byPort, { env: { CLEARWAY_CARRIER: "port" } }),
+      nodeProject("node-processes", selected.inProcesses, { env: { CLEARWAY_WORKERS: "processes" } }),
+      browserProject("chromium", [], onEveryHost, [pure]),
+      browserProject("chromium-isolated", [isolation], all, [pure]),
+      browserProject("chromium-pure", [], [pure], []),
     ],
   },
 });

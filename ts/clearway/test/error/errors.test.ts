@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: errors cross by ring and by port.
 import { ClearwayError } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";

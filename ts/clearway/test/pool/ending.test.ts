@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: threads, processes and web workers end differently.
 import { pool, run } from "clearway";
 import { describe, expect, test } from "vitest";
 import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: memory moves by ring and by port.
 import { move } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";

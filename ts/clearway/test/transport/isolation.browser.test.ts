@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: it checks the isolation of each project.
 import { expect, test } from "vitest";
 
 // Without this test, a browser that skips every test of shared memory would go unnoticed.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The stages that `make test`, `make deep` and `make release-check` share: the builds, and what their tests come after.
+import { chosen } from "./maven.mjs";
+import { builds } from "./native.mjs";
+import { node24 } from "./node24.mjs";
+import { toolchain } from "./swift.mjs";
+
+export const node = process.execPath;
+/** The program of Node 24, or undefined if npm has none for this system. */
+export const newer = node24();
+export const jdk = chosen();
+export const hasSwift = toolchain() !== undefined;
+
+const vitest = "node_modules/vitest/vitest.mjs";
+
+/** Returns the fields of a stage that runs tests with Vitest. `files` are words in their paths. */
+export const tests = (root, { program = node, projects = [], files = [], after = ["build"], lane = "typescript" }) => ({
+  command: [program, vitest, "run", "--root", root, ...projects.flatMap((project) => ["--project", project]), ...files],
+  after,
+  lane,
+});
+
+/** Returns those of `names` that this machine can build. */
+const present = (...names) => names.filter((name) => builds.some((build) => build.name === name));
+export const cPlugins = present("native: C plugins", "native: plugin check");
+const realLife = present("native: SQLite plugin", "native: plugins from real life");
+const rustPlugins = present("native: Rust plugins");
+export const allPlugins = [...cPlugins, ...realLife, ...rustPlugins];
+export const afterAddon = ["native: addon", ...allPlugins];
+export const afterJava = jdk.builds ? ["jvm: compile"] : [];
+export const afterSwift = hasSwift ? ["swift: products"] : [];
+
+const build = { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-nats", "clearway-lab"] };
+const compile = { name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"] };
+const swift = { name: "swift: products", command: [node, "scripts/swift.mjs", "build"] };
+
+/** The builds. In each lane, the long ones come first, so that no lane ends with a long stage. */
+export const buildStages = [
+  { ...build, lane: "typescript" },
+  ...(jdk.builds ? [{ ...compile, lane: "native" }] : []),
+  // Cargo locks its target folder. The other stages with Cargo therefore start after this one, instead of waiting for the lock.
+  { name: "native: addon", command: [node, "scripts/build.mjs", "clearway-native"], after: ["build"], lane: "native" },
+  ...builds.map((each) => ({ ...each, after: each.cargo ? ["native: addon"] : [], lane: "native" })),
+  ...(hasSwift ? [{ ...swift, lane: "native" }] : []),
+];
