@@ -6,6 +6,6 @@ import { promisify } from "node:util";
 /** Returns the lines that an example's program prints. Rejects with its stderr if it fails or runs for more than 90 s. */
 export async function outputOf(file: string, ...args: string[]): Promise<string[]> {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], { timeout: 90_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], { timeout: 600_000 });
   return stdout.trimEnd().split("\n");
 }

@@ -9,7 +9,7 @@ const program = product("QuickStartExample");
 
 test.skipIf(toolchain() === undefined)(
   "the quick start for Swift calls a method and reads the events of a socket's other end",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   () => {
     if (!existsSync(program)) expect(build("QuickStartExample")).toBe(0);
     const { status, stdout } = spawnSync(program, { encoding: "utf8" });

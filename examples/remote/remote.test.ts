@@ -20,7 +20,7 @@ describe.skipIf(noServer)("the remote pool", () => {
     });
     await once(worker.stdout, "data");
     const run = async (file: string): Promise<string[]> => {
-      const { stdout } = await promisify(execFile)(process.execPath, [path(file)], { env, timeout: 90_000 });
+      const { stdout } = await promisify(execFile)(process.execPath, [path(file)], { env, timeout: 600_000 });
       return stdout.trimEnd().split("\n");
     };
     expect(await run("./dist/caller.js")).toEqual([

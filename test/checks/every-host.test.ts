@@ -60,7 +60,8 @@ test("a test that knows child processes also runs with them", () => {
 
 test("every folder of the library that differs between hosts has a test that runs on every host, or a pure one", () => {
   const { everyHost } = hostTests();
-  const texts: { path: string; text: string }[] = files(/^ts\/clearway\/test\/.*\.test\.ts$/).filter(
+  const sources: { path: string; text: string }[] = files(/^ts\/clearway\/test\/.*\.test\.ts$/);
+  const texts = sources.filter(
     ({ path }) => path.endsWith(".pure.test.ts") || everyHost.includes(path.slice("ts/clearway/".length)),
   );
   for (const folder of differing) {

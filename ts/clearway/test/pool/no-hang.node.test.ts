@@ -68,7 +68,7 @@ function playable(plan: Plan): Plan {
 }
 
 // The watchdog ends a plan that hangs. This ends the test if the watchdog fails, too. Neither limits a plan that progresses.
-const timeout = 120_000 + runs * 2000;
+const timeout = 600_000 + runs * 2000;
 
 describe(`no call ever hangs (seed ${seed})`, () => {
   test("at any sequence of calls, cancels, kills and closes", { timeout }, async () => {

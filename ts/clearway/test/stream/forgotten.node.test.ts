@@ -21,13 +21,10 @@ describe("a stream without references", () => {
       })();
       expect(pool.stats().open).toBe(1);
       await expect
-        .poll(
-          () => {
-            collect();
-            return pool.stats().open;
-          },
-          { timeout: 10_000 },
-        )
+        .poll(() => {
+          collect();
+          return pool.stats().open;
+        })
         .toBe(0);
       expect(await pool.call.state()).toMatchObject({ closed: 1 });
       expect(pool.stats().workers.restarts).toBe(0);
