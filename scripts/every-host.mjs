@@ -14,14 +14,12 @@ const touches = [
   /"node:(?:worker_threads|child_process)"/,
   /\bnew Worker\(/,
   /\b(?:carrier|processes): /,
-  /\binNode\b/,
+  /\bin(?:Node|Processes)\b/,
 ];
 
-/** What a test contains that knows workers that are child processes. */
-const processes = /\binProcesses\b/;
-
-/** A comment with which a test asks for every host, with its reason. */
+/** Comments with which a test asks for every host, or for child processes, with its reason. */
 const asks = /^\/\/ Every host: \S/m;
+const asksForProcesses = /^\/\/ Child processes, too: \S/m;
 
 const isPure = (path) => path.endsWith(".pure.test.ts");
 
@@ -38,8 +36,8 @@ function textOf(path, folder, seen = new Set()) {
 }
 
 /**
- * Returns paths of tests below `test/` of a package's folder: `everyHost`, the tests to run on every host, and `inProcesses`, those of
- * them to run with child processes. Pure tests depend on no host and are in neither.
+ * Returns paths of tests below `test/` of a package's folder: `everyHost`, the tests to run on every host, and `inProcesses`, those to
+ * run with child processes as well. Pure tests depend on no host and are in neither.
  */
 export function hostTests(folder = join(root, "ts/clearway")) {
   const tests = readdirSync(join(folder, "test"), { recursive: true, withFileTypes: true })
@@ -48,5 +46,5 @@ export function hostTests(folder = join(root, "ts/clearway")) {
     .filter((path) => !isPure(path))
     .sort();
   const knowing = (...patterns) => tests.filter((path) => patterns.some((each) => each.test(textOf(path, folder))));
-  return { everyHost: knowing(...touches, processes, asks), inProcesses: knowing(processes) };
+  return { everyHost: knowing(...touches, asks), inProcesses: knowing(asksForProcesses) };
 }

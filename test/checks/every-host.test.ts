@@ -53,9 +53,10 @@ test("a pure test runs on no further host, whatever it contains", () => {
   expect(selected({ "a/x.pure.test.ts": text })).toEqual({ everyHost: [], inProcesses: [] });
 });
 
-test("a test that knows child processes also runs with them", () => {
-  const { everyHost, inProcesses } = selected({ "a/x.test.ts": "test.skipIf(inProcesses)();" });
-  expect([everyHost, inProcesses]).toEqual([["test/a/x.test.ts"], ["test/a/x.test.ts"]]);
+test("a test that says why it asks for child processes also runs with them", () => {
+  const text = "// Child processes, too: calls cross by pipes.";
+  expect(selected({ "a/x.test.ts": text }).inProcesses).toEqual(["test/a/x.test.ts"]);
+  expect(selected({ "a/x.test.ts": "// Child processes, too:" }).inProcesses).toEqual([]);
 });
 
 test("every folder of the library that differs between hosts has a test that runs on every host, or a pure one", () => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: calls cross by pipes.
 import { ClearwayError, move, run } from "clearway";
 import { describe, expect, test } from "vitest";
 import { inProcesses, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: a process is killed where a thread is terminated.
 import type { CallOptions, PoolOptions } from "clearway";
 import { describe, expect, test, vi } from "vitest";
 import { gate, inProcesses, plainPool, reasonOf } from "../fixtures/pools.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: a process crashes in more ways than a thread.
 import type { PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { builtUrl, gate, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: a process ends in other steps than a thread.
 // Every host: threads, processes and web workers end differently.
 import { pool, run } from "clearway";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: a process reports its end otherwise than a thread.
 import type { PoolOptions, WorkerEvent } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";

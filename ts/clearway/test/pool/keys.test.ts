@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: keys keep their process.
 import { describe, expect, test } from "vitest";
 import { gate, plainPool } from "../fixtures/pools.js";
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: batches cross by pipes.
 import { move, type Pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { gates } from "../fixtures/gates.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: batches cross by pipes.
 import type { Batches, PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";

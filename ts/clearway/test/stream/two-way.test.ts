@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: inputs cross by pipes.
 import { move } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, gate, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
