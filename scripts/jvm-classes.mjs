@@ -1,65 +1,104 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Compiles the classes of jvm/ once for all their users: the tests on each JDK, and the conformance programs.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { chosen, folder, jdks, maven } from "./maven.mjs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { chosen, folder, hasForeign, jdks, maven } from "./maven.mjs";
 import { paths, root } from "./sources.mjs";
 
-/** The file that names the compiled modules, with the fingerprint of the sources and JDKs that they were compiled from. */
-const stamp = join(folder, "target/classes.sha256");
+/** The module whose format is checked, but which only scripts/jvm-stress.mjs compiles. */
+const unbuilt = "stress";
 
-/** Returns the fingerprint of the sources and the JDKs. */
-function fingerprint(found) {
-  const hash = createHash("sha256").update(JSON.stringify([chosen(found).builds, Math.max(0, ...found.keys())]));
-  const made = paths().filter((path) => /^jvm\/(pom\.xml$|[^/]+\/(pom\.xml$|src\/))/.test(path));
-  for (const path of made.filter((path) => existsSync(join(root, path)))) {
-    hash
-      .update(path)
-      .update("\0")
-      .update(readFileSync(join(root, path)));
+/** Each module's file with the fingerprint of what its classes were compiled from. The profile `kept` of jvm/pom.xml looks for it. */
+const stampOf = (name) => join(folder, name, "target/compiled.sha256");
+
+/** Returns the artifacts of jvm/ that a pom needs, as `[artifact, tests]`. `tests` says whether it needs their test classes. */
+function needs(pom) {
+  const blocks = pom.match(/<dependency>.*?<\/dependency>/gs) ?? [];
+  return blocks.flatMap((block) => {
+    const artifact = /<artifactId>(clearway-[^<]+)</.exec(block)?.[1];
+    return artifact === undefined ? [] : [[artifact, /<type>test-jar</.test(block)]];
+  });
+}
+
+/**
+ * Returns a map from the folders of modules to fingerprints of all that decides what their classes are: their poms and sources, the sources
+ * of the modules that they need, and `setting`. `files` are `[path, content]`, with paths relative to jvm/. A change of a module's tests
+ * does not change the fingerprints of modules that need only its main classes. Throws an Error if a pom needs a module that does not exist.
+ */
+export function fingerprints(files, setting) {
+  const poms = new Map();
+  const folders = new Map();
+  for (const [path, content] of files) {
+    const name = /^([^/]+)\/pom\.xml$/.exec(path)?.[1];
+    if (name === undefined) continue;
+    poms.set(name, content.toString());
+    folders.set(/<\/parent>\s*<artifactId>([^<]+)</.exec(poms.get(name))?.[1], name);
   }
-  return hash.digest("hex");
+  const sums = new Map();
+  const sum = (name, tests) => {
+    const key = `${name} ${tests}`;
+    if (sums.has(key)) return sums.get(key);
+    const hash = createHash("sha256").update(setting);
+    const own = ["pom.xml", `${name}/pom.xml`];
+    for (const [path, content] of files) {
+      const source = path.startsWith(`${name}/src/`) && (tests || !path.startsWith(`${name}/src/test/`));
+      if (source || own.includes(path)) hash.update(`${path}\0${content.length}\0`).update(content);
+    }
+    for (const [artifact, itsTests] of needs(poms.get(name))) {
+      if (!folders.has(artifact))
+        throw new Error(`no module of jvm/ has the artifact ${artifact}, which ${name} needs`);
+      if (tests || !itsTests) hash.update(sum(folders.get(artifact), itsTests));
+    }
+    sums.set(key, hash.digest("hex"));
+    return sums.get(key);
+  };
+  return new Map([...poms.keys()].map((name) => [name, sum(name, true)]));
 }
 
-const folders = () => readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const targets = (kind) => folders().filter(({ name }) => existsSync(join(folder, name, "target", kind)));
-
-function stand(print) {
-  if (!existsSync(stamp)) return false;
-  const [left, ...names] = readFileSync(stamp, "utf8").trim().split("\n");
-  const tested = (name) =>
-    !existsSync(join(folder, name, "src/test")) || existsSync(join(folder, name, "target/test-classes"));
-  const compiled = (name) => existsSync(join(folder, name, "target/classes")) && tested(name);
-  return left === print && names.length > 0 && names.every(compiled);
+/** Returns the fingerprints of the modules that these JDKs can build. */
+function prints(found) {
+  const made = paths().filter((path) => /^jvm\/(pom\.xml$|[^/]+\/(pom\.xml$|src\/))/.test(path));
+  const files = made.map((path) => [path.slice("jvm/".length), readFileSync(join(root, path))]);
+  const all = fingerprints(files, JSON.stringify([chosen(found).builds, Math.max(0, ...found.keys())]));
+  const foreign = (name) => /\$\{foreign\.jdk\}/.test(readFileSync(join(folder, name, "pom.xml"), "utf8"));
+  return new Map([...all].filter(([name]) => hasForeign(found) || !foreign(name)));
 }
 
-/** Returns whether the last build succeeded with the current sources and JDKs, and its classes are still there. */
-export const areCompiled = (found) => stand(fingerprint(found));
+/** Returns whether the last compilation of a module had this fingerprint, and its classes are still there. */
+function current(name, print) {
+  if (!existsSync(stampOf(name)) || readFileSync(stampOf(name), "utf8").trim() !== print) return false;
+  const has = (path) => existsSync(join(folder, name, path));
+  const lost = (source, classes) => has(`src/${source}`) && !has(`target/${classes}`);
+  return name === unbuilt || !(lost("main", "classes") || lost("test", "test-classes"));
+}
 
-/** Compiles all modules and their tests unless this has been done. Returns Maven's exit status, or 127 without a JDK. */
+/** Returns whether all modules were compiled from the current sources with these JDKs, and the classes are still there. */
+export const areCompiled = (found) => [...prints(found)].every(([name, print]) => current(name, print));
+
+/**
+ * Compiles each module with its tests, unless neither its sources nor those of the modules that it needs have changed. Returns Maven's exit
+ * status, or 127 without a JDK.
+ */
 export function compile(found = jdks()) {
-  const print = fingerprint(found);
-  if (stand(print)) return 0;
-  rmSync(stamp, { force: true });
+  const stale = [...prints(found)].filter(([name, print]) => !current(name, print));
+  if (stale.length === 0) return 0;
   // The compiler never deletes classes. A class without a source would still run, so the folders are deleted first.
-  for (const kind of ["classes", "test-classes"]) {
-    for (const { name } of targets(kind)) rmSync(join(folder, name, "target", kind), { recursive: true });
+  for (const [name] of stale) {
+    rmSync(stampOf(name), { force: true });
+    for (const kind of ["classes", "test-classes"])
+      rmSync(join(folder, name, "target", kind), { recursive: true, force: true });
   }
   // Builds two modules at a time, because more would need more memory. In the phase `process-test-classes`, Maven also copies the libraries
   // that the conformance program needs. The same run checks the format, because a separate run takes 15 s.
-  const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2"], found);
+  const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2", ...asTheyStand], found);
   if (status !== 0) return status;
-  mkdirSync(join(folder, "target"), { recursive: true });
-  writeFileSync(stamp, `${[print, ...targets("classes").map(({ name }) => name)].join("\n")}\n`);
+  for (const [name, print] of stale) {
+    mkdirSync(dirname(stampOf(name)), { recursive: true });
+    writeFileSync(stampOf(name), `${print}\n`);
+  }
   return 0;
 }
 
-/** Options with which Maven uses the existing classes and compiles nothing. */
-export const asTheyStand = [
-  "-Dcompiled=true",
-  "-Dkotlin.phase=none",
-  "-Dkotlin.test.phase=none",
-  "-Dmdep.skip=true",
-  "-Danimal.sniffer.skip=true",
-];
+/** The option with which Maven uses the existing classes of every module that has a stamp, and does not compile it. */
+export const asTheyStand = ["-Dkept"];
