@@ -53,6 +53,7 @@ const badCalls: [shown: string, options: CallOptions][] = [
   ["retries=-1", { retries: -1 }],
   ["priority=Infinity", { priority: Number.POSITIVE_INFINITY }],
   ["signal=5", { signal: 5 as never }],
+  ["signal must be an AbortSignal: signal=[object]", { signal: {} as never }],
   ["window.items=0", { window: { items: 0 } }],
   ["signal must be an AbortSignal: signal=null", { signal: null as never }],
   ["onProgress must be of type function: onProgress=true", { onProgress: true as never }],
