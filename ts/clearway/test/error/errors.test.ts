@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every host: errors cross by ring and by port.
-import { ClearwayError } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, testPool } from "../fixtures/pools.js";
 
 type Errors = typeof import("../fixtures/errors.tasks.js");
 
@@ -24,25 +23,6 @@ describe("an error that a task throws arrives complete", () => {
     expect(error).toMatchObject({ name: "QuotaError", message: "too much", code: "E_QUOTA", detail: { left: 3 } });
     expect(error.cause).toBeInstanceOf(TypeError);
     expect((error.cause as Error).cause).toBe("words");
-  });
-
-  test("when it is an AggregateError, with its errors", async () => {
-    const error = (await thrownBy(() => make().aggregate())) as AggregateError;
-    expect(error).toBeInstanceOf(AggregateError);
-    expect(error.errors[0]).toBeInstanceOf(RangeError);
-    expect(error.errors[1]).toBe("b");
-  });
-
-  test("when it is a DOMException", async () => {
-    const error = (await thrownBy(() => make().dom())) as DOMException;
-    expect(error).toBeInstanceOf(DOMException);
-    expect([error.name, error.code]).toEqual(["AbortError", 20]);
-  });
-
-  test("when it is its own cause, or holds values that cannot be cloned", async () => {
-    const error = (await thrownBy(() => make().odd())) as Error & Record<string, unknown>;
-    expect(error.message).toBe("odd");
-    expect(error["retry"]).toContain("function retry");
   });
 
   test("when it is not an Error", async () => {
@@ -96,17 +76,5 @@ describe("the stack of an error", () => {
     const error = (await thrownBy(() => pool.call.leave())) as Error;
     expect(error).toMatchObject({ code: "worker-exited" });
     expect(error.stack).toMatch(thisFile);
-  });
-});
-
-describe("a ClearwayError", () => {
-  test("has one class for caller and test, and codes that distinguish errors", async () => {
-    const reason = await reasonOf(
-      (testPool(plainUrl).call as unknown as Record<string, () => Promise<void>>)["nope"]!(),
-    );
-    expect(reason).toBeInstanceOf(ClearwayError);
-    expect(reason).toBeInstanceOf(Error);
-    expect(reason.name).toBe("ClearwayError");
-    expect(reason.code).toBe("unknown-task");
   });
 });

@@ -53,19 +53,6 @@ describe("a call with a callback", () => {
     ).toEqual(["next"]);
   });
 
-  test("rejects the task's open call with the reason when it is cancelled", async () => {
-    const pool = await warmCallbackPool();
-    const controller = new AbortController();
-    const call = pool.with({ signal: controller.signal }).call.waits(
-      callback(() => {
-        controller.abort(new RangeError("no answer"));
-        return new Promise(() => {});
-      }),
-    );
-    expect(await reasonOf(call)).toMatchObject({ message: "no answer" });
-    expect(await pool.call.last()).toMatchObject({ name: "RangeError", message: "no answer" });
-  });
-
   test("fails with worker-exited if its worker ends during it, and a callback that settles later is harmless", async () => {
     const pool = await warmCallbackPool();
     const after = gate();

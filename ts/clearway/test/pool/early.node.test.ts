@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, type Plain, plainUrl, testPool } from "../fixtures/pools.js";
 
 test("a first call whose worker's module throws moves to another starting worker", async () => {
   let made = 0;
@@ -21,10 +21,4 @@ test("a first call whose worker's module throws moves to a worker that is ready 
   Atomics.store(held, 0, 1);
   Atomics.notify(held, 0);
   expect(await first).toBe(3);
-});
-
-test("a first call that ends its worker fails, and does not run again", async () => {
-  const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
-  expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });
-  expect(pool.stats().workers.restarts).toBe(1);
 });

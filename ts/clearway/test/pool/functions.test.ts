@@ -2,7 +2,7 @@
 // A function is not a task: it cannot cross to another thread.
 import { type Callable, pool, run } from "clearway";
 import { describe, expect, test } from "vitest";
-import { type Plain, plainPool, plainUrl, reasonOf, testPool, workerMaker } from "../fixtures/pools.js";
+import { type Plain, plainUrl, reasonOf, testPool, workerMaker } from "../fixtures/pools.js";
 
 const refusal = { code: "invalid-argument", message: expect.stringContaining("expose() it in a task module") };
 
@@ -45,9 +45,4 @@ test("a pool whose function returns no worker fails its calls with an error that
     code: "worker-start-failed",
     message: expect.stringContaining("expose() it in a task module"),
   });
-});
-
-test("a function as an argument is refused", async () => {
-  const made = plainPool();
-  expect(await reasonOf(made.call.echo(() => 1))).toMatchObject({ code: "not-cloneable" });
 });

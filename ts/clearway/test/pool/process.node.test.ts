@@ -4,7 +4,6 @@ import { readdirSync } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { pool } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
@@ -122,10 +121,4 @@ test("resource limits fail the call that reaches them, and replace only its work
   await made.ready();
   expect(await reasonOf(made.call.fillMemory())).toMatchObject({ code: "out-of-memory" });
   expect(await made.call.add(1, 2)).toBe(3);
-});
-
-test("pool() accepts a URL as a string", async () => {
-  const made = pool<Plain>(plainUrl.href, { size: 1 });
-  expect(await made.call.add(1, 2)).toBe(3);
-  await made.close();
 });

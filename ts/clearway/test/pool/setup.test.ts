@@ -122,22 +122,6 @@ describe("a setup that fails", () => {
     await made.close();
   });
 
-  test("pauses longer before each new start, and stats() has the pause", async () => {
-    const made = prepared({ fail: "error" });
-    const pauses: number[] = [];
-    for (let exits = 1; exits <= 5; exits++) {
-      expect(await reasonOf(made.call.text())).toMatchObject({ code: "setup-failed" });
-      const { pause } = made.stats().workers;
-      expect(pause!.exits).toBe(exits);
-      pauses.push(pause!.nextStartInMs);
-    }
-    expect(pauses[0]).toBe(0);
-    // A pause of 80 ms. How much of it is left depends on the clock.
-    expect(pauses[4]).toBeLessThanOrEqual(80);
-    await made.terminate();
-    expect(made.stats().workers.size).toBe(0);
-  });
-
   test("in one worker leaves the calls to the others, and ends its row when a setup succeeds", async () => {
     const { name, begun, tell } = held();
     const made = prepared({ text: "ready", channel: name }, { size: { min: 1, max: 2 } });

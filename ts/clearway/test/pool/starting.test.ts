@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type Pool, pool } from "clearway";
+import type { Pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, type Plain, plainUrl, reasonOf, testPool, workerMaker } from "../fixtures/pools.js";
 
@@ -62,8 +62,4 @@ test("ready() settles when a worker is ready, and ping() returns the worker's cl
   const before = performance.timeOrigin + performance.now();
   const { remoteTimeMs } = await made.ping();
   expect(Math.abs(remoteTimeMs - before)).toBeLessThan(60_000);
-});
-
-test("an invalid source is refused", () => {
-  expect(() => pool(5 as never)).toThrowError(expect.objectContaining({ code: "invalid-argument" }));
 });

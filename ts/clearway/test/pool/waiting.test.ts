@@ -86,24 +86,6 @@ describe("a full queue", () => {
     expect([(await first) as Uint8Array, await second]).toEqual([new Uint8Array(60), 2]);
   });
 
-  test("with `dropNewest` drops the new call", async () => {
-    const { pool, release } = await held({ queue: { items: 1, whenFull: "dropNewest" } });
-    const first = pool.call.later(1);
-    expect(await reasonOf(pool.call.later(2))).toMatchObject({ code: "dropped" });
-    await release();
-    expect(await first).toBe(2);
-  });
-
-  test("with `dropOldest` drops the oldest call of the lowest priority", async () => {
-    const { pool, release } = await held({ queue: { items: 2, whenFull: "dropOldest" } });
-    const first = pool.with({ priority: 1 }).call.later(1);
-    const second = reasonOf(pool.call.later(2));
-    const third = pool.call.later(3);
-    expect(await second).toMatchObject({ code: "dropped" });
-    await release();
-    expect(await Promise.all([first, third])).toEqual([2, 4]);
-  });
-
   test("with `dropOldest` drops as many old calls as a large new call needs", async () => {
     const { pool, release } = await held({ queue: { bytes: 100, whenFull: "dropOldest" } });
     const small = Promise.allSettled([1, 2, 3, 4].map(() => pool.call.echo(new Uint8Array(25))));

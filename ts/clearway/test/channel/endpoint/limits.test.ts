@@ -61,12 +61,6 @@ describe("a hello", () => {
     });
   });
 
-  test("that limits names makes calls on longer names fail, but allows handlers of longer names", async () => {
-    const { end } = await bare({ nameBytesMax: 3 });
-    end.methods("longer").handle({});
-    expect(await rejection(end.methods("longer").call("x"))).toMatchObject({ code: "invalid-argument" });
-  });
-
   test("is not sent over a transport whose frames are too small", async () => {
     const [ta] = memoryPair({ frameBytesMax: 1023 });
     expect(await rejection(connect(ta))).toMatchObject({
