@@ -195,7 +195,7 @@ describe("the text of advice", () => {
 describe("clearway advise", () => {
   let cli: BuiltCli;
   beforeAll(() => {
-    cli = new BuiltCli("advise-dist");
+    cli = new BuiltCli();
     for (const [name, run] of Object.entries({ kept: channelRecord(), empty: record({ cells: [] }) })) {
       mkdirSync(cli.path(name));
       writeFileSync(path.join(cli.path(name), "record.json"), JSON.stringify(run));

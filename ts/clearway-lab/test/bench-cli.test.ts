@@ -10,7 +10,7 @@ import { assertResults } from "../src/run/schema.js";
 import { hasEnded } from "./has-ended.js";
 import { UserFolder } from "./user-folder.js";
 
-const user = new UserFolder("bench-dist");
+const user = new UserFolder();
 
 /** Runs a scenario with one short round. */
 const bench = (file: string, ...more: string[]) => user.run("bench", file, "--rounds", "1", "--time", "5ms", ...more);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds the command and runs it as a user does. Each test file has a build of its own, because test files run at the same time.
-import { execFile, execFileSync } from "node:child_process";
+// Runs the built command as a user does.
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { builtLab } from "./built-lab.js";
 
 export const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -18,15 +19,9 @@ export interface Ran {
 }
 
 export class BuiltCli {
-  readonly program: string;
+  readonly program = path.join(builtLab(), "cli.js");
   /** The folder in which the command runs. Its name has a space. */
   readonly scratch = mkdtempSync(path.join(tmpdir(), "clearway cli-"));
-
-  constructor(name: string) {
-    const built = `.cache/${name}`;
-    execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
-    this.program = here(`../${built}/cli.js`);
-  }
 
   run(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
     return new Promise((resolve) => {

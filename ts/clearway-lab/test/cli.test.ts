@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it. The tests have their own runner and scenario.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { listing } from "../src/cli/list.js";
 import { assertJetpack } from "../src/export/schema.js";
 import { assertResults } from "../src/run/schema.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
+import { builtLab } from "./built-lab.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-// The folder is inside the package, so that Node resolves its dependencies. It is not dist, so that a running lab keeps its files.
-const built = ".cache/test-dist";
-const cli = here(`../${built}/cli.js`);
+const cli = path.join(builtLab(), "cli.js");
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway-cli-"));
 
-beforeAll(() => {
-  execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
-});
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const TESTED = { CLEARWAY_LAB_RUNNER: here("./fake-runner.mjs"), CLEARWAY_LAB_SCENARIOS: here("./scenarios") };

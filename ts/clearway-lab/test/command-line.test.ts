@@ -18,7 +18,7 @@ import { record } from "./record.js";
 
 let cli: BuiltCli;
 beforeAll(() => {
-  cli = new BuiltCli("command-dist");
+  cli = new BuiltCli();
 });
 afterAll(() => cli.remove());
 

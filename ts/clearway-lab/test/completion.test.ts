@@ -9,7 +9,7 @@ import { BuiltCli } from "./built-cli.js";
 
 let cli: BuiltCli;
 beforeAll(() => {
-  cli = new BuiltCli("completion-dist");
+  cli = new BuiltCli();
 });
 afterAll(() => cli.remove());
 

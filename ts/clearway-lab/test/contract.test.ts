@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The contract of the runner protocol: one suite for all real runners. Each runner is a separate process.
 import { execFileSync } from "node:child_process";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
@@ -8,17 +9,17 @@ import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
 import { findJvmRunner, JVM_MISSING } from "../src/runner/jvm-find.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { decodeHistogram } from "../src/statistics/histogram.js";
+import { builtLab } from "./built-lab.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const built = ".cache/contract-dist";
 // Time limit for a build, in milliseconds. While other builds run, Maven is slow even if it compiles nothing.
 const BUILD_MS = 600_000;
 
 const runners = {
   node: {
     scenario: "stream",
-    build: () => execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]),
-    command: (): RunnerCommand => ({ command: process.execPath, args: [here(`../${built}/runner-node.js`)] }),
+    build: () => void builtLab(),
+    command: (): RunnerCommand => ({ command: process.execPath, args: [path.join(builtLab(), "runner-node.js")] }),
   },
   jvm: {
     scenario: "stream-jvm",

@@ -17,7 +17,7 @@ const runner = `python=python3 "${python}"`;
 
 let cli: BuiltCli;
 beforeAll(() => {
-  cli = new BuiltCli("foreign-dist");
+  cli = new BuiltCli();
 });
 afterAll(() => cli.remove());
 

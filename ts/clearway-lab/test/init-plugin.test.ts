@@ -14,7 +14,7 @@ import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { UserFolder } from "./user-folder.js";
 
-const user = new UserFolder("init-plugin-dist");
+const user = new UserFolder();
 
 /** Programs that stand in for the tools of a machine. */
 function tools(folder: string, programs: Record<string, string>): void {

@@ -10,7 +10,7 @@ import { BuiltCli, here, TESTED } from "./built-cli.js";
 
 let cli: BuiltCli;
 beforeAll(() => {
-  cli = new BuiltCli("interrupted-dist");
+  cli = new BuiltCli();
   // The host chromium has one runner for the whole run, as the JVM has.
   mkdirSync(cli.path("scenarios"));
   const tiny = JSON.parse(readFileSync(here("./scenarios/tiny.json"), "utf8")) as Scenario;

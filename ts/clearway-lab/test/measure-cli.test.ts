@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { UserFolder } from "./user-folder.js";
 
-const user = new UserFolder("measure-dist");
+const user = new UserFolder();
 
 describe("clearway measure", () => {
   const measure = (...args: string[]) => user.run("measure", ...args);

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs every strategy in the built runner, with its real library and workers. Checks that the results are right and nothing hangs.
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actions, checkOf } from "../src/offload/action.js";
 import { seedsInOrder } from "../src/offload/seeds.js";
 import type { Json, Params } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 import { loadScenarios } from "../src/scenario/load.js";
+import { builtLab } from "./built-lab.js";
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // A separate folder, because the tests of the command run at the same time.
-const built = ".cache/test-dist-offload";
 const count = 12;
 const checksum = checkOf(seedsInOrder("ascending", count).map(actions.mixed)).checksum;
 const load = { work: "mixed", actions: count, checksum, networkUs: 100, warmMs: 0, batches: 2, batchesMs: 1 };
 const [scenario] = loadScenarios().filter(({ name }) => name === "works");
 const strategies = (scenario?.mechanisms ?? []).filter(({ hosts }) => hosts?.includes("node") ?? true);
 
-const start = () => new RunnerClient({ command: process.execPath, args: [here(`../${built}/runner-node.js`)] });
+const start = () => new RunnerClient({ command: process.execPath, args: [path.join(builtLab(), "runner-node.js")] });
 let runner: RunnerClient;
 beforeAll(() => {
-  execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
   runner = start();
 });
 afterAll(() => runner.close());

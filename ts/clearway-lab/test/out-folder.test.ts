@@ -285,7 +285,7 @@ describe("the lock of a folder", () => {
 describe("clearway lab --out", () => {
   let cli: BuiltCli;
   beforeAll(() => {
-    cli = new BuiltCli("out-dist");
+    cli = new BuiltCli();
   });
   afterAll(() => cli.remove());
 
@@ -324,7 +324,7 @@ describe("clearway lab --out", () => {
 describe("--out of the other commands", () => {
   let cli: BuiltCli;
   beforeAll(() => {
-    cli = new BuiltCli("out-others-dist");
+    cli = new BuiltCli();
     writeFileSync(cli.path("pair.mjs"), "export default { direct: () => 1, other: () => 1 };\n");
     writeFileSync(cli.path("quick.mjs"), "console.log(1);\n");
   });

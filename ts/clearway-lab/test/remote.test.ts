@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The family `remote`: its driver with a fake, and its mechanisms with real servers and processes.
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,7 +8,7 @@ import { measureCalls, remoteParamsOf } from "../src/remote/measure.js";
 import { findServer, remoteProblem } from "../src/remote/programs.js";
 import { RunnerClient } from "../src/runner/client.js";
 import { loadScenarios } from "../src/scenario/load.js";
-import { here } from "./built-cli.js";
+import { builtLab } from "./built-lab.js";
 
 const PARAMS = { processes: 1, payloadBytes: 8, warmUpMs: 1, calls: 20, inFlight: 5, callsInFlight: 50 };
 
@@ -74,12 +73,10 @@ describe("what is missing", () => {
 });
 
 describe("the mechanisms of the family remote", () => {
-  const built = ".cache/remote-dist";
   const temporary = mkdtempSync(path.join(tmpdir(), "clearway-remote-"));
   let runner: RunnerClient;
   beforeAll(() => {
-    execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
-    const program = here(`../${built}/runner-node.js`);
+    const program = path.join(builtLab(), "runner-node.js");
     runner = new RunnerClient({ command: process.execPath, args: [program], env: { TMPDIR: temporary } });
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests `clearway lab resume` with the built command. The fake runner ends the lab by a signal in the middle of a round.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,10 +10,10 @@ import type { RunRecord } from "../src/run/record.js";
 import { assertResults } from "../src/run/schema.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
+import { builtLab } from "./built-lab.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const built = ".cache/test-dist-resume";
-const cli = here(`../${built}/cli.js`);
+const cli = path.join(builtLab(), "cli.js");
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway-resume-"));
 const at = (...names: string[]) => path.join(scratch, ...names);
 
@@ -58,7 +58,6 @@ const roundsOf = ({ cells }: RunRecord) =>
   ]);
 
 beforeAll(async () => {
-  execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
   expect((await start("whole", "none")).code).toBe(0);
   expect((await start("killed", "SIGKILL")).signal).toBe("SIGKILL");
 });

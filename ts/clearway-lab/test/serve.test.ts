@@ -9,7 +9,7 @@ import { findServer } from "../src/remote/programs.js";
 import { type RunningServer, startServer } from "../src/remote/server.js";
 import { UserFolder } from "./user-folder.js";
 
-const user = new UserFolder("serve-dist");
+const user = new UserFolder();
 const serve = (...args: string[]) => user.run("serve", ...args);
 
 beforeAll(() => {

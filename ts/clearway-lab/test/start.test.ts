@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { BuiltCli } from "./built-cli.js";
 
-const cli = new BuiltCli("start-dist");
+const cli = new BuiltCli();
 afterAll(() => cli.remove());
 
 describe("the start of the command", () => {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A user's folder for tests of commands that run a user's code. Its name has a space, and it has no packages: the lab's own `clearway` serves
 // the files in it.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Results } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";
+import { builtLab } from "./built-lab.js";
 
 export interface Ended {
   code: number;
@@ -16,21 +16,13 @@ export interface Ended {
   stderr: string;
 }
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
 export class UserFolder {
   readonly path = mkdtempSync(path.join(tmpdir(), "clearway user-"));
-  readonly cli: string;
+  readonly cli = path.join(builtLab(), "cli.js");
   readonly environment = { ...process.env, TMPDIR: path.join(this.path, "tmp"), NO_COLOR: "1" };
 
-  /** `name` is the folder of the built command. Test files run at the same time, so each has its own. */
-  constructor(name: string) {
-    const built = `.cache/${name}`;
-    this.cli = here(`../${built}/cli.js`);
+  constructor() {
     mkdirSync(path.join(this.path, "tmp"));
-    beforeAll(() => {
-      execFileSync(process.execPath, [here("../build.mjs"), "--out", built, "--node-only"]);
-    });
     afterAll(() => rmSync(this.path, { recursive: true, force: true }));
   }
 

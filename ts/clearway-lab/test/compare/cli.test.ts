@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests `clearway compare` and `clearway gate` as a user runs them: exit status, text, JSON, refusals.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunRecord } from "../../src/run/record.js";
+import { builtLab } from "../built-lab.js";
 import { record } from "../record.js";
 import { cellOf, keptRun } from "./simulated-runs.js";
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const built = ".cache/test-dist-compare";
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway-compare-"));
 
 function clearway(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -26,7 +24,7 @@ function clearwayWith(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [here(`../../${built}/cli.js`), ...args],
+      [path.join(builtLab(), "cli.js"), ...args],
       { cwd: scratch, env },
       (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr }),
@@ -54,7 +52,6 @@ function writeRun(name: string, us: number, more: Partial<RunRecord> = {}): void
 const noisy = (us: number) => [80, 130, 100, 95, 120].map((_, at, all) => all[(at * us) % 5] as number);
 
 beforeAll(() => {
-  execFileSync(process.execPath, [here("../../build.mjs"), "--out", built, "--node-only"]);
   writeRun("before", 100);
   writeRun("after", 101);
   writeRun("slow", 152);

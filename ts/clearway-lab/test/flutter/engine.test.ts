@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Flutter's own engine, where it is installed: its codecs give the same bytes as ours, and the host `flutter` measures it. Where it is not
 // installed, the tests are left out, and say why.
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import path from "node:path";
 import { float64, jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkFlutter } from "../../../../conformance/check.mjs";
@@ -15,10 +14,9 @@ import type { CellRequest } from "../../src/protocol/message.js";
 import { RunnerClient } from "../../src/runner/client.js";
 import { flutterOperations } from "../../src/runner/flutter-operations.js";
 import { loadScenarios } from "../../src/scenario/load.js";
+import { builtLab } from "../built-lab.js";
 import { exists } from "./fake-peer.js";
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const built = ".cache/flutter-dist";
 const problem = await engineProblem();
 const noWindow = problem ?? displayProblem();
 if (problem !== undefined) console.error(`tests of Flutter's engine are left out: ${problem}`);
@@ -196,8 +194,7 @@ describe.skipIf(noWindow !== undefined)("a running Dart program", () => {
 describe.skipIf(noWindow !== undefined)("the runner of the host flutter", () => {
   let runner: RunnerClient;
   beforeAll(() => {
-    execFileSync(process.execPath, [here("../../build.mjs"), "--out", built, "--node-only"]);
-    runner = new RunnerClient({ command: process.execPath, args: [here(`../../${built}/runner-flutter.js`)] });
+    runner = new RunnerClient({ command: process.execPath, args: [path.join(builtLab(), "runner-flutter.js")] });
   });
   afterAll(() => runner.close());
   const scenarios = loadScenarios().filter(({ hosts }) => hosts?.includes("flutter"));

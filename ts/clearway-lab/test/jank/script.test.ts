@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it, on Node scripts and with wrong usage. The scripts block for a long time by construction. A test
 // measures again until the stall was explained: on a busy machine, the thread may get no core for most of the stall.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,16 +10,15 @@ import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FoundStall, JankReport } from "../../src/jank/record.js";
 import { RUNS_TYPESCRIPT } from "../../src/jank/typescript.js";
+import { builtLab } from "../built-lab.js";
 import { hasEnded } from "../has-ended.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // The folder is inside the package, so that Node resolves its dependencies.
-const built = ".cache/test-jank-dist";
 const scripts = here("./scripts/");
 let scratch: string;
 
 beforeAll(() => {
-  execFileSync(process.execPath, [here("../../build.mjs"), "--out", built, "--node-only"]);
   scratch = mkdtempSync(path.join(tmpdir(), "clearway-jank-"));
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -40,7 +39,7 @@ function jank(
   heard?: (stderr: string, send: (signal: NodeJS.Signals) => void) => void,
 ): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [here(`../../${built}/cli.js`), "jank", ...args], {
+    const child = spawn(process.execPath, [path.join(builtLab(), "cli.js"), "jank", ...args], {
       cwd: scratch,
       env: { ...process.env, NO_COLOR: "1", ...env },
     });
