@@ -300,14 +300,6 @@ describe("clearway lab --out", () => {
     );
   });
 
-  test("works with spaces in every path", async () => {
-    const args = ["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "my own runs"];
-    const { code, stdout } = await cli.run(args, TESTED);
-    expect(code).toBe(0);
-    expect(stdout).toMatch("my own runs/report.html and my own runs/results.json written");
-    expect(readdirSync(cli.path("my own runs")).sort()).toEqual(["record.json", "report.html", "results.json"]);
-  });
-
   test("takes over the lock of a lab that was killed", async () => {
     const { pid } = spawnSync(process.execPath, ["-e", "0"]);
     mkdirSync(cli.path("killed"));
