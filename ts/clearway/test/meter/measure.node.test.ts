@@ -35,11 +35,6 @@ describe("measure() in Node", () => {
     await expect(measure(() => Promise.reject(error))).rejects.toBe(error);
   });
 
-  it("refuses invalid options, by name and value", async () => {
-    await expect(measure(() => 1, { hz: 0 })).rejects.toThrow("hz=0");
-    await expect(measure(() => 1, { floorMs: 0.1 })).rejects.toThrow("floorMs=0.1");
-  });
-
   it("reports the functions of a blocked thread, by sampled stacks", async () => {
     function factorise(): void {
       busy(120);

@@ -13,6 +13,7 @@ describe("an invalid option of the meter is refused with its name and value", ()
     ["hz must be over 0, at most 1000: hz=0", { hz: 0 }],
     ['hz="60"', { hz: "60" }],
     ["floorMs must be 1 or more: floorMs=NaN", { floorMs: Number.NaN }],
+    ["floorMs=0.1", { floorMs: 0.1 }],
     ["floorMs=Infinity", { floorMs: Number.POSITIVE_INFINITY }],
     ["stallsMax must be a whole number of 1 or more: stallsMax=1.5", { stallsMax: 1.5 }],
     ["beatMs must be 1 to 1000: beatMs=0", { beatMs: 0 }],

@@ -38,6 +38,7 @@ optionSuite({
     ['remote="false"', { remote: "false" }],
     ["connectionsMax must be a whole number from 1 to 2147483647: connectionsMax=0", { connectionsMax: 0 }],
     ["handshakeMs=1.5", { handshakeMs: 1.5 }],
+    ["pingMs must be a whole number from 1", { pingMs: 0 }],
     ["pingMs=Infinity", { pingMs: Number.POSITIVE_INFINITY }],
     ["onError must be of type function: onError=3", { onError: 3 }],
   ],
