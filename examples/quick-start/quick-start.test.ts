@@ -29,8 +29,3 @@ test("the quick start compiles and prints what its comments say", async () => {
   ]);
   expect(output.at(-1)).toMatch(/^longest stall: \d+ ms here, \d+ ms away$/);
 });
-
-test("the first example of the README compiles and prints what the README says", async () => {
-  const output = await outputOf("./quick-start/dist/first.js");
-  expect(output).toEqual([expect.stringMatching(/^78498 primes; ms stalled: [\d.]+ before, [\d.]+ after$/)]);
-});

@@ -8,21 +8,23 @@ import { makeFolder, pack, removeFolder, root, runProgram } from "./clean-folder
 
 const tool = (path: string): string => join(root, "node_modules", path);
 const packages = published() as { name: string }[];
+const tarballs: Record<string, string> = {};
 let folder: string;
 
 beforeAll(async () => {
   folder = await makeFolder();
+  for (const { name } of packages) tarballs[name] = await pack(name, folder);
 });
 afterAll(() => removeFolder(folder));
 
 test.each(packages)("publint finds nothing wrong with $name", async ({ name }) => {
-  const tarball = await pack(name, folder);
+  const tarball = tarballs[name] ?? "";
   const said = await runProgram(folder, process.execPath, tool("publint/src/cli.js"), "run", tarball, "--strict");
   expect(said).toContain("All good!");
 });
 
 test.each(packages)("$name says which Node it needs, and has its licences and no install script", async ({ name }) => {
-  const tarball = await pack(name, folder);
+  const tarball = tarballs[name] ?? "";
   const list = await runProgram(folder, "tar", "-tzf", tarball);
   for (const each of ["README.md", "LICENSE", "LICENSE-MIT", "LICENSE-APACHE"])
     expect(list).toContain(`package/${each}\n`);
@@ -33,7 +35,7 @@ test.each(packages)("$name says which Node it needs, and has its licences and no
 });
 
 test("every entry of clearway has types that Node and bundlers resolve", async () => {
-  const tarball = await pack("clearway", folder);
+  const tarball = tarballs["clearway"] ?? "";
   const cli = tool("@arethetypeswrong/cli/dist/index.js");
   const { exports } = JSON.parse(await readFile(join(root, "ts/clearway/package.json"), "utf8")) as { exports: object };
   // If an entry has a problem, the program exits with an error status, and runProgram throws.
