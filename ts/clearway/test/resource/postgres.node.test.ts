@@ -15,8 +15,10 @@ const sleepS = 600;
 const graceMs = 60_000;
 
 async function start(options: PoolOptions = {}, checkAfterMs = 0) {
-  const server = await PostgresServer.start();
+  const server = await PostgresServer.started();
   const admin = await server.admin();
+  // The sessions of the test before this one may still be closing.
+  await expect.poll(() => sessionsOf(admin)).toEqual([]);
   const workerData: PostgresData = { address: server.address, checkAfterMs };
   const database = pool<Tasks>(() => new Worker(url, { workerData }), { size: 1, graceMs, ...options });
   onTestFinished(() => database.terminate());
