@@ -20,6 +20,10 @@ const touches = [
 /** Comments with which a test asks for every host, or for child processes, with its reason. */
 const asks = /^\/\/ Every host: \S/m;
 const asksForProcesses = /^\/\/ Child processes, too: \S/m;
+/** A comment with which a test that contains something of `touches` says why it still depends on no host. */
+const refuses = /^\/\/ One host: \S/m;
+/** What a test contains that depends on what carries the frames: a port, or shared memory. */
+const carries = [/"(?:\.\.\/)+src\/transport\//, /\bcarrier: /, /\bSharedArrayBuffer\b/, asks, asksForProcesses];
 
 const isPure = (path) => path.endsWith(".pure.test.ts");
 
@@ -36,8 +40,8 @@ function textOf(path, folder, seen = new Set()) {
 }
 
 /**
- * Returns paths of tests below `test/` of a package's folder: `everyHost`, the tests to run on every host, and `inProcesses`, those to
- * run with child processes as well. Pure tests depend on no host and are in neither.
+ * Returns paths of tests below `test/` of a package's folder: `everyHost`, the tests to run on every host; `byPort`, those of them to run
+ * without shared memory in Node; `inProcesses`, the tests to run with child processes. Pure tests depend on no host and are in none.
  */
 export function hostTests(folder = join(root, "ts/clearway")) {
   const tests = readdirSync(join(folder, "test"), { recursive: true, withFileTypes: true })
@@ -45,6 +49,8 @@ export function hostTests(folder = join(root, "ts/clearway")) {
     .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)))
     .filter((path) => !isPure(path))
     .sort();
-  const knowing = (...patterns) => tests.filter((path) => patterns.some((each) => each.test(textOf(path, folder))));
-  return { everyHost: knowing(...touches, asks), inProcesses: knowing(asksForProcesses) };
+  const texts = new Map(tests.map((path) => [path, textOf(path, folder)]));
+  const having = (paths, patterns) => paths.filter((path) => patterns.some((each) => each.test(texts.get(path))));
+  const everyHost = having(tests, [...touches, asks, asksForProcesses]).filter((path) => !refuses.test(texts.get(path)));
+  return { everyHost, byPort: having(everyHost, carries), inProcesses: having(tests, [asksForProcesses]) };
 }

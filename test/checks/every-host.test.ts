@@ -50,7 +50,19 @@ test("a suite counts for the tests that import it, and a fixture for none", () =
 
 test("a pure test runs on no further host, whatever it contains", () => {
   const text = 'import "../../src/host/node.js"; inProcesses;';
-  expect(selected({ "a/x.pure.test.ts": text })).toEqual({ everyHost: [], inProcesses: [] });
+  expect(selected({ "a/x.pure.test.ts": text })).toEqual({ everyHost: [], byPort: [], inProcesses: [] });
+});
+
+test("a test that says why one host is enough runs on no further host", () => {
+  const text = "// One host: the misdeeds are the caller's.\nimport 'node:worker_threads'; pool(url, { carrier: 1 });";
+  expect(selected({ "a/x.test.ts": text }).everyHost).toEqual([]);
+});
+
+test("a test that depends on the carrier also runs by port", () => {
+  const carried = 'pool(url, { carrier: "auto" });';
+  const started = 'import { Worker } from "node:worker_threads";';
+  const { everyHost, byPort } = selected({ "a/carried.test.ts": carried, "a/started.test.ts": started });
+  expect([everyHost.length, byPort]).toEqual([2, ["test/a/carried.test.ts"]]);
 });
 
 test("a test that says why it asks for child processes also runs with them", () => {

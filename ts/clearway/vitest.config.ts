@@ -121,10 +121,10 @@ function browserProject(name: string, plugins: Plugin[], include: string[], excl
 }
 
 const all = ["test/**/*.test.ts"];
-const suitesOfPools = /^test\/(error|pool|resource|stream|transfer)\//;
+const suitesOfPools = /^test\/(error|pool|records|resource|stream|transfer)\//;
 const byPort = everyTest
-  ? ["test/{error,pool,resource,stream,transfer}/**/*.test.ts"]
-  : onEveryHost.filter((path) => suitesOfPools.test(path));
+  ? ["test/{error,pool,records,resource,stream,transfer}/**/*.test.ts"]
+  : selected.byPort.filter((path) => suitesOfPools.test(path));
 
 export default defineConfig({
   test: {

@@ -2,7 +2,7 @@
 import { move } from "clearway";
 import { describe, expect, test } from "vitest";
 import { hostileValues } from "../fixtures/hostile-values.js";
-import { builtUrl, type Plain, plainPool, testPool } from "../fixtures/pools.js";
+import { builtUrl, groupPool, type Plain, plainPool, plainUrl, testPool } from "../fixtures/pools.js";
 
 const outcomeOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(promise).then(
@@ -33,8 +33,9 @@ describe.each([
 });
 
 describe("a value of a stream into a task, in one batch with calls:", () => {
+  const warmPool = groupPool<Plain>(plainUrl);
   test.each(hostileValues)("%s fails only that stream's call", async (_value, make, refused = true) => {
-    const pool = plainPool();
+    const pool = warmPool();
     await pool.ready();
     const { call } = pool;
     async function* values() {

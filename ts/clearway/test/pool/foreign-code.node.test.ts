@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// One host: the misdeeds are the caller's, and no host changes them.
 import { ClearwayError, type PoolOptions } from "clearway";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { hanging, type Misdeed, returning, throwing } from "../fixtures/misdeeds.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// One host: the misdeeds are the task's, and no host changes them.
 import { type PoolOptions, pool } from "clearway";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { hanging, returning, throwing } from "../fixtures/misdeeds.js";
