@@ -51,6 +51,8 @@ export function hostTests(folder = join(root, "ts/clearway")) {
     .sort();
   const texts = new Map(tests.map((path) => [path, textOf(path, folder)]));
   const having = (paths, patterns) => paths.filter((path) => patterns.some((each) => each.test(texts.get(path))));
-  const everyHost = having(tests, [...touches, asks, asksForProcesses]).filter((path) => !refuses.test(texts.get(path)));
+  const everyHost = having(tests, [...touches, asks, asksForProcesses]).filter(
+    (path) => !refuses.test(texts.get(path)),
+  );
   return { everyHost, byPort: having(everyHost, carries), inProcesses: having(tests, [asksForProcesses]) };
 }
