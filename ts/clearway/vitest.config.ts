@@ -46,8 +46,8 @@ const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261121";
 const seed = asked === "random" ? Date.now() | 0 : Number(asked);
 const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1";
 /** Node plays the random orders of the seed. Every other host plays one, which shows that the test runs there. */
-const inFull = { seed, runsMax: 0 };
-const once = { seed, runsMax: everyTest || process.env["CLEARWAY_FUZZ_RUNS"] !== undefined ? 0 : 1 };
+const inFull = { seed, ordersMax: 0 };
+const once = { seed, ordersMax: everyTest ? 0 : 1 };
 
 // These limits catch tests that hang, not slow ones: the machine may be busy. They are ten minutes, as for a stage of `make test`.
 const patience = {

@@ -3,14 +3,14 @@
 import { getEventListeners } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import fc, { seed } from "../fixtures/fast-check.js";
+import fc, { orders, seed } from "../fixtures/fast-check.js";
 import { inProcesses } from "../fixtures/pools.js";
 import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
-// Number of plans. Hosts other than Node by ring play one, unless `CLEARWAY_FUZZ_RUNS` is set: `CLEARWAY_FUZZ_RUNS=5000` runs for a night.
-const runs = Number(process.env["CLEARWAY_FUZZ_RUNS"] ?? 100);
+// Number of plans. `CLEARWAY_FUZZ_RUNS=5000` runs for a night.
+const runs = orders(100);
 // The seed is in the tests' names. A failing run prints it with the path to the failed plan. `CLEARWAY_FUZZ_SEED` and
 // `CLEARWAY_FUZZ_PATH` repeat that plan, and `CLEARWAY_FUZZ_SHRINK=1` searches for a smaller one. That takes long when a plan hangs,
 // because each attempt waits for the watchdog.
