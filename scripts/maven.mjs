@@ -79,7 +79,7 @@ function foreign(found) {
 /**
  * Default JVM options for Maven. MAVEN_OPTS in the environment takes precedence. The options leave out the JVM's second compiler, because it
  * costs more than it saves in a run of this length: Kotlin's compiler took 24 s of processor time for the module `executor` without it, and
- * 48 s with it. The first compiler alone needs 83 MB for the code of all modules, and the default is 48 MB. If this memory is full, the JVM
+ * 48 s with it. The first compiler alone needs 96 MB for the code of all modules, and the default is 48 MB. If this memory is full, the JVM
  * interprets the rest.
  */
 const quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1500m";
