@@ -67,7 +67,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         require(elasticMax >= 1) { "elasticMax must be positive: elasticMax=$elasticMax" }
         val workers = Workers("clearway-cpu", processors, STAY_NS, if (processors > 1) SPIN_NS else 0)
         val elastic =
-            VirtualThreads.factory("clearway-elastic")?.let(::VirtualJobs)
+            VirtualThreads.factory("clearway-elastic")?.let { VirtualJobs(it, elasticMax) }
                 ?: Workers("clearway-elastic", elasticMax, STAY_NS, spinNs = 0)
         val costs = LiveCosts(Costs(processors, elasticMax = elasticMax), clock)
         costs.calibrate(workers, elastic)

@@ -4,6 +4,7 @@ package clearway.executor.run
 import clearway.executor.host.Clock
 import clearway.executor.model.Growth
 import clearway.executor.model.Plan
+import java.util.concurrent.atomic.AtomicInteger
 
 /**
  * A running batch. Threads join it, claim items ([Claims]) and run them until the batch ends ([Completion]). The batch
@@ -63,6 +64,18 @@ internal class Batch(
 
     /** Asks workers to join, because the batch takes longer than predicted. The caller runs it at most once. */
     var askForHelp: Runnable? = null
+
+    /** Number of threads in [runUnlessFull]. */
+    private val limited = AtomicInteger()
+
+    /** Joins the batch, unless `max` threads that called this function are in it. */
+    fun runUnlessFull(max: Int) {
+        try {
+            if (limited.incrementAndGet() <= max) run()
+        } finally {
+            limited.decrementAndGet()
+        }
+    }
 
     /** Joins the batch. Runs on a thread that was asked. */
     override fun run() {

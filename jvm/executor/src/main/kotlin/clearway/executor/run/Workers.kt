@@ -36,9 +36,15 @@ internal fun interface Threads {
     fun stop() {}
 }
 
-/** Starts a new virtual thread for every job. */
-internal class VirtualJobs(private val factory: ThreadFactory) : Threads {
-    override fun offer(job: Runnable): Unit = factory.newThread(job).start()
+/**
+ * Starts a new virtual thread for every job. At most `batchMax` of these threads are in one batch. Without this limit,
+ * a batch would get a further thread each time the watchdog finds its threads asleep or without a processor.
+ */
+internal class VirtualJobs(private val factory: ThreadFactory, private val batchMax: Int) : Threads {
+    override fun offer(job: Runnable) {
+        val limited = if (job is Batch) Runnable { job.runUnlessFull(batchMax) } else job
+        factory.newThread(limited).start()
+    }
 }
 
 /**
