@@ -177,7 +177,7 @@ export const folders = {
   "extension.ts": { may: ["channel", "extension"], why: "entry `clearway/channel/extension`" },
   "electron.ts": { may: ["channel", "electron"], why: "entry `clearway/channel/electron`" },
   start: {
-    may: ["error", "host"],
+    may: ["error", "host", "transfer"],
     why: "the files with which a worker starts whose module is TypeScript, or that is a child process; Node only",
   },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },

@@ -23,7 +23,7 @@ type CopyReason =
  | "small"
 /** The worker is a child process (`processes: true`). Nothing moves between processes. */
  | "other-process"
-/** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
+/** The value has more nodes than the search for memory that moves visits. Memory beyond the limit is copied. Its bytes count as 0. */
  | "search-limit";
 
 /** Bytes of binary memory that were sent in one direction. Strings, numbers and plain objects are always copied and never counted. */

@@ -11,8 +11,8 @@ interface Moved<T> {
  *
  * If the value contains memory that cannot be moved, the send fails with `would-copy`.
  *
- * With `transfer`, Clearway moves exactly these objects and does not search the value. Use `transfer` for values with very many nodes, or
- * to move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
+ * With `transfer`, Clearway moves exactly these objects, and copies all other memory. Use `transfer` for values with very many nodes, or to
+ * move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
  */
 declare function move<T>(value: T, transfer?: readonly object[]): Moved<T>;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
-import { encodeError } from "../error/wire.js";
+import { allCodedAs, Form } from "../transfer/coded.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { prepareForProcess } from "../transfer/other-process.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
 import { notCloneable } from "../transfer/refusal.js";
-import { isTable, revive } from "../transfer/revive.js";
+import { revive } from "../transfer/revive.js";
+import { encodeThrown } from "../transfer/thrown.js";
 import {
   type CallbackAnswer,
   type CallbackCall,
@@ -14,6 +15,7 @@ import {
   type CallbackWire,
   callbackKey,
 } from "../transport/callback.js";
+import { isFormsOf } from "../transport/frame-check.js";
 
 /**
  * The caller's end of one callback in one call. Runs the function, and answers the task.
@@ -67,10 +69,10 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
       );
       return;
     }
-    const [call, args] = message;
+    const [call, args, forms] = message;
     this.#open.add(call);
-    if (this.#reading === undefined && !args.some(isTable)) this.#run(call, args);
-    else this.#read(call, args);
+    if (this.#reading === undefined && forms === undefined) this.#run(call, args);
+    else this.#read(call, args, forms);
   }
 
   refuse(message: unknown, reason: unknown): void {
@@ -81,17 +83,18 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
 
   #accepts(message: unknown): message is CallbackCall {
     if (!Array.isArray(message)) return false;
-    const [call, args] = message;
-    return Number.isInteger(call) && Array.isArray(args) && !this.#open.has(call) && this.#open.size < this.concurrency;
+    const [call, args, forms] = message;
+    if (!Array.isArray(args) || (forms !== undefined && !isFormsOf(forms, args.length))) return false;
+    return Number.isInteger(call) && !this.#open.has(call) && this.#open.size < this.concurrency;
   }
 
-  // Makes tables of the arguments that crossed as tables. Later calls wait, because calls keep their order.
-  #read(call: number, args: readonly unknown[]): void {
+  // Reads the arguments that are not plain. Later calls wait, because calls keep their order.
+  #read(call: number, args: readonly unknown[], forms: CallbackCall[2]): void {
     const before = this.#reading;
     const read = async (): Promise<void> => {
       await before;
       try {
-        const ready = await Promise.all(args.map((each) => revive(each)));
+        const ready = await Promise.all(allCodedAs(forms, args).map((each) => revive(each)));
         if (!this.#over) this.#run(call, ready);
       } catch (reason) {
         this.#fail(call, reason);
@@ -127,7 +130,8 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
     try {
       const ready = prepare(value, strict, entry);
       if (ready.deep) checkDepth(ready.value);
-      const message: CallbackAnswer = [call, ready.value];
+      const message: CallbackAnswer =
+        ready.form === Form.plain ? [call, ready.value] : [call, ready.value, undefined, ready.form];
       if (!isEmpty(entry)) {
         merge(ledger, entry);
         this.#entered.set(message, entry);
@@ -144,7 +148,7 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
   }
 
   #sendError(call: number, reason: unknown): void {
-    if (!this.#over) this.#wire?.answer([call, undefined, encodeError(reason)], []);
+    if (!this.#over) this.#wire?.answer([call, undefined, encodeThrown(reason)], []);
   }
 
   // Returns whether the task still waits for the answer.

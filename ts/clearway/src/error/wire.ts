@@ -32,6 +32,7 @@ const maxErrors = 256;
 const maxProps = 64;
 const skipped = ["name", "message", "stack", "cause", "errors"];
 
+type Isolate = (value: unknown) => unknown;
 type AnyError = new (message: string) => Error;
 
 const bases = new Map<unknown, AnyError>(
@@ -41,12 +42,18 @@ const bases = new Map<unknown, AnyError>(
 /**
  * Encodes any thrown value for posting. Copies all parts of the value. Never throws. A part that cannot be read does not affect the others.
  *
- * `left` counts the errors that the whole tree may still contain. With a limit for each level only, an AggregateError that contains itself
+ * `isolate` returns a copy of a value that has nothing of the memory next to its views. `left` counts the errors that the whole tree may
+ * still contain. With a limit for each level only, an AggregateError that contains itself
  * twice would double the number of errors at every level.
  */
-export function encodeError(thrown: unknown, depth = 0, left = { errors: maxErrors }): WireError {
+export function encodeError(
+  thrown: unknown,
+  isolate: Isolate = (value) => value,
+  depth = 0,
+  left = { errors: maxErrors },
+): WireError {
   try {
-    if (!isError(thrown)) return marked({ value: cloneable(thrown, detailsOf) });
+    if (!isError(thrown)) return marked({ value: cloneable(thrown, isolate, (value) => detailsOf(value, isolate)) });
     left.errors--;
     const keys = Object.keys(thrown).filter((key) => !skipped.includes(key));
     const wire: WireObject = marked({
@@ -54,11 +61,13 @@ export function encodeError(thrown: unknown, depth = 0, left = { errors: maxErro
       name: nameOf(thrown),
       message: text(thrown, "message"),
       stack: text(thrown, "stack"),
-      props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key))]),
+      props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key), isolate)]),
     });
     if (depth === maxDepth) return wire;
     const inner = (reasons: unknown[]): WireError[] =>
-      reasons.slice(0, maxErrors).flatMap((each) => (left.errors > 0 ? encodeError(each, depth + 1, left) : []));
+      reasons
+        .slice(0, maxErrors)
+        .flatMap((each) => (left.errors > 0 ? encodeError(each, isolate, depth + 1, left) : []));
     const cause = read(thrown, "cause");
     if (cause !== undefined) wire.cause = inner([cause])[0]!;
     const errors = read(thrown, "errors");
@@ -176,9 +185,10 @@ function read(target: object, key: string): unknown {
   }
 }
 
-function cloneable(value: unknown, instead: (value: unknown) => unknown = describe): unknown {
+function cloneable(value: unknown, isolate: Isolate, instead: (value: unknown) => unknown = describe): unknown {
   try {
-    return isDeep(value) ? "[not cloneable: nested too deep]" : structuredClone(value);
+    const copy = isolate(value);
+    return isDeep(copy) ? "[not cloneable: nested too deep]" : structuredClone(copy);
   } catch {
     return instead(value);
   }
@@ -186,13 +196,13 @@ function cloneable(value: unknown, instead: (value: unknown) => unknown = descri
 
 // Returns the properties of a thrown object that can be cloned. These properties usually describe the problem, even if the object as a
 // whole cannot be sent to another thread.
-function detailsOf(value: unknown): unknown {
+function detailsOf(value: unknown, isolate: Isolate): unknown {
   if (value === null || typeof value !== "object") return describe(value);
   const keys = new Set(["name", "message", "code", ...Object.keys(value)]);
   const details = [...keys].slice(0, maxProps).map((key) => [key, read(value, key)] as const);
   const known = details.filter(([, detail]) => detail !== undefined);
   if (known.length === 0) return describe(value);
-  return Object.fromEntries(known.map(([key, detail]) => [key, cloneable(detail)]));
+  return Object.fromEntries(known.map(([key, detail]) => [key, cloneable(detail, isolate)]));
 }
 
 function describe(value: unknown): string {

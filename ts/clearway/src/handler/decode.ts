@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type ClearwayError, caused } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
-import { compact } from "../transfer/compact.js";
+import { copyValue } from "../transfer/copy-value.js";
 import { unknownHandler } from "../transfer/unknown-handler.js";
-import { partsOf } from "./message.js";
+import { contentOf } from "./message.js";
 import type { Registered, Registry } from "./registry.js";
 
 /**
- * Makes the value of a message, with the instances that the handlers return.
+ * Makes the value of a content, with the instances that the handlers return.
  *
- * Throws `protocol` for a message of another form, `unknown-handler` for a name that is not registered on this thread, and `message-error`
+ * Throws `protocol` for a content of another form, `unknown-handler` for a name that is not registered on this thread, and `message-error`
  * if a handler throws or returns no object.
  */
-export function decode(message: object, registry: Registry): unknown {
-  const { root, parts } = partsOf(message);
+export function decode(content: unknown, registry: Registry): unknown {
+  const { root, parts } = contentOf(content);
   const instances = new Map<object, object>();
+  const withInstances = (value: unknown): unknown =>
+    instances.size === 0 ? value : copyValue(value, (object) => instances.get(object));
   for (const [place, name, wire] of parts) {
     const handler = registry.named(name);
     if (handler === undefined) throw unknownHandler(name, registry.names);
-    instances.set(place, deserialized(handler, instances.size === 0 ? wire : compact(wire, instances)));
+    instances.set(place, deserialized(handler, withInstances(wire)));
   }
-  return compact(root, instances);
+  return withInstances(root);
 }
 
 function deserialized(handler: Registered, wire: unknown): object {

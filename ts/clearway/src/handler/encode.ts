@@ -2,19 +2,12 @@
 import { type ClearwayError, caused } from "../error/clearway-error.js";
 import { depthMax } from "../error/depth-max.js";
 import { messageOf } from "../error/message-of.js";
-import { tagOf } from "../host/tag.js";
-import { compact } from "../transfer/compact.js";
-import { isMap, isSet } from "../transfer/find-memory.js";
-import { isTable } from "../transfer/revive.js";
-import type { Part } from "./message.js";
+import { copyValue } from "../transfer/copy-value.js";
+import type { HandledContent, Part } from "./message.js";
 import type { Registered, Registry } from "./registry.js";
 
 /** A value whose handled instances were replaced. */
-export interface Encoded {
-  /** A copy of the value, with an empty object in place of each handled instance. */
-  readonly root: unknown;
-  /** The handled instances. An instance comes after those in its own wire value. */
-  readonly parts: readonly Part[];
+export interface Encoded extends HandledContent {
   /** The objects that the handlers move. */
   readonly transfer: object[];
 }
@@ -44,23 +37,16 @@ class Encoding {
     this.#registry = registry;
   }
 
+  /** Returns a copy of the value with places for instances. */
   encode(root: unknown, depth: number): unknown {
-    if (root === null || typeof root !== "object") return root;
-    let some = false;
-    const nodes = new Set<object>([root]);
-    for (const node of nodes) {
-      if (this.#places.has(node)) {
-        some = true;
-        continue;
-      }
-      const handler = this.#handlerOf(node);
-      if (handler === undefined) addChildren(node, nodes);
-      else {
-        some = true;
-        this.#serialize(node, handler, depth);
-      }
-    }
-    return some ? compact(root, this.#places) : root;
+    return copyValue(root, (object) => this.#place(object, depth));
+  }
+
+  #place(object: object, depth: number): object | undefined {
+    const known = this.#places.get(object);
+    if (known !== undefined) return known;
+    const handler = this.#handlerOf(object);
+    return handler && this.#serialize(object, handler, depth);
   }
 
   #handlerOf(node: object): Registered | undefined {
@@ -71,7 +57,7 @@ class Encoding {
     }
   }
 
-  #serialize(instance: object, handler: Registered, depth: number): void {
+  #serialize(instance: object, handler: Registered, depth: number): object {
     if (this.#open.has(instance)) throw broken(handler, "returned a value that contains the instance itself");
     if (depth >= depthMax) throw broken(handler, `returned instances that are nested more than ${depthMax} deep`);
     this.#open.add(instance);
@@ -82,6 +68,7 @@ class Encoding {
     const place = {};
     this.#places.set(instance, place);
     this.parts.push([place, handler.name, inner]);
+    return place;
   }
 }
 
@@ -105,18 +92,4 @@ function serialized(instance: object, handler: Registered): [wire: unknown, tran
 
 function broken({ name }: Registered, how: string, cause?: unknown): ClearwayError {
   return caused("not-cloneable", `the serialize() of the transfer handler "${name}" ${how}`, cause);
-}
-
-function addChildren(node: object, nodes: Set<object>): void {
-  const add = (value: unknown): void => {
-    if (value !== null && typeof value === "object") nodes.add(value);
-  };
-  if (ArrayBuffer.isView(node)) return;
-  if (isMap(node)) {
-    for (const [key, value] of node) {
-      add(key);
-      add(value);
-    }
-  } else if (isSet(node) || Array.isArray(node)) for (const value of node) add(value);
-  else if (tagOf(node) === "Object" && !isTable(node)) for (const value of Object.values(node)) add(value);
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
-import { brand } from "../transfer/crossing.js";
 
 /** A handled instance: the object in its place, the name of its handler, and its wire value. */
 export type Part = readonly [place: object, name: string, wire: unknown];
 
-/** A value with handled instances, as it crosses. Has the key of a table, so that receiving a plain value costs one check for both. */
-export interface HandledMessage {
-  readonly [brand]: { readonly handled: 1; readonly root: unknown; readonly parts: readonly Part[] };
+/** The content of a value with handled instances, as it crosses. */
+export interface HandledContent {
+  /** The value, with an empty object in place of each handled instance. */
+  readonly root: unknown;
+  /** The handled instances. An instance comes after those in its own wire value. */
+  readonly parts: readonly Part[];
 }
 
-/** Returns the parts of a message. Throws `protocol` for a message of another form. */
-export function partsOf(message: object): { root: unknown; parts: readonly Part[] } {
-  const { root, parts } = (message as HandledMessage)[brand];
+/** Returns a content that has arrived. Throws `protocol` for a content of another form. */
+export function contentOf(arrived: unknown): HandledContent {
+  const { root, parts } = (arrived ?? {}) as Partial<HandledContent>;
   if (Array.isArray(parts) && parts.every(isPart)) return { root, parts };
   throw new ClearwayError("protocol", "a value with handled instances has a form that is not known");
 }

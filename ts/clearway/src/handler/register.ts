@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { totalBufferBytes } from "../host/tag.js";
-import { brand } from "../transfer/crossing.js";
+import { Form } from "../transfer/coded.js";
 import { findMemory, searchLimit } from "../transfer/find-memory.js";
 import { movedKey, type PreparedValue, scope, type TransferHooks } from "../transfer/hooks.js";
 import { enterCopy, type LedgerSide } from "../transfer/ledger.js";
@@ -8,7 +8,7 @@ import { MovedValue, transferOf } from "../transfer/move.js";
 import { wouldCopy } from "../transfer/refusal.js";
 import { decode } from "./decode.js";
 import { type Encoded, encode } from "./encode.js";
-import type { HandledMessage } from "./message.js";
+import type { HandledContent } from "./message.js";
 import { Registry, type TransferHandler } from "./registry.js";
 
 /** The hooks of this thread. An app may load two copies of this entry. The second one uses the registry of the first. */
@@ -19,15 +19,16 @@ class Handlers implements TransferHooks {
     const moved = value instanceof MovedValue ? value : undefined;
     const encoded = encode(moved ? moved.value : value, this.registry);
     if (encoded === undefined) return undefined;
-    const message = messageOf(encoded);
+    const content = contentOf(encoded);
+    const form = Form.handled;
     if (moved) {
-      const all = new MovedValue(message, moved.transfer && [...moved.transfer, ...encoded.transfer]);
-      const { transfer, movedBytes, sharedBytes, deep } = transferOf(all, searchLimit);
+      const { movedBytes, sharedBytes, ...ready } = transferOf(movedWith(moved, encoded, content), searchLimit);
       side.movedBytes += movedBytes;
       side.sharedBytes += sharedBytes;
-      return { value: message, transfer, bytes: movedBytes, deep };
+      return { ...ready, form, bytes: movedBytes };
     }
-    const found = findMemory(message, searchLimit);
+    // The handlers list what moves. All other memory is copied.
+    const found = findMemory(content, searchLimit);
     const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);
     const movedBytes = totalBufferBytes(encoded.transfer);
     const copiedBytes = Math.max(0, bytes - movedBytes);
@@ -37,25 +38,28 @@ class Handlers implements TransferHooks {
     }
     side.movedBytes += movedBytes;
     side.sharedBytes += found.sharedBytes;
-    return { value: message, transfer: encoded.transfer, bytes, deep: found.deep };
+    return { form, value: found.value, transfer: encoded.transfer, bytes, deep: found.deep };
   }
 
   encoded(value: unknown): unknown {
     const moved = value instanceof MovedValue ? value : undefined;
     const encoded = encode(moved ? moved.value : value, this.registry);
     if (encoded === undefined) return undefined;
-    const message = messageOf(encoded);
-    // The search for memory that moves finds the handlers' objects in the message.
-    return moved ? new MovedValue(message, moved.transfer && [...moved.transfer, ...encoded.transfer]) : message;
+    // The search for memory that moves finds the handlers' objects in the content.
+    return moved ? movedWith(moved, encoded, contentOf(encoded)) : contentOf(encoded);
   }
 
-  decoded(message: object): unknown {
-    return decode(message, this.registry);
+  decoded(content: unknown): unknown {
+    return decode(content, this.registry);
   }
 }
 
-function messageOf({ root, parts }: Encoded): HandledMessage {
-  return { [brand]: { handled: 1, root, parts } };
+function contentOf({ root, parts }: Encoded): HandledContent {
+  return { root, parts };
+}
+
+function movedWith({ transfer }: MovedValue, encoded: Encoded, content: HandledContent): MovedValue {
+  return new MovedValue(content, transfer && [...transfer, ...encoded.transfer]);
 }
 
 /**

@@ -5,6 +5,8 @@ import { reasonOf } from "../error/read-signal.js";
 import type { ParentEndpoint, SpawnOptions, ThreadOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { bufferBytes, tagOf } from "./tag.js";
 
+export { hasHiddenSlots, structureBySlots as structureOf } from "./structure.js";
+
 const mark = "clearway:";
 
 /** Returns how many threads the machine can run at once, as the browser reports it. */

@@ -17,6 +17,7 @@ import { ordersKey } from "./node/start-orders.js";
 import { workerOptions } from "./node/thread-options.js";
 
 export { checkProcesses, refuseFactory } from "./node/process-options.js";
+export { hasHiddenSlots, structureOf } from "./node/structure.js";
 export { threadRules } from "./node/thread-options.js";
 export { isTransferable, isUntransferable, mayLoseOthers, refuseDetached } from "./node/transferable.js";
 

@@ -30,3 +30,23 @@ export function bufferBytes(value: unknown): number | undefined {
 export function totalBufferBytes(objects: readonly object[]): number {
   return objects.reduce((sum, each) => sum + (bufferBytes(each) ?? 0), 0);
 }
+
+const typedArray = /* @__PURE__ */ Object.getPrototypeOf(Uint8Array.prototype) as object;
+
+/** Returns the class that a view had when it was made, such as "Uint8Array". Reads the view's slots. */
+export function viewName(view: ArrayBufferView): string {
+  return Reflect.get(typedArray, Symbol.toStringTag, view) ?? "DataView";
+}
+
+/**
+ * Returns the memory that a view shows, by the view's slots. Its properties may say something else: an app can define a property of any
+ * name. Throws a TypeError for a DataView whose memory was moved away.
+ */
+export function memoryOf(view: ArrayBufferView): { buffer: ArrayBufferLike; byteOffset: number; byteLength: number } {
+  const prototype = Reflect.get(typedArray, Symbol.toStringTag, view) === undefined ? DataView.prototype : typedArray;
+  return {
+    buffer: Reflect.get(prototype, "buffer", view),
+    byteOffset: Reflect.get(prototype, "byteOffset", view),
+    byteLength: Reflect.get(prototype, "byteLength", view),
+  };
+}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isBuffer } from "../host/tag.js";
-import { isMap, isSet } from "../transfer/find-memory.js";
 import { type BatchRuns, CallProfile, type Place } from "./call-profile.js";
 
 // Number of calls in the first back-off. 64 runs in workers replace half of a task's statistics. A task that is called often completes this
@@ -88,7 +87,7 @@ function sizeOf(value: unknown, depth: number): number {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== Array.prototype) {
     if (isBuffer(value)) return value.byteLength;
-    if (isMap(value) || isSet(value)) return value.size * 2;
+    if (value instanceof Map || value instanceof Set) return value.size * 2;
   }
   if (depth === depthMax) return 1;
   if (Array.isArray(value)) return value.length * (1 + sizeOf(value[0], depth + 1));

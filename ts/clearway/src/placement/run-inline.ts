@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { refuseDetached } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import { decodeError, encodeError } from "../error/wire.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { CallContext } from "../task/context.js";
 import { isGenerator, type TaskDefinition } from "../task/task.js";
+import { codedAs, Form } from "../transfer/coded.js";
+import { isTable } from "../transfer/crossing.js";
+import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, enter, type LedgerSide, merge } from "../transfer/ledger.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
 import { prepareResult } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
-import { isTable, revive } from "../transfer/revive.js";
+import { revive } from "../transfer/revive.js";
+import { decodeError, encodeThrown } from "../transfer/thrown.js";
 import type { PlacedTask, PlacerOwner } from "./owner.js";
 
 // Maximum depth of a value that `copyPlain` copies, so that its recursion does not overflow the stack. Structured clone copies deeper
@@ -43,7 +46,7 @@ export function cross(
   if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
   const crossed = clone(found.value, found.transfer, `the result of ${task}()`, strict);
   enter(side, crossed.movedBytes < 0 ? refused(found, -crossed.movedBytes) : found);
-  return revive(crossed.value);
+  return revive(codedAs(found.form, crossed.value));
 }
 
 // Clones a value and moves the objects in `transfer`. Some memory (WebAssembly's) cannot be moved, and only the attempt shows this. Such
@@ -85,7 +88,7 @@ function refused(found: Parameters<typeof enter>[1], bytes: number): Parameters<
  * append the caller's stack, because the stack of an inline run already contains the caller's frames.
  */
 export function crossError(reason: unknown): unknown {
-  return decodeError(encodeError(reason));
+  return decodeError(encodeThrown(reason));
 }
 
 /** Result of {@link copyPlain} for a value that it does not copy. Structured clone must copy such a value. */
@@ -201,10 +204,11 @@ export class Inline {
   #takeInAll(args: unknown[], strict: boolean): unknown[] | undefined {
     if (args.some(needsWorker)) return undefined;
     const side = emptySide();
-    const ready = args.map((each) => prepareValue(each, strict, side));
+    const shared = sharedCopies(args);
+    const ready = args.map((each) => prepareValue(each, strict, side, shared));
     // A deeply nested value goes to the worker, which rejects it if it is too deep. Both places then give the same result.
     // Instances of transfer handlers must be read on the other side.
-    if (ready.some(({ deep, value }) => deep || isTable(value))) return undefined;
+    if (ready.some(({ deep, form }) => deep || form !== Form.plain)) return undefined;
     const own = structuredClone(
       ready.map(({ value }) => value),
       { transfer: ready.flatMap(({ transfer }) => transfer) as Transferable[] },

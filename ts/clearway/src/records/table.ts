@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules, type Test } from "../error/checked.js";
+import { markTable } from "../transfer/crossing.js";
 import type { ArrowTable } from "./arrow-table.js";
 import { ChunkCursor } from "./chunk-cursor.js";
 import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
-import { brand, type Segment, type TableMessage } from "./message.js";
+import type { Segment, TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
 import { invalid, released } from "./refusal.js";
 import { rowObject } from "./row.js";
@@ -44,9 +45,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   constructor(schema: R, segments: Segments) {
     this.#schema = schema;
     this.#segments = segments;
-    // Structured clone reads an object's own enumerable properties. Because of this getter, a table is sent to another thread without
-    // further code.
-    Object.defineProperty(this, brand, { enumerable: true, get: () => this.toMessage() });
+    markTable(this, () => this.toMessage());
   }
 
   /** The number of rows, even after the memory is gone. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Test, wholeFrom } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
-import type { CrossesAs, crossesAs } from "../transfer/crossing.js";
+import { type CrossesAs, type crossesAs, markTable } from "../transfer/crossing.js";
 import { Growth, offsetMax } from "./builder/builder.js";
 import { RowsBuilder } from "./builder/rows.js";
 import { Chunk, pack } from "./chunk.js";
 import type { WriteOf } from "./field.js";
-import { brand, type Segment, type TableMessage } from "./message.js";
+import type { Segment, TableMessage } from "./message.js";
 import type { FieldsOf, RecordType } from "./record.js";
 import { BadValue, badRow, invalid } from "./refusal.js";
 import { Segments } from "./segments.js";
@@ -86,7 +86,7 @@ export class TableWriter<R extends RecordType = RecordType> implements CrossesAs
     this.#growth = new Growth(limits.dataBytes);
     this.#builder = new RowsBuilder("", schema.shapes, this.#growth);
     // A table has the same property. Posting the writer, or searching it for values to move, finishes the table.
-    Object.defineProperty(this, brand, { enumerable: true, get: () => this.finish().toMessage() });
+    markTable(this, () => this.finish().toMessage());
   }
 
   /** The number of rows that were added. */

@@ -3,7 +3,7 @@
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { encodeError, withoutUncopied } from "../error/wire.js";
+import { withoutUncopied } from "../error/wire.js";
 import type { OnMessage, ParentEndpoint } from "../host/host.js";
 import { printed } from "../host/node/output.js";
 import {
@@ -16,6 +16,7 @@ import {
   postCopy,
 } from "../host/node/process-messages.js";
 import type { StartOrders } from "../host/node/start-orders.js";
+import { encodeThrown } from "../transfer/thrown.js";
 import { loadTaskModule } from "./load.js";
 
 // Read at once, because it changes when the parent is gone.
@@ -92,7 +93,7 @@ function uncaught(reason: unknown): void {
   // The task module has its own listener, which handles the error.
   if (process.listenerCount("uncaughtException") > 1 || dying) return;
   dying = true;
-  const wire = withoutUncopied(encodeError(reason), (each) => encodeMessage(ProcessMessage.Uncaught, each));
+  const wire = withoutUncopied(encodeThrown(reason), (each) => encodeMessage(ProcessMessage.Uncaught, each));
   send(encodeMessage(ProcessMessage.Uncaught, wire), () => process.exit(1));
 }
 

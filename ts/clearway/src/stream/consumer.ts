@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isTable, revive } from "../transfer/revive.js";
+import { isCoded } from "../transfer/coded.js";
+import { revive } from "../transfer/revive.js";
 import { type Budget, turnBudget } from "../transport/turn-budget.js";
 import { type Grant, inFlightMax, ReceiveCredit, type WindowSetting } from "./credit.js";
 import { Reader } from "./reader.js";
@@ -183,7 +184,7 @@ export class Consumer extends Reader {
   #takeStep(isBatch: boolean): IteratorResult<unknown> | Promise<IteratorResult<unknown>> {
     if (!isBatch) return revive(this.#take(), stepOf);
     // If the code that makes such a value throws, only the read of this value may fail.
-    if (this.#isTableNext) return revive(this.#take(), (value) => stepOf([value]));
+    if (this.#isCodedNext) return revive(this.#take(), (value) => stepOf([value]));
     const values: unknown[] = [];
     const granted = this.#credit.left.items;
     // The array ends when the producer gets more credit. The grant then leaves while the reader works on this array, so that both threads
@@ -192,14 +193,14 @@ export class Consumer extends Reader {
     while (
       this.#hasReady &&
       values.length < batchItemsMax &&
-      !this.#isTableNext &&
+      !this.#isCodedNext &&
       this.#credit.left.items === granted
     );
     return stepOf(values);
   }
 
-  get #isTableNext(): boolean {
-    return isTable(this.#ready[this.#head]!.value);
+  get #isCodedNext(): boolean {
+    return isCoded(this.#ready[this.#head]!.value);
   }
 
   /** Serves the readers after the current message, so that an array has all values of the message. */

@@ -3,6 +3,7 @@ import { inProcess } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
+import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
 import { becomeCopies } from "../transfer/other-process.js";
@@ -10,7 +11,7 @@ import type { PreparedResult, prepareResult } from "../transfer/prepare-result.j
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { countBytes } from "../transport/fast-path.js";
 import type { PortTransport } from "../transport/port.js";
-import { CallFlag, Op } from "../transport/protocol.js";
+import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
 import { encoded } from "./failures.js";
 import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
@@ -70,9 +71,10 @@ export class Answers {
     try {
       // A value that the ring accepts is small and not nested deeply.
       if (this.#transport.sendByRing(Op.Progress, id, value, units)) return units;
-      checkDepth(value);
-      units = unitsOf(value);
-      this.#transport.send(Op.Progress, id, value, units);
+      const found = findMemory(value, 0);
+      if (found.deep) checkDepth(found.value);
+      units = unitsOf(found.value);
+      this.#transport.send(Op.Progress, id, found.value, units);
     } catch (reason) {
       this.progressRefused(id, reason, units);
     }
@@ -124,7 +126,7 @@ export class Answers {
     merge(this.#ledger, instead);
     if (entered) merge(entered, instead);
     this.#sendLedger();
-    this.#transport.send(op, id, value, op === Op.Chunk ? b : 0, rest);
+    this.#transport.send(op, id, value, (op & ~coded) === Op.Chunk ? b : 0, rest);
     this.#transport.flush();
     return undefined;
   }
@@ -148,12 +150,13 @@ export class Answers {
       if (this.#transport.sendByRing(op, call.id, value, runUs ?? countBytes)) return this.#transport.ring!.binaryBytes;
     }
     const found = this.#found(call, value, strict);
-    const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes + weigh(value));
-    this.#enter(found);
+    const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes + weigh(found.value));
+    const [frameOp, slot] = inForm(op, found.form, found.value);
+    this.#enter(found, slot);
     // Sends the value in a separate message. If the transport refuses the value, `refused` knows from `#strict` that the value was strict.
     if (strict) this.#transport.flush();
     this.#sendLedger();
-    this.#transport.send(op, call.id, found.value, runUs ?? bytes, found.transfer);
+    this.#transport.send(frameOp, call.id, slot, runUs ?? bytes, found.transfer);
     if (strict) {
       this.#strict = true;
       this.#transport.flush();
@@ -162,7 +165,7 @@ export class Answers {
     return bytes;
   }
 
-  #found(call: ServedCall, value: object, strict: boolean): Omit<PreparedResult, "partial"> {
+  #found(call: ServedCall, value: object, strict: boolean): PreparedResult {
     const found = this.#prepareResult(value, call.definition.moveSearchLimit);
     const copy = found.copies[0];
     if (hasProcesses && inProcess) becomeCopies(entryOf(found), strict);
@@ -170,12 +173,13 @@ export class Answers {
     return found;
   }
 
-  #enter(found: Omit<PreparedResult, "partial" | "transfer">): void {
+  // `slot` is what the transport would refuse.
+  #enter(found: PreparedResult, slot: unknown): void {
     const entry = entryOf(found);
     if (hasProcesses && inProcess) becomeCopies(entry, false);
     if (isEmpty(entry)) return;
     merge(this.#ledger, entry);
-    if (typeof found.value === "object" && found.value !== null) this.#entered.set(found.value, entry);
+    if (typeof slot === "object" && slot !== null) this.#entered.set(slot, entry);
   }
 
   // Sends the ledger entries before the frame that they belong to. The pool's sums are then correct when that frame arrives.

@@ -3,6 +3,9 @@ import { clock, inProcess } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import type { WireError } from "../error/wire.js";
+import { isWireError } from "../error/wire-check.js";
+import { codedAs, type Form, formsOf } from "../transfer/coded.js";
+import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { prepareForProcess } from "../transfer/other-process.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
@@ -85,10 +88,13 @@ export class CallbackStub implements TaskInput {
 
   /** Handles the answer to a call. */
   arrived(message: unknown): void {
-    const [call, value, error] = message as CallbackAnswer;
+    // A message of another form belongs to no call.
+    if (!Array.isArray(message)) return;
+    const [call, value, error, form] = message as unknown as CallbackAnswer;
+    if (error !== undefined && !isWireError(error)) return;
     const open = this.#take(call);
     if (!open) return;
-    if (error === undefined) open.resolve(revive(value));
+    if (error === undefined) open.resolve(revive(codedAs(form, value)));
     else this.#decode(error, open.reject);
     this.#sendWaiting();
   }
@@ -169,13 +175,17 @@ export class CallbackStub implements TaskInput {
     if (!this.#strict && transport.sendByRing(Op.Chunk, this.#id, [call, args], 0)) return;
     const entry = emptySide();
     const transfer = new Set<object>();
+    const forms: Form[] = [];
+    const shared = sharedCopies(args);
     const values = args.map((each) => {
-      const ready = (hasProcesses && inProcess ? prepareForProcess : prepareValue)(each, this.#strict, entry);
+      const ready = (hasProcesses && inProcess ? prepareForProcess : prepareValue)(each, this.#strict, entry, shared);
       if (ready.deep) checkDepth(ready.value);
       for (const object of ready.transfer) transfer.add(object);
+      forms.push(ready.form);
       return ready.value;
     });
-    const message: CallbackCall = [call, values];
+    const found = formsOf(forms);
+    const message: CallbackCall = found ? [call, values, found] : [call, values];
     if (!isEmpty(entry)) {
       this.#entered.set(message, entry);
       this.#enter(entry, 1);

@@ -4,8 +4,7 @@ import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
 import { becomeCopies } from "../transfer/other-process.js";
 import { prepareResult } from "../transfer/prepare-result.js";
-import { isTable } from "../transfer/revive.js";
-import { callFlagBits, type HelloSettings, Op } from "../transport/protocol.js";
+import { callFlagBits, type HelloSettings, inForm, Op } from "../transport/protocol.js";
 import { CallContext } from "./context.js";
 import { isGenerator, type TaskDefinition } from "./task.js";
 
@@ -46,12 +45,11 @@ export function plainTask(
   definitions: readonly TaskDefinition[],
   settings: HelloSettings,
 ): TaskDefinition | undefined {
-  if (frame[0] !== Op.Call || settings.metrics || settings.reportHeap) return undefined;
+  if (frame[0] !== Op.Call || !Array.isArray(frame[3]) || settings.metrics || settings.reportHeap) return undefined;
   const header = frame[2] as string | number;
   // With a flag, the quotient is not an integer, and there is no definition at that index.
   const definition = definitions[typeof header === "string" ? names.indexOf(header) : header / (1 << callFlagBits)];
   if (definition?.kind !== "function" || definition.resources) return undefined;
-  for (const arg of frame[3] as unknown[]) if (typeof arg === "object" && isTable(arg)) return undefined;
   return definition;
 }
 
@@ -101,7 +99,8 @@ function answerObject(call: EarlyCall, value: object, runUs: number, endpoint: P
     const ready = prepareResult(value, call.definition.moveSearchLimit);
     const entry = entryOf(ready);
     if (hasProcesses && inProcess) becomeCopies(entry, false);
-    const result = [Op.Result, call.id, ready.value, runUs];
+    const [op, slot] = inForm(Op.Result, ready.form, ready.value);
+    const result = [op, call.id, slot, runUs];
     ready.transfer.forEach(refuseDetached);
     endpoint.post(isEmpty(entry) ? result : [Op.Ledger, 0, onWire(entry), 0, ...result], ready.transfer);
     return true;

@@ -47,7 +47,7 @@ export const streams = new LazyModule("the code of streams", async () => import(
 export const leases = new LazyModule("the code of resources", async () => import("../resource/leases.js"));
 
 /** The code that encodes and decodes errors. Loaded after the first call, so that a later failure does not depend on the network. */
-export const errors = new LazyModule("the code that encodes errors", async () => import("../error/wire.js"));
+export const errors = new LazyModule("the code that encodes errors", async () => import("../transfer/thrown.js"));
 
 /** The worker's end of the ring. Loaded after the first call if the host has shared memory. */
 export const ring = new LazyModule("the ring", async () => import("./worker-ring-port.js"));

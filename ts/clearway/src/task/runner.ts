@@ -2,7 +2,8 @@
 import { afterMessages, clock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { Held, Leases } from "../resource/leases.js";
-import { isTable, revive } from "../transfer/revive.js";
+import { isCoded } from "../transfer/coded.js";
+import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
@@ -105,7 +106,7 @@ export class Runner {
       // The pool may have to kill the worker to stop this call. Failures of earlier calls that are not sent yet would then be lost.
       (this.#guarded > 0 && this.#answers.failing.size > 0) ||
       (kind === "stream" && streams.exports === undefined) ||
-      call.args.some(isTable)
+      call.args.some(isCoded)
     ) {
       void this.#prepare(call);
       return clock();
@@ -144,7 +145,7 @@ export class Runner {
         if (attaching !== undefined) await attaching;
       }
       // Does not use `Promise.all`, because every call with a resource would then wait one turn.
-      for (let at = 0; at < args.length; at++) if (isTable(args[at])) args[at] = await revive(args[at]);
+      for (let at = 0; at < args.length; at++) if (isCoded(args[at])) args[at] = await revive(args[at]);
       const { resources } = definition;
       if (resources !== undefined) {
         const { Leases } = await leases.load();

@@ -3,9 +3,19 @@ import { clock, heapBytes, now, warmClock } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
 import type { ParentEndpoint } from "../host/host.js";
+import { allCodedAs, type Form } from "../transfer/coded.js";
 import type { prepareResult } from "../transfer/prepare-result.js";
+import { isFromCaller, isOwnMessage } from "../transport/frame-check.js";
 import { PortTransport } from "../transport/port.js";
-import { callFlagBits, frameSlots, type HelloSettings, type InputStream, Op } from "../transport/protocol.js";
+import {
+  callFlagBits,
+  coded,
+  codedSlot,
+  frameSlots,
+  type HelloSettings,
+  type InputStream,
+  Op,
+} from "../transport/protocol.js";
 import { Answers } from "./answers.js";
 import { decoded } from "./failures.js";
 import { answeredOrWaiting, type EarlyCall } from "./first-call.js";
@@ -106,6 +116,7 @@ export class Server {
   }
 
   #frames(frames: readonly unknown[]): void {
+    if (isOwnMessage(frames)) return;
     for (let at = 0; at < frames.length; at += frameSlots) {
       this.#frame(frames[at] as Op, frames[at + 1] as number, frames[at + 2], frames[at + 3]);
     }
@@ -146,7 +157,16 @@ export class Server {
   }
 
   #frame(op: Op, id: number, a: unknown, b: unknown): void {
-    switch (op) {
+    // Ends this worker: what the caller has sent cannot be known.
+    if (!isFromCaller(op, id, a, b))
+      throw new ClearwayError("protocol", "the pool sent a message that is not of this protocol");
+    switch (op as number) {
+      case Op.Call | coded: {
+        const [args, forms] = b as [unknown[], Form[]];
+        return this.#call(id, a as number | string, [...allCodedAs(forms, args)]);
+      }
+      case Op.Chunk | coded:
+        return this.#frame(Op.Chunk, id, codedSlot(a), b);
       case Op.Call:
         return this.#call(id, a as number | string, b as unknown[]);
       case Op.Input:
@@ -259,7 +279,8 @@ export class Server {
   #refused(op: Op, id: number, a: unknown, reason: unknown, transfer: readonly object[], b: unknown): void {
     // The call continues. Its listener receives an error instead of the value.
     if (op === Op.Progress) return this.#answers.progressRefused(id, reason, b as number);
-    if (op !== Op.Result && op !== Op.Chunk) return;
+    const bare = op & ~coded;
+    if (bare !== Op.Result && bare !== Op.Chunk) return;
     const input = this.#runner.inputs?.of(id);
     if (input !== undefined) return input.refused?.(a, reason);
     const error = this.#answers.refused(op, id, a, transfer, reason, b);

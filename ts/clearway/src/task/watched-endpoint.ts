@@ -2,7 +2,7 @@
 import { clock } from "#host";
 import { cloneMsMax } from "../host/development.js";
 import type { ParentEndpoint } from "../host/host.js";
-import { frameSlots, Op } from "../transport/protocol.js";
+import { coded, frameSlots, Op } from "../transport/protocol.js";
 
 // Number of calls whose tasks are known. A result is posted soon after its call has come.
 const callsMax = 1_000;
@@ -32,7 +32,8 @@ export function watched(
       for (let at = 0; at < frames.length; at += frameSlots) {
         const task = tasks.get(frames[at + 1]);
         // Primitives cost nothing. Several objects in one message are rare, because results of more than 1 ms are sent at once.
-        if ((frames[at] === Op.Result || frames[at] === Op.Chunk) && Object(frames[at + 2]) === frames[at + 2] && task)
+        const op = (frames[at] as number) & ~coded;
+        if ((op === Op.Result || op === Op.Chunk) && Object(frames[at + 2]) === frames[at + 2] && task)
           return slow(task, ms);
       }
     },

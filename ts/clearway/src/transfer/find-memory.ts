@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isTransferable, isUntransferable } from "#host";
-import { depthMax } from "../error/depth-max.js";
-import { tagOf, totalBufferBytes } from "../host/tag.js";
+import { isTransferable, isUntransferable, structureOf } from "#host";
+import { Structure } from "../host/structure.js";
+import { bufferBytes, memoryOf, totalBufferBytes, viewName } from "../host/tag.js";
+import { Form } from "./coded.js";
+import { type FoundObjects, propertiesOf, ValueCopy } from "./copy-value.js";
 
 /** The reason why memory was copied instead of moved. */
 export type CopyReason =
@@ -15,11 +17,13 @@ export type CopyReason =
   | "small"
   /** The worker is a child process (`processes: true`). Nothing moves between processes. */
   | "other-process"
-  /** The value has more nodes than the search visits. The size of the memory beyond the limit is not known, so the bytes count as 0. */
+  /** The value has more nodes than the search for memory that moves visits. Memory beyond the limit is copied. Its bytes count as 0. */
   | "search-limit";
 
 /** The result of {@link findMemory}. */
 export interface FoundMemory {
+  /** A copy of the value, with compact copies of the views in `partial`. Runs no code of the app when it is posted. */
+  value: unknown;
   /** The objects to transfer, each once. */
   transfer: object[];
   movedBytes: number;
@@ -28,131 +32,190 @@ export interface FoundMemory {
   copies: { reason: CopyReason; bytes: number }[];
   /** Whether the value may be too deep for the other side to read. `checkDepth` gives the exact answer. */
   deep: boolean;
-  /** Views of a part of a larger buffer. Structured clone of such a view would copy the whole buffer. */
-  partial: ArrayBufferView[];
+  /** How the other side reads `value`. */
+  form: Form;
+  /** The memory of the compact copies. No other code has it. */
+  compacted: ArrayBuffer[];
 }
 
 /**
- * The maximum number of nodes (properties, elements, entries) that a search visits. A search of 10,000 nodes takes under a millisecond
- * (`ts/clearway/bench/search.mjs`). Structured clone of such a value takes many times longer.
+ * The maximum number of nodes (properties, elements, entries) in which memory is found that moves. Views of a part of a buffer are found
+ * everywhere. A search of 10,000 nodes takes a few milliseconds at most (`ts/clearway/bench/search.mjs`). Structured clone of such a value
+ * takes several times longer.
  */
 export const searchLimit = 10_000;
 
+/** Options of {@link findMemory}. */
+export interface SearchOptions {
+  /** The objects that will move, and no others. Views of these buffers stay as they are. */
+  listed?: readonly object[] | undefined;
+  /** The copies of other values that are posted with this one. An object that is in several of them stays one object. */
+  shared?: Map<object, object> | undefined;
+}
+
+/** Maximum number of properties of an object that `isFlat` accepts. */
+const flatMax = 16;
+
 /**
- * Finds everything movable in a value: buffers under views, ports, streams and bitmaps, at any depth.
+ * Copies a value as structured clone reads it, and finds everything movable in it: buffers under views, ports, streams and bitmaps, at any
+ * depth, in the first `limit` nodes. Moves nothing, and does not change the value.
  *
- * Searches plain objects, arrays, maps, sets and class instances. Visits each object once, and at most `limit` nodes. Copies and changes
- * nothing.
+ * A view of a part of a larger buffer is replaced by a view of only those bytes. Structured clone would copy the whole buffer, with the
+ * bytes of other code.
  */
-export function findMemory(root: unknown, limit: number): FoundMemory {
-  const found: FoundMemory = { transfer: [], movedBytes: 0, sharedBytes: 0, copies: [], partial: [], deep: false };
+export function findMemory(root: unknown, limit: number, { listed, shared }: SearchOptions = {}): FoundMemory {
+  const found: FoundMemory = {
+    value: root,
+    transfer: [],
+    movedBytes: 0,
+    sharedBytes: 0,
+    copies: [],
+    deep: false,
+    form: Form.plain,
+    compacted: [],
+  };
   if (root === null || typeof root !== "object") return found;
-  // By far the most common result is a view of a whole buffer. For such a view, the search allocates no sets.
-  if (isView(root) && root.buffer instanceof ArrayBuffer && isWhole(root) && !isUntransferable(root.buffer)) {
-    found.transfer.push(root.buffer);
-    found.movedBytes = root.byteLength;
+  if (ArrayBuffer.isView(root) && listed === undefined) {
+    // By far the most common result is a view of a whole buffer. For such a view, the search allocates no maps.
+    const { buffer, byteLength } = memoryOf(root);
+    if (bufferBytes(buffer) === byteLength && !isUntransferable(buffer as ArrayBuffer)) {
+      found.transfer.push(buffer);
+      found.movedBytes = byteLength;
+      return found;
+    }
+  }
+  // Messages and rows are often plain objects of a few primitives. The maps of a search would take longer than to send such an object.
+  const plain = plainCopy(root, shared);
+  if (plain !== undefined && isFlat(plain, Math.min(flatMax, limit))) {
+    found.value = plain;
+    shared?.set(root, plain).set(plain, plain);
     return found;
   }
-  const transfer = new Set<object>();
-  const partial = new Map<ArrayBuffer, ArrayBufferView[]>();
-  const fixedMemory = new Set<object>();
-  // An iteration over a set includes the entries that its loop adds. This set is therefore also the work list.
-  const nodes = new Set<object>([root]);
-  let nodesLeft = limit;
-  // The search visits the value level by level. If it meets every object only once, the number of levels is the value's depth.
-  let references = 1;
-  let visited = 0;
-  let level = 0;
-  let levelEnd = 0;
-  let hasCause = false;
-  const add = (values: Iterable<unknown>): boolean => {
-    for (const value of values) {
-      if (--nodesLeft < 0) return false;
-      if (value !== null && typeof value === "object") {
-        references++;
-        nodes.add(value);
-      }
-    }
-    return true;
-  };
-  for (const node of nodes) {
-    if (visited++ === levelEnd) {
-      level++;
-      levelEnd = nodes.size;
-    }
-    // Nearly all nodes are plain objects or arrays. Reading their string tags would take a quarter of the search's time.
-    const prototype = Object.getPrototypeOf(node);
-    if (prototype === Object.prototype || prototype === Array.prototype) {
-      if (nodesLeft >= 0) add(Array.isArray(node) ? node : Object.values(node));
-      continue;
-    }
-    const buffer = (isView(node) ? node.buffer : node) as ArrayBuffer;
-    const tag = tagOf(buffer);
-    if (tag === "ArrayBuffer") {
-      if (isView(node) && !isWhole(node)) {
-        const views = partial.get(buffer);
-        if (!views) partial.set(buffer, [node]);
-        else views.push(node);
-      } else (isUntransferable(buffer) ? fixedMemory : transfer).add(buffer);
-    } else if (tag === shared) fixedMemory.add(buffer);
-    else if (isTransferable(node)) transfer.add(node);
-    // Beyond the limit, the search still visits the objects that it has met, but not their contents.
-    else if (tag === "Error") hasCause ||= typeof (node as Error).cause === "object";
-    else if (nodesLeft < 0 || leafTags.includes(tag)) continue;
-    else if (isMap(node)) {
-      for (const entry of node) if (!add(entry)) break;
-    } else add(isSet(node) || Array.isArray(node) ? node : Object.values(node));
+  const search = new Search(limit, listed);
+  const copy = new ValueCopy(
+    search,
+    search.listed && ((object) => (search.listed?.has(object) ? object : undefined)),
+    shared,
+  );
+  found.value = copy.copy(root, plain);
+  found.deep = copy.deep;
+  const compact = search.finish(found);
+  if (compact?.size) {
+    // The value itself may be such a view.
+    found.value = compact.get(found.value as object) ?? found.value;
+    copy.substitute(compact);
   }
-  // A value with at most `depthMax` objects cannot be deeper than `depthMax`. If the search met an object twice, or did not visit all
-  // objects, the longest path may be longer than the number of levels. The value may then be too deep.
-  found.deep = hasCause || nodesLeft < 0 || (nodes.size > depthMax && (level > depthMax || references > nodes.size));
-  for (const [buffer, views] of partial) {
-    if (transfer.has(buffer)) continue;
-    if (!isUntransferable(buffer) && coverBuffer(views, buffer)) {
-      // The views cover the whole buffer, so the buffer moves, and the views with it.
-      transfer.add(buffer);
-      continue;
-    }
-    found.copies.push({ reason: "partial-view", bytes: views.reduce((sum, view) => sum + view.byteLength, 0) });
-    found.partial.push(...views);
-  }
-  for (const buffer of fixedMemory as Set<ArrayBufferLike>) {
-    if (tagOf(buffer) === shared) found.sharedBytes += buffer.byteLength;
-    else found.copies.push({ reason: "not-transferable", bytes: buffer.byteLength });
-  }
-  if (nodesLeft < 0) found.copies.push({ reason: "search-limit", bytes: 0 });
-  found.transfer = [...transfer];
+  if (copy.nodes - 1 > limit && listed === undefined) found.copies.push({ reason: "search-limit", bytes: 0 });
   found.movedBytes = totalBufferBytes(found.transfer);
   return found;
 }
 
-function isView(node: object): node is ArrayBufferView {
-  return ArrayBuffer.isView(node);
+/** Returns the map for the copies of several values, or undefined for values with fewer than two objects. */
+export function sharedCopies(values: readonly unknown[]): SearchOptions["shared"] {
+  let objects = 0;
+  for (let at = 0; at < values.length; at++) if (typeof values[at] === "object" && values[at] !== null) objects++;
+  return objects > 1 ? new Map() : undefined;
 }
 
-function isWhole(view: ArrayBufferView): boolean {
-  return view.byteLength === view.buffer.byteLength;
+// Returns a copy of a plain object, whose contents are still those of the original.
+function plainCopy(root: object, shared: SearchOptions["shared"]): object | undefined {
+  if (Object.getPrototypeOf(root) !== Object.prototype || structureOf(root) !== Structure.properties) return undefined;
+  return shared?.get(root) ?? propertiesOf(root);
 }
 
-const shared = "SharedArrayBuffer";
-/** The tags of objects that cannot contain anything movable. */
-const leafTags = ["Date", "RegExp"];
-
-/** Returns whether the value is a Map. Also finds maps of other realms, and subclass instances with another string tag. */
-export function isMap(value: unknown): value is Map<unknown, unknown> {
-  return value instanceof Map || tagOf(value) === "Map";
+function isFlat(copy: object, propertiesMax: number): boolean {
+  let left = propertiesMax;
+  for (const value of Object.values(copy)) {
+    if ((typeof value === "object" && value !== null) || --left < 0) return false;
+  }
+  return true;
 }
 
-/** Returns whether the value is a Set. See {@link isMap}. */
-export function isSet(value: unknown): value is Set<unknown> {
-  return value instanceof Set || tagOf(value) === "Set";
+/** Memory in a value: a buffer, and the views of it. */
+interface Memory {
+  /** The size of the buffer. Undefined for shared memory. */
+  readonly bytes: number | undefined;
+  /** Whether the buffer itself or a view of all of it crosses. */
+  whole: boolean;
+  /** Whether the search met it within its limit. */
+  near: boolean;
+  /** The views of a part. */
+  readonly views: ArrayBufferView[];
+}
+
+class Search implements FoundObjects {
+  readonly listed: ReadonlySet<object> | undefined;
+  readonly #limit: number;
+  #memory: Map<ArrayBufferLike, Memory> | undefined;
+  #others: object[] | undefined;
+
+  constructor(limit: number, listed: readonly object[] | undefined) {
+    this.#limit = limit;
+    this.listed = listed && new Set(listed);
+  }
+
+  memory(object: ArrayBufferView | ArrayBufferLike, nodes: number): void {
+    const view = ArrayBuffer.isView(object) ? memoryOf(object) : undefined;
+    const buffer = view ? view.buffer : (object as ArrayBufferLike);
+    this.#memory ??= new Map();
+    let memory = this.#memory.get(buffer);
+    if (memory === undefined) {
+      memory = { bytes: bufferBytes(buffer), whole: false, near: nodes - 1 <= this.#limit, views: [] };
+      this.#memory.set(buffer, memory);
+    }
+    if (view === undefined || view.byteLength === memory.bytes) memory.whole = true;
+    else memory.views.push(object as ArrayBufferView);
+  }
+
+  whole(object: object, nodes: number): void {
+    if (nodes - 1 <= this.#limit && isTransferable(object)) (this.#others ??= []).push(object);
+  }
+
+  /** Adds what was found. Returns the compact copies of views. */
+  finish(found: FoundMemory): Map<object, ArrayBufferView> | undefined {
+    if (this.listed === undefined && this.#others) found.transfer.push(...this.#others);
+    if (this.#memory === undefined) return undefined;
+    const compact = new Map<object, ArrayBufferView>();
+    const kept: FoundMemory["copies"] = [];
+    for (const [buffer, { bytes, whole, near, views }] of this.#memory) {
+      if (bytes === undefined) {
+        found.sharedBytes += buffer.byteLength;
+        continue;
+      }
+      if (this.listed?.has(buffer)) continue;
+      const fixed = isUntransferable(buffer as ArrayBuffer);
+      if (!whole && (fixed || !coverBuffer(views, bytes))) {
+        let shown = 0;
+        for (const view of views) {
+          const copy = compactView(view);
+          shown += copy.byteLength;
+          compact.set(view, copy);
+          found.compacted.push(copy.buffer as ArrayBuffer);
+        }
+        found.copies.push({ reason: "partial-view", bytes: shown });
+      } else if (near && fixed) kept.push({ reason: "not-transferable", bytes });
+      else if (near) found.transfer.push(buffer);
+    }
+    found.copies.push(...kept);
+    if (this.listed !== undefined) found.transfer.length = 0;
+    return compact;
+  }
 }
 
 // Returns whether the views together cover the whole buffer. The views may overlap.
-function coverBuffer(views: readonly ArrayBufferView[], buffer: ArrayBuffer): boolean {
+function coverBuffer(views: readonly ArrayBufferView[], bytes: number): boolean {
   let end = 0;
-  for (const view of [...views].sort((a, b) => a.byteOffset - b.byteOffset)) {
-    if (view.byteOffset <= end) end = Math.max(end, view.byteOffset + view.byteLength);
+  for (const { byteOffset, byteLength } of views.map(memoryOf).sort((a, b) => a.byteOffset - b.byteOffset)) {
+    if (byteOffset <= end) end = Math.max(end, byteOffset + byteLength);
   }
-  return end === buffer.byteLength;
+  return end === bytes;
+}
+
+/** Copies only the bytes of a partial view. Structured clone would copy the *whole* buffer. */
+export function compactView(view: ArrayBufferView): ArrayBufferView {
+  const { buffer, byteOffset, byteLength } = memoryOf(view);
+  const bytes = new Uint8Array(byteLength);
+  bytes.set(new Uint8Array(buffer, byteOffset, byteLength));
+  const Type = (globalThis as unknown as Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>)[viewName(view)];
+  return Type === undefined ? bytes : new Type(bytes.buffer);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Form } from "./coded.js";
 import type { LedgerSide } from "./ledger.js";
 
 /** A value that is ready to be posted. */
 export interface PreparedValue {
+  /** How the other side reads `value`. */
+  form: Form;
   value: unknown;
   /** The objects that move with the value. */
   transfer: object[];
@@ -16,10 +19,10 @@ export interface PreparedValue {
 export interface TransferHooks {
   /** Prepares an argument that contains a handled instance. Returns undefined for any other value. */
   argument(value: unknown, strict: boolean, side: LedgerSide): PreparedValue | undefined;
-  /** Returns the form of a result in which it is posted. Returns undefined for a value without a handled instance. */
+  /** Returns the content in which a result is posted. Returns undefined for a value without a handled instance. */
   encoded(value: unknown): unknown;
-  /** Returns the value of a received message, in which instances were encoded. */
-  decoded(message: object): unknown;
+  /** Returns the value of a content that has arrived, in which instances were encoded. */
+  decoded(content: unknown): unknown;
 }
 
 /**

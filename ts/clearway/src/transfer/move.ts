@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { totalBufferBytes } from "../host/tag.js";
-import { findMemory } from "./find-memory.js";
+import { findMemory, type SearchOptions } from "./find-memory.js";
 import { movedKey } from "./hooks.js";
 
 declare const movedBrand: unique symbol;
@@ -38,8 +38,8 @@ export class MovedValue {
  *
  * If the value contains memory that cannot be moved, the send fails with `would-copy`.
  *
- * With `transfer`, Clearway moves exactly these objects and does not search the value. Use `transfer` for values with very many nodes, or
- * to move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
+ * With `transfer`, Clearway moves exactly these objects, and copies all other memory. Use `transfer` for values with very many nodes, or to
+ * move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
  */
 export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
   if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every((each) => Object(each) === each)))
@@ -47,15 +47,27 @@ export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
   return new MovedValue(value, transfer) as unknown as Moved<T>;
 }
 
-/** Returns the objects to transfer for a moved value. Throws `would-copy` if the search finds memory that cannot move. */
-export function transferOf(
-  moved: MovedValue,
-  limit: number,
-): { transfer: object[]; movedBytes: number; sharedBytes: number; deep: boolean } {
-  if (moved.transfer) {
-    return { transfer: [...moved.transfer], movedBytes: totalBufferBytes(moved.transfer), sharedBytes: 0, deep: true };
+/** A value under {@link move}, ready to be posted. */
+export interface MovedMemory {
+  /** The value to post. Views of a part of a buffer that does not move have only their own bytes. */
+  value: unknown;
+  transfer: object[];
+  movedBytes: number;
+  sharedBytes: number;
+  deep: boolean;
+}
+
+/**
+ * Returns a moved value and the objects to transfer. Searches at most `limit` nodes for memory that moves. Throws `would-copy` if there is
+ * memory that cannot move.
+ */
+export function transferOf(moved: MovedValue, limit: number, shared?: SearchOptions["shared"]): MovedMemory {
+  const listed = moved.transfer;
+  const found = findMemory(moved.value, limit, { listed, shared });
+  if (listed) {
+    const movedBytes = totalBufferBytes(listed);
+    return { value: found.value, transfer: [...listed], movedBytes, sharedBytes: 0, deep: true };
   }
-  const found = findMemory(moved.value, limit);
   const copy = found.copies[0];
   if (!copy) return found;
   throw new ClearwayError(

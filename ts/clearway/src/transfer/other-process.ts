@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
+import type { SearchOptions } from "./find-memory.js";
 import type { PreparedValue } from "./hooks.js";
 import { emptySide, type LedgerSide, merge } from "./ledger.js";
 import { prepareValue } from "./prepare-argument.js";
@@ -9,9 +10,14 @@ import { prepareValue } from "./prepare-argument.js";
  * caller nevertheless loses the memory under `move()`. If `strict` is true and the value has memory, throws `would-copy` and records
  * nothing.
  */
-export function prepareForProcess(value: unknown, strict: boolean, side: LedgerSide): PreparedValue {
+export function prepareForProcess(
+  value: unknown,
+  strict: boolean,
+  side: LedgerSide,
+  shared?: SearchOptions["shared"],
+): PreparedValue {
   const entry = emptySide();
-  const ready = prepareValue(value, false, entry);
+  const ready = prepareValue(value, false, entry, shared);
   becomeCopies(entry, strict);
   merge(side, entry);
   return ready;

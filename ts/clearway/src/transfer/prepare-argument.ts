@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { findMemory, searchLimit } from "./find-memory.js";
+import { Form } from "./coded.js";
+import { isTable } from "./crossing.js";
+import { findMemory, type SearchOptions, searchLimit } from "./find-memory.js";
 import { movedKey, type PreparedValue, scope } from "./hooks.js";
 import { enterCopy, type LedgerSide } from "./ledger.js";
 import { MovedValue, transferOf } from "./move.js";
@@ -9,23 +11,30 @@ import { wouldCopy } from "./refusal.js";
  * Prepares a value that leaves the caller. Memory under `move()` will move; all other memory will be copied. Records both in `side`. The
  * move and the copies happen later, when the value is posted.
  *
- * If `strict` is true and memory would be copied, throws `would-copy` and records nothing.
+ * Arguments of one call have `shared` in common: an object in several of them stays one object. If `strict` is true and memory would be copied, throws `would-copy` and records nothing.
  */
-export function prepareValue(value: unknown, strict: boolean, side: LedgerSide): PreparedValue {
+export function prepareValue(
+  value: unknown,
+  strict: boolean,
+  side: LedgerSide,
+  shared?: SearchOptions["shared"],
+): PreparedValue {
   const handled = scope[movedKey]?.argument(value, strict, side);
   if (handled) return handled;
   if (value instanceof MovedValue) {
-    const { transfer, movedBytes, sharedBytes, deep } = transferOf(value, searchLimit);
+    const form = isTable(value.value) ? Form.table : Form.plain;
+    const { movedBytes, sharedBytes, ...ready } = transferOf(value, searchLimit, shared);
     side.movedBytes += movedBytes;
     side.sharedBytes += sharedBytes;
-    return { value: value.value, transfer, bytes: movedBytes, deep };
+    return { ...ready, form, bytes: movedBytes };
   }
-  const found = findMemory(value, searchLimit);
+  const form = isTable(value) ? Form.table : Form.plain;
+  const found = findMemory(value, searchLimit, { shared });
   const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);
   if (bytes > 0) {
     if (strict) throw wouldCopy("argument-not-moved", bytes);
     enterCopy(side, "argument-not-moved", bytes);
   }
   side.sharedBytes += found.sharedBytes;
-  return { value, transfer: [], bytes, deep: found.deep };
+  return { form, value: found.value, transfer: [], bytes, deep: found.deep };
 }

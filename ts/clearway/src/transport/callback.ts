@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { WireError } from "../error/wire.js";
+import type { Form } from "../transfer/coded.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 
 // The messages of a callback, in slot `a` of a Chunk whose id is that of the callback's Input.
 
 /**
  * A task's call of a callback: its number, which counts the calls of this callback from 1, and its arguments. For a method of a proxy, the
- * first argument is the index of its name.
+ * first argument is the index of its name. `forms` are those of the arguments, unless all are plain.
  */
-export type CallbackCall = readonly [call: number, args: readonly unknown[]];
+export type CallbackCall = readonly [call: number, args: readonly unknown[], forms?: readonly Form[]];
 
 /** The answer to a call: its number, and the value or the error. */
-export type CallbackAnswer = readonly [call: number, value: unknown, error?: WireError];
+export type CallbackAnswer = readonly [call: number, value: unknown, error?: WireError, form?: Form];
 
 /** The key of a function under `callback()`, and of an object under `proxy()`. The iterator of such an argument holds its {@link CallbackEnd} under the same key. */
 export const callbackKey = Symbol.for("clearway.callback");

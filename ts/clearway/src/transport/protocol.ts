@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { codedAs, Form } from "../transfer/coded.js";
 
 // A message is one flat array of frames, with four slots per frame. One message carries all calls of one tick. Structured clone copies
 // one dense array instead of an object per call:
@@ -40,6 +41,8 @@
 // (8) The value's cost in units. A window limits the units that the listener has not read (`task/progress.ts`). If the cost is negative,
 //     the value could not be sent, and `a` holds the message of the error that replaces it.
 // (9) With the id of a callback's Input, `a` is a call of the callback (from the worker) or its answer (`callback.ts`).
+// A Call, a Result or a Chunk with the bit `coded` in its op has a value in another form: see below.
+//
 // (10) The copy of this task's result, or of a value of its stream, took this time in the worker. Sent after the value, in development only.
 
 /** Kinds of frame. The numbers are part of the wire format: add at the end, never renumber. An enum, because bundlers inline it. */
@@ -129,6 +132,24 @@ export enum InputKind {
 
 /** Whether a task answers with one result or with a stream. */
 export type TaskKind = "function" | "stream";
+
+/**
+ * A bit of the op of a Call, a Result or a Chunk: a value in the frame is not the app's value itself, but its content in a form
+ * (`transfer/coded.ts`). A Result or a Chunk then has `[form, content]` in slot `a`. A Call has `[args, forms]` in slot `b`. The messages of
+ * callbacks have a place for forms of their own.
+ */
+export const coded = 64;
+
+/** Returns the op for a frame with a value in this form, and the value's slot. */
+export function inForm(op: Op, form: Form, value: unknown): [op: Op, slot: unknown] {
+  return form === Form.plain ? [op, value] : [op | coded, [form, value]];
+}
+
+/** Returns the value of a frame whose op has the bit `coded`, and that was checked. */
+export function codedSlot(slot: unknown): unknown {
+  const [form, content] = slot as [Form, unknown];
+  return codedAs(form, content);
+}
 
 export const frameSlots = 4;
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { batchItemsMax, Consumer } from "../../src/stream/consumer.js";
-import { brand } from "../../src/transfer/crossing.js";
+import { CodedValue, Form } from "../../src/transfer/coded.js";
 import { TurnBudget, turnBudgetMs } from "../../src/transport/turn-budget.js";
 import fc from "../fixtures/fast-check.js";
 import { FakeTurns } from "./fake-turns.js";
@@ -135,7 +135,7 @@ describe("a reader of arrays", () => {
 
   test("gets a table in an array of its own, and fails only for a table that cannot be read", async () => {
     const { consumer } = make();
-    const table = { [brand]: { version: "none" } };
+    const table = new CodedValue(Form.table, { version: "none" });
     const first = consumer.nextBatch();
     message(consumer, "a", table, "b", "c");
     expect(await first).toEqual(step(["a"]));

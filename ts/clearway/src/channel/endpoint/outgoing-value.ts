@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { refuseDetached } from "#host";
 import { checkDepth } from "../../error/depth.js";
-import { totalBufferBytes } from "../../host/tag.js";
-import { compact } from "../../transfer/compact.js";
+import { bufferBytes, memoryOf, totalBufferBytes } from "../../host/tag.js";
+import { copyValue } from "../../transfer/copy-value.js";
+import { compactView } from "../../transfer/find-memory.js";
 import { MovedValue } from "../../transfer/move.js";
-import { compactView } from "../../transfer/prepare-result.js";
 import { requireMemory } from "../codec/codec-error.js";
 import { isShared } from "../transport/limits.js";
 import { notCloneable } from "../transport/value-frame.js";
@@ -109,17 +109,17 @@ export class OutgoingValue {
     this.movedBytes = totalBufferBytes([...transfer]);
     const whole = found.views.filter(isWhole).map(({ buffer }) => buffer);
     for (const buffer of new Set([...whole, ...found.buffers])) this.#buffer(buffer, ownership, rules, transfer);
-    const replaced = new Map<object, unknown>();
+    const replaced = new Map<object, object>();
     for (const view of found.views) {
       // A view of a part of a buffer would take the whole buffer along.
       if (isWhole(view) || replaced.has(view) || this.#leaves(view, transfer, rules)) continue;
       const reason = isShared(view.buffer) ? "not-transferable" : "partial-view";
-      this.#copy(reason, view.byteLength, ownership, rules);
+      this.#copy(reason, memoryOf(view).byteLength, ownership, rules);
       const copy = compactView(view);
       replaced.set(view, copy);
       transfer.add(copy.buffer);
     }
-    if (replaced.size > 0) this.value = compact(value, replaced);
+    if (replaced.size > 0) this.value = copyValue(value, (object) => replaced.get(object));
     this.transfer = [...transfer];
   }
 
@@ -182,5 +182,6 @@ const noCopies: OutgoingValue["copies"] = [];
 // Returns whether a view shows its whole buffer. Throws `released` if the view's memory was moved away.
 function isWhole(view: ArrayBufferView): boolean {
   if (view.byteLength === 0) requireMemory(view);
-  return view.byteLength === view.buffer.byteLength && !isShared(view.buffer);
+  const { buffer, byteLength } = memoryOf(view);
+  return byteLength === bufferBytes(buffer);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { structureOf } from "#host";
+import { Structure } from "../../host/structure.js";
 
 // A post to a worker takes as long as copying a few hundred properties. Larger values gain little by sharing a message.
 export const nodesMax = 64;
@@ -33,7 +35,8 @@ export function plainCopy(root: object): object | undefined {
       }
       return copy;
     }
-    if (prototype !== Object.prototype || Symbol.toStringTag in value) return refused;
+    // A map or a date may have any prototype.
+    if (prototype !== Object.prototype || structureOf(value) !== Structure.properties) return refused;
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       if (++nodes > nodesMax || key === "__proto__") return refused;

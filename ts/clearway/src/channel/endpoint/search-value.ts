@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isTransferable } from "#host";
-import { tagOf } from "../../host/tag.js";
-import { isMap, isSet } from "../../transfer/find-memory.js";
+import { isTransferable, structureOf } from "#host";
+import { Structure } from "../../host/structure.js";
 import { Float64 } from "../codec/float64.js";
 import { nodeBytes } from "./plain-copy.js";
 
@@ -26,8 +25,6 @@ export interface FoundInValue {
 const treeObjectsMax = 10_000;
 const treeDepthMax = 100;
 const { hasOwnProperty: hasOwn } = Object.prototype;
-// Up to this length, reading an array by index takes less time than listing its keys.
-const denseMax = 1_000_000;
 
 /**
  * Finds the memory in a value, at any depth. Reads each property, as structured clone does. Throws what a getter throws. Visits each object
@@ -88,13 +85,10 @@ class Search implements FoundInValue {
 
   #object(node: object): void {
     const prototype = Object.getPrototypeOf(node);
-    if (prototype === Object.prototype) return this.#properties(node);
-    if (prototype === Array.prototype) {
-      // By index, as structured clone reads it: an array may have an iterator of its own, which may never end.
-      const { length } = node as unknown[];
-      // A long array may consist of holes, and a search of 2^32 holes would take a minute. Structured clone skips them.
-      if (length > denseMax) this.#properties(node);
-      else for (let at = 0; at < length; at++) this.#value((node as unknown[])[at]);
+    if (prototype === Array.prototype && Array.isArray(node)) {
+      // What exists, as structured clone reads it: the elements, which may be few in a long array, and named properties. An iterator of the
+      // array's own may never end.
+      for (const value of Object.values(node)) this.#value(value);
     } else if (ArrayBuffer.isView(node)) {
       this.bytes += node.byteLength;
       this.views.push(node);
@@ -106,19 +100,29 @@ class Search implements FoundInValue {
       this.hasFloats = true;
       return;
     }
-    const tag = tagOf(node);
-    if (tag === "ArrayBuffer" || tag === "SharedArrayBuffer") {
-      this.bytes += (node as ArrayBuffer).byteLength;
-      this.buffers.push(node as ArrayBuffer);
-    } else if (isTransferable(node)) this.transferables.push(node);
-    else if (isMap(node)) {
-      Map.prototype.forEach.call(node, (value, key) => {
-        this.#value(key);
-        this.#value(value);
-      });
-    } else if (isSet(node)) Set.prototype.forEach.call(node, (value) => this.#value(value));
-    else if (tag === "Error") this.#value((node as Error).cause);
-    else if (tag === "Object" || Array.isArray(node)) this.#properties(node);
+    switch (structureOf(node)) {
+      case Structure.buffer:
+      case Structure.shared:
+        this.bytes += (node as ArrayBuffer).byteLength;
+        this.buffers.push(node as ArrayBuffer);
+        return;
+      case Structure.map:
+        Map.prototype.forEach.call(node, (value, key) => {
+          this.#value(key);
+          this.#value(value);
+        });
+        return;
+      case Structure.set:
+        Set.prototype.forEach.call(node, (value) => this.#value(value));
+        return;
+      case Structure.error:
+        return this.#value((node as Error).cause);
+      case Structure.array:
+      case Structure.properties:
+        return this.#properties(node);
+      default:
+        if (isTransferable(node)) this.transferables.push(node);
+    }
   }
 
   #properties(node: object): void {
@@ -144,16 +148,19 @@ export function countValues(root: unknown, max: number): number {
   add(root);
   for (const node of nodes) {
     if (ArrayBuffer.isView(node)) continue;
-    if (isMap(node)) {
-      count += node.size * 2;
+    const structure = structureOf(node);
+    if (structure === Structure.map) {
+      const map = node as Map<unknown, unknown>;
+      count += map.size * 2;
       if (count <= max)
-        for (const [key, value] of node) {
+        for (const [key, value] of map) {
           add(key);
           add(value);
         }
-    } else if (isSet(node)) {
-      count += node.size;
-      if (count <= max) for (const value of node) add(value);
+    } else if (structure === Structure.set) {
+      const set = node as Set<unknown>;
+      count += set.size;
+      if (count <= max) for (const value of set) add(value);
     } else if (Array.isArray(node)) {
       count += node.length;
       // By index: an array may have a property `forEach` of its own, which structured clone keeps.

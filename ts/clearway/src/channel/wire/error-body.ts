@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { decodeError, encodeError } from "../../error/wire.js";
+import { isWireError } from "../../error/wire-check.js";
+import { decodeError, encodeThrown } from "../../transfer/thrown.js";
 import { codecError } from "../codec/codec-error.js";
 import { RemoteError } from "../endpoint/remote-error.js";
-import { errorCodec as codec, isPlainError, plain, plainError, wellFormed } from "./plain-error.js";
+import { errorCodec as codec, plain, plainError, wellFormed } from "./plain-error.js";
 
 // The body of a failed reply on Clearway's wire is a list of the standard codec: [code, message, details, error]. `error` is
 // null, or the thrown error in the form of `error/wire.ts` (class name, stack, own properties, causes and errors).
@@ -44,7 +45,7 @@ export function partsOf(thrown: unknown, exposeAll: boolean): ErrorParts {
 export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean): Uint8Array {
   const { code, message, details } = partsOf(thrown, exposeAll);
   try {
-    const body = codec().encode([code, message, plain(details), exposeAll ? plainError(encodeError(thrown)) : null]);
+    const body = codec().encode([code, message, plain(details), exposeAll ? plainError(encodeThrown(thrown)) : null]);
     if (body.length <= bytesMax) return body;
   } catch {
     // A getter in the details returned another value than before, which the codec cannot encode.
@@ -68,7 +69,7 @@ export function readError(body: Uint8Array, channel: string): RemoteError {
   const parts = codec().decode(body);
   if (!Array.isArray(parts)) throw codecError("malformed", "an error's body is no list", 0);
   const [code, message, details, wire] = parts as readonly unknown[];
-  const cause = isPlainError(wire) ? decodeError(wire) : undefined;
+  const cause = isWireError(wire) ? decodeError(wire) : undefined;
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
   return new RemoteError(text(code), text(message), { details: details ?? null, channel, cause, stack });
 }

@@ -37,20 +37,6 @@ export function plain(value: unknown): unknown {
   }
 }
 
-/** Returns whether a decoded value is an encoded error. Checks every part, because the other end may be hostile. */
-export function isPlainError(wire: unknown): wire is WireError {
-  if (typeof wire !== "object" || wire === null) return false;
-  if (!("base" in wire)) return "value" in wire;
-  const { base, name, message, stack, props, cause, errors } = wire as Record<string, unknown>;
-  return (
-    [base, name, message, stack].every((each) => typeof each === "string") &&
-    Array.isArray(props) &&
-    props.every((each) => Array.isArray(each) && typeof each[0] === "string") &&
-    (cause === undefined || isPlainError(cause)) &&
-    (errors === undefined || (Array.isArray(errors) && errors.every(isPlainError)))
-  );
-}
-
 const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 /** Replaces each surrogate that has no partner. Such a surrogate has no UTF-8 form, and the error must still arrive. */

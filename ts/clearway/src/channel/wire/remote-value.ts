@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { decodeError, encodeError } from "../../error/wire.js";
+
+import { isWireError } from "../../error/wire-check.js";
 import { MovedValue } from "../../transfer/move.js";
+import { decodeError, encodeThrown } from "../../transfer/thrown.js";
 import { codecError } from "../codec/codec-error.js";
-import { isPlainError, plainError } from "./plain-error.js";
+import { plainError } from "./plain-error.js";
 
 /**
  * Returns a thrown value as an object that the standard codec can encode: class name, message, stack, own properties, causes. Copies all
  * parts. Never throws. A part that the codec cannot encode becomes a text, such as `[not encodable: Function]`.
  */
 export function errorToPlain(thrown: unknown): unknown {
-  return plainError(encodeError(thrown));
+  return plainError(encodeThrown(thrown));
 }
 
 /**
@@ -18,7 +20,7 @@ export function errorToPlain(thrown: unknown): unknown {
  * `malformed` for a value that is no such object.
  */
 export function errorFromPlain(plain: unknown, callerStack = ""): unknown {
-  if (!isPlainError(plain)) throw codecError("malformed", "an error does not have the form of an error", 0);
+  if (!isWireError(plain)) throw codecError("malformed", "an error does not have the form of an error", 0);
   return decodeError(plain, callerStack);
 }
 

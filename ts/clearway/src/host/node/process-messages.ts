@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { types } from "node:util";
 import { type WireError, wireKey, withoutUncopied } from "../../error/wire.js";
+import { Structure } from "../structure.js";
 import { bufferBytes, tagOf } from "../tag.js";
+import { structureOf } from "./structure.js";
 import { isUntransferable } from "./transferable.js";
 
 // The messages between a pool and a worker that is a child process. Each is an object with one key, so that a task module can send its own
@@ -65,7 +68,9 @@ export function decodeMessage(message: unknown): [kind: ProcessMessage, content:
   const { Deserializer } = process.getBuiltinModule("node:v8");
   const deserializer = new Deserializer(bytes);
   deserializer.readHeader();
-  return deserializer.readValue();
+  const read: unknown = deserializer.readValue();
+  if (!Array.isArray(read) || typeof read[0] !== "number") throw new TypeError("a message of another form");
+  return [read[0], read[1]];
 }
 
 /**
@@ -111,7 +116,8 @@ function detach(buffer: ArrayBuffer): void {
 }
 
 /**
- * Throws for objects of the host, such as a Blob, a port or a stream. Some versions of V8's serialization write an empty object for them.
+ * Throws for what another process cannot read: objects of the host, such as a Blob, a port, a stream or a WebAssembly.Module. V8's
+ * serialization writes an empty object or nothing for some of them, and the other process could then not read the whole message.
  */
 function refuseHostObjects(root: unknown): void {
   const nodes = new Set<object>();
@@ -121,46 +127,40 @@ function refuseHostObjects(root: unknown): void {
   add(root);
   // An iteration over a set includes the entries that its loop adds.
   for (const node of nodes) {
-    if (Array.isArray(node)) {
-      for (const value of node) add(value);
-      continue;
-    }
-    if (ArrayBuffer.isView(node) || bufferBytes(node) !== undefined) continue;
-    const prototype: object | null = Object.getPrototypeOf(node);
-    if (prototype !== null && isOfHost(prototype)) throw refusal(`${nameOf(node)} cannot cross to another process.`);
-    const tag = tagOf(node);
-    if (tag === "Map") {
-      for (const [key, value] of node as Map<unknown, unknown>) {
-        add(key);
-        add(value);
-      }
-    } else if (tag === "Set") for (const value of node as Set<unknown>) add(value);
-    else {
-      for (const value of Object.values(node)) add(value);
-      if (tag === "Error") add((node as Error).cause);
+    switch (structureOf(node)) {
+      case Structure.array:
+      case Structure.properties:
+        for (const value of Object.values(node)) add(value);
+        break;
+      case Structure.map:
+        Map.prototype.forEach.call(node, (value, key) => {
+          add(key);
+          add(value);
+        });
+        break;
+      case Structure.set:
+        Set.prototype.forEach.call(node, add);
+        break;
+      case Structure.error:
+        add(Object.getOwnPropertyDescriptor(node, "cause")?.value);
+        break;
+      case Structure.shared:
+        throw refusal("Shared memory cannot cross to another process.");
+      case Structure.whole:
+        if (!types.isDate(node) && !types.isRegExp(node) && !types.isBoxedPrimitive(node))
+          throw refusal(`${nameOf(node)} cannot cross to another process.`);
     }
   }
-}
-
-const known = new WeakMap<object, boolean>();
-
-// Node marks the prototypes of the classes whose instances only `postMessage` copies or moves. An error of the DOM has no such mark.
-function isOfHost(prototype: object): boolean {
-  let found = known.get(prototype);
-  if (found === undefined) {
-    const next: object | null = Object.getPrototypeOf(prototype);
-    found =
-      tagOf(prototype) === "DOMException" ||
-      Object.getOwnPropertySymbols(prototype).some(({ description }) => description?.startsWith("messaging_")) ||
-      (next !== null && isOfHost(next));
-    known.set(prototype, found);
-  }
-  return found;
 }
 
 const refusal = (message: string): DOMException => new DOMException(message, "DataCloneError");
 
 function nameOf(object: object): string {
-  const name: unknown = (object.constructor as { name?: unknown } | undefined)?.name;
-  return typeof name === "string" && name !== "" ? name : tagOf(object);
+  try {
+    const name: unknown = (object.constructor as { name?: unknown } | undefined)?.name;
+    return typeof name === "string" && name !== "" ? name : tagOf(object);
+  } catch {
+    // The object is foreign, such as a revoked proxy.
+    return "An object";
+  }
 }

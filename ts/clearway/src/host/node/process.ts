@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
-import { decodeError, type WireError } from "../../error/wire.js";
+import { decodeError } from "../../error/wire.js";
+import { isWireError } from "../../error/wire-check.js";
 import type { SpawnOptions, WorkerEvents, WorkerHandle } from "../host.js";
 import { callerOf, withoutFrames } from "./caller.js";
 import { pipe } from "./output.js";
@@ -147,7 +148,8 @@ class ProcessWorker implements WorkerHandle {
     if (kind === ProcessMessage.Posted) {
       this.#heard = true;
       this.#events.message(content);
-    } else if (kind === ProcessMessage.Uncaught) this.#uncaught = { reason: decodeError(content as WireError) };
+    } else if (kind === ProcessMessage.Uncaught)
+      this.#uncaught = { reason: isWireError(content) ? decodeError(content) : content };
     else void this.#quiet().then(() => this.#release.flushed());
   }
 

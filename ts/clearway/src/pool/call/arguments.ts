@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { findMemory, searchLimit } from "../../transfer/find-memory.js";
+import { Form } from "../../transfer/coded.js";
+import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";
 import { emptySide } from "../../transfer/ledger.js";
 import { MovedValue } from "../../transfer/move.js";
 import { prepareForProcess } from "../../transfer/other-process.js";
@@ -13,6 +14,7 @@ import { Input } from "./input.js";
  */
 export function prepareArguments(call: PoolCall): void {
   const { args } = call;
+  const shared = sharedCopies(args);
   for (let at = 0; at < args.length; at++) {
     const value = args[at];
     if (value === null || typeof value !== "object") continue;
@@ -24,8 +26,12 @@ export function prepareArguments(call: PoolCall): void {
     } else {
       call.crossing ??= emptySide();
       const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
-      const ready = prepare(value, call.options.strict, call.crossing);
+      const ready = prepare(value, call.options.strict, call.crossing, shared);
       call.args[at] = ready.value;
+      if (ready.form !== Form.plain) {
+        call.forms ??= new Array(args.length).fill(Form.plain);
+        call.forms[at] = ready.form;
+      }
       call.bytes += ready.bytes;
       if (ready.deep) call.deep = true;
       if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
@@ -46,7 +52,7 @@ export function detach(call: PoolCall): void {
     { args: call.args, transfer: call.transfer },
     { transfer: call.transfer as Transferable[] },
   );
-  const { transfer: own, partial } = findMemory(args, searchLimit);
-  call.args = args;
-  call.transfer = [...new Set([...transfer, ...own, ...partial.map((view) => view.buffer)])];
+  const { value, transfer: own, compacted } = findMemory(args, searchLimit);
+  call.args = value as unknown[];
+  call.transfer = [...new Set([...transfer, ...own, ...compacted])];
 }

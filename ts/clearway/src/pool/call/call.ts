@@ -3,6 +3,7 @@ import { inContext } from "#host";
 import type { Timer } from "../../lazy/timer.js";
 import type { Consumer } from "../../stream/consumer.js";
 import type { Grant } from "../../stream/credit.js";
+import type { Form } from "../../transfer/coded.js";
 import type { LedgerSide } from "../../transfer/ledger.js";
 import { CallFlag } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
@@ -123,6 +124,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   /** Bytes of binary memory in the arguments, moved or copied. */
   bytes = 0;
   deep = false;
+  forms: Form[] | undefined;
   inputs: Input[] | undefined;
   /** Ledger entries for the arguments. The pool adds them to its ledger when the call is sent. */
   crossing: LedgerSide | undefined;

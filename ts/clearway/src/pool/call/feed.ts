@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
-import { encodeError } from "../../error/wire.js";
 import { Producer, type ProducerWire } from "../../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
 import { prepareForProcess } from "../../transfer/other-process.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
 import { notCloneable } from "../../transfer/refusal.js";
-import { Op } from "../../transport/protocol.js";
+import { encodeThrown } from "../../transfer/thrown.js";
+import { inForm, Op } from "../../transport/protocol.js";
 import { turnBudget } from "../../transport/turn-budget.js";
 import type { InputFeed, InputWire } from "./input.js";
 
@@ -30,12 +30,13 @@ export class Feed implements InputFeed {
         try {
           const ready = prepare(value, strict, entry);
           if (ready.deep) checkDepth(ready.value);
+          const [op, slot] = inForm(Op.Chunk, ready.form, ready.value);
           if (!isEmpty(entry)) {
             merge(ledger, entry);
-            this.#entered.set(ready.value as object, entry);
+            this.#entered.set(slot as object, entry);
           }
-          const bytes = ready.bytes + weigh(value);
-          transport.send(Op.Chunk, id, ready.value, bytes, ready.transfer);
+          const bytes = ready.bytes + weigh(ready.value);
+          transport.send(op, id, slot, bytes, ready.transfer);
           return bytes;
         } catch (reason) {
           throw refusalOf(reason);
@@ -45,9 +46,9 @@ export class Feed implements InputFeed {
         // A synchronous source may end in the same tick as its last values. Only a flush shows whether these values can be sent.
         transport.flush();
         if (!this.#refusal) transport.send(Op.End, id, cloneableEnd(value));
-        else transport.send(Op.Abort, id, encodeError(this.#refusal));
+        else transport.send(Op.Abort, id, encodeThrown(this.#refusal));
       },
-      fail: (reason) => transport.send(Op.Abort, id, encodeError(this.#refusal ?? reason)),
+      fail: (reason) => transport.send(Op.Abort, id, encodeThrown(this.#refusal ?? reason)),
     };
     // The source is code of the caller's thread, and may have all its values.
     this.producer = new Producer(iterator, producerWire, turnBudget);

@@ -10,7 +10,7 @@ import { progressWindow } from "../../task/progress.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { callbackEnd } from "../../transport/callback.js";
-import { InputKind, type InputStream, Op } from "../../transport/protocol.js";
+import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
 import { type PoolCall, stackAbove } from "../call/call.js";
 import type { Input } from "../call/input.js";
 import { endReader, failReader, settleFailure } from "../call/tracker.js";
@@ -178,13 +178,14 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
 
 /** Handles a frame that the transport could not post. None of the frame's memory was moved. */
 export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {
-  if (op === Op.Chunk) return worker.inputs.get(id)?.feed?.refuse(a, reason);
+  const bare = op & ~coded;
+  if (bare === Op.Chunk) return worker.inputs.get(id)?.feed?.refuse(a, reason);
   // These frames contain only numbers, so the worker's `postMessage` itself has failed. A caller that waits for a reply would wait for
   // ever.
   if (op === Op.Ping || op === Op.Credit)
     return void worker.kill(caused("worker-crashed", `the worker takes no messages: ${messageOf(reason)}`, reason));
   const call = worker.calls.get(id);
-  if (op !== Op.Call || !call) return;
+  if (bare !== Op.Call || !call) return;
   // The worker's greeting was refused too, so the worker is ending. The call that was sent before the worker was ready fails together with
   // the worker.
   if (worker.life.state === "starting" && worker.why) return;

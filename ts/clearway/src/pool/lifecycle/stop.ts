@@ -2,10 +2,10 @@
 import { now, survivesUncaughtErrors } from "#host";
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
-import { encodeError } from "../../error/wire.js";
 import type { ExitCode } from "../../host/host.js";
 import { after, within } from "../../lazy/timer.js";
 import { cellOf } from "../../task/context.js";
+import { encodeThrown } from "../../transfer/thrown.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
 import { endReader, settleFailure } from "../call/tracker.js";
@@ -37,7 +37,7 @@ export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reas
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
   // The caller has an outcome. Its callbacks must not run any more, although the task may still call them.
   for (const input of call.inputs ?? []) if (input.feed?.called) input.stop();
-  worker.sendNow(Op.Cancel, call.id, reason === undefined ? reason : encodeError(reason));
+  worker.sendNow(Op.Cancel, call.id, reason === undefined ? reason : encodeThrown(reason));
   // `sendNow` has flushed the transport. If the transport refused the call's own frame, the call is over and needs no grace period.
   if (call.state === "cancelling") armGrace(host, worker, call);
 }

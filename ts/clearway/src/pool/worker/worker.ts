@@ -6,9 +6,21 @@ import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../hos
 import { after, type Timer } from "../../lazy/timer.js";
 import { cancelCellCount } from "../../task/context.js";
 import type { TaskPlacement } from "../../task/task.js";
+import type { Form } from "../../transfer/coded.js";
+import { findMemory } from "../../transfer/find-memory.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
+import { isFromWorker, isOwnMessage } from "../../transport/frame-check.js";
 import { PortTransport } from "../../transport/port.js";
-import { callFlagBits, frameSlots, type HelloSettings, isFrames, Op, type TaskKind } from "../../transport/protocol.js";
+import {
+  callFlagBits,
+  coded,
+  codedSlot,
+  frameSlots,
+  type HelloSettings,
+  isFrames,
+  Op,
+  type TaskKind,
+} from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
 import { CallTable } from "./call-table.js";
@@ -30,6 +42,8 @@ export const unmeasuredUs = 1_000;
 export interface WorkerCall<Call extends WorkerCall<Call>> {
   readonly id: number;
   readonly args: unknown[];
+  /** The forms of the arguments. Undefined if all are plain. */
+  readonly forms: readonly Form[] | undefined;
   /** The objects that are moved with the arguments. */
   readonly transfer: object[];
   /** The streams among the arguments. */
@@ -185,6 +199,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly #sink: WorkerSink<Call>;
   #referenced = true;
   #gone = false;
+  /** Whether the worker has sent something that is not of the protocol. */
+  #garbled = false;
 
   /** Starts the thread. Throws the error of the app's factory or of the host if one of them throws. */
   constructor(
@@ -237,7 +253,9 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.setRef(true);
     if (call.inputs ?? call.crossing) lifecycle?.announce(this, call);
     const { index, name } = call.record;
-    transport.send(Op.Call, call.id, index < 0 ? name : (index << callFlagBits) | call.flags, call.args, call.transfer);
+    const header = index < 0 ? name : (index << callFlagBits) | call.flags;
+    if (call.forms) transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
+    else transport.send(Op.Call, call.id, header, call.args, call.transfer);
     const { credit } = call;
     // Sends all credit that the reader has granted. An earlier worker may have received some of this credit, but no value arrived from it.
     if (credit) transport.send(Op.Credit, call.id, credit.items, credit.bytes);
@@ -296,7 +314,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   /** Handles a message from the worker. */
   receive(message: unknown): void {
     // Ignores other messages, because a task module may post its own.
-    if (!isFrames(message)) return;
+    if (!isFrames(message) || isOwnMessage(message)) return;
     for (let at = 0; at < message.length; at += frameSlots) {
       this.frame(message[at] as Op, message[at + 1] as number, message[at + 2], message[at + 3]);
     }
@@ -305,8 +323,15 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
 
   /** Handles one frame of a message or of the ring. The caller must call `endMessage()` after the last frame. */
   frame(op: Op, id: number, a: unknown, b: unknown): void {
+    if (this.#garbled) return;
+    if (!isFromWorker(op, id, a, b)) {
+      // Nothing from such a worker can be trusted.
+      this.#garbled = true;
+      return void this.kill(new ClearwayError("protocol", "the worker sent a message that is not of this protocol"));
+    }
     const sink = this.#sink;
-    if (op === Op.Result) {
+    if (op & coded) this.frame(op & ~coded, id, codedSlot(a), b);
+    else if (op === Op.Result) {
       const call = this.calls.get(id);
       if (call) sink.tracker.result(this, call, a, b as number);
     } else if (op === Op.Ledger) {
@@ -367,7 +392,7 @@ function helloOf(settings: Settings, name: string): HelloSettings {
     clearway: 1,
     concurrency,
     metrics,
-    setup,
+    setup: findMemory(setup, 0).value,
     warnings,
     reportHeap: Number.isFinite(settings.recycle.heapMb),
     ring: shared && settings.carrier === "auto",

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { bufferBytes, memoryOf, viewName } from "../../host/tag.js";
 
-type ViewType = { new (buffer: ArrayBuffer): ArrayBufferView; prototype: object; BYTES_PER_ELEMENT?: number };
+type ViewType = {
+  new (buffer: ArrayBuffer): ArrayBufferView;
+  readonly name: string;
+  prototype: object;
+  BYTES_PER_ELEMENT?: number;
+};
 
 /** Types of binary memory. The index is the type's number on the wire: add at the end, never renumber. 0 is the buffer itself. */
 export const viewTypes: readonly (ViewType | undefined)[] = [
@@ -30,13 +36,17 @@ export function kindOf(prototype: object): number | undefined {
  * Returns the buffer of a value that covers the whole buffer.
  *
  * Returns undefined for a view of a part of a buffer, because structured clone would copy the whole buffer. Also returns undefined for
- * shared, resizable, detached and empty memory.
+ * shared, resizable, detached and empty memory, and for a view that was made as one of another type.
  */
-export function wholeBuffer(value: ArrayBuffer | ArrayBufferView): ArrayBuffer | undefined {
-  const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
-  if (buffer.byteLength === 0 || buffer.byteLength !== value.byteLength) return undefined;
+export function wholeBuffer(value: ArrayBuffer | ArrayBufferView, kind: number): ArrayBuffer | undefined {
+  const view = ArrayBuffer.isView(value) ? memoryOf(value) : undefined;
+  const buffer = view ? view.buffer : value;
+  const type = viewTypes[kind] ?? ArrayBuffer;
   if (Object.getPrototypeOf(buffer) !== ArrayBuffer.prototype || (buffer as { resizable?: boolean }).resizable) {
     return undefined;
   }
+  const bytes = bufferBytes(buffer);
+  if (!bytes || (view && (view.byteLength !== bytes || viewName(value as ArrayBufferView) !== type.name)))
+    return undefined;
   return buffer as ArrayBuffer;
 }

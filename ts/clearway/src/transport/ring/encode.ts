@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { hasHiddenSlots } from "#host";
+import { slotTag } from "../../host/structure.js";
 import { countBytes } from "../fast-path.js";
 import { Op } from "../protocol.js";
 import { kindOf, wholeBuffer } from "./binary.js";
@@ -9,7 +11,7 @@ import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Ta
  *
  * The encoder refuses all other values, and the sender then uses the port:
  *
- * - objects that occur twice, class instances, dates, maps, sets, errors and functions
+ * - objects that occur twice, class instances, dates, maps, sets, errors and functions, whatever their prototype is
  * - arrays with holes or named properties
  * - big integers and symbols
  * - views of a part of a buffer, and shared or resizable memory
@@ -145,7 +147,8 @@ export class Encoder {
     if (depth > depthMax || ++this.#objects > objectsMax || this.#seen.includes(value)) return false;
     this.#seen.push(value);
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype === Object.prototype) return this.#properties(value, depth);
+    if (prototype === Object.prototype)
+      return !ArrayBuffer.isView(value) && slotTag(value) === "Object" && this.#properties(value, depth);
     if (prototype === Array.prototype) return Array.isArray(value) && this.#array(value, depth);
     const kind = prototype === null ? undefined : kindOf(prototype as object);
     return kind !== undefined && this.#memory(value as ArrayBuffer | ArrayBufferView, kind);
@@ -153,6 +156,7 @@ export class Encoder {
 
   #properties(value: object, depth: number): boolean {
     const keys = Object.keys(value);
+    if (hasHiddenSlots(value, keys.length)) return false;
     if (!this.#word(Tag.object | (keys.length << 8))) return false;
     for (const key of keys) {
       const property = Object.getOwnPropertyDescriptor(value, key);
@@ -180,7 +184,7 @@ export class Encoder {
   }
 
   #memory(value: ArrayBuffer | ArrayBufferView, kind: number): boolean {
-    const buffer = this.#mayCopyMemory ? wholeBuffer(value) : undefined;
+    const buffer = this.#mayCopyMemory ? wholeBuffer(value, kind) : undefined;
     if (!buffer) return false;
     if (buffer !== value) {
       // Two views of one buffer would arrive as two buffers.

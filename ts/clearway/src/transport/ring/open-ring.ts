@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterMessages, cores } from "#host";
 import type { Endpoint } from "../../host/host.js";
-import { callFlagBits, frameSlots, Op } from "../protocol.js";
+import { callFlagBits, coded, frameSlots, Op } from "../protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
 import { Poller } from "./poller.js";
 import { RingPort, type RingPortOwner } from "./ring-port.js";
@@ -72,7 +72,7 @@ export class CallerRingPort extends RingPort {
   // need to start. When both threads were on one core, the scheduler then gave the worker a whole time slice: 3.5 ms in which this thread
   // could not answer.
   #answersSoon(op: Op, id: number): boolean {
-    return op !== Op.Call || this.#owner.expectsSoon(id);
+    return (op & ~coded) !== Op.Call || this.#owner.expectsSoon(id);
   }
 
   allowSpin(on: boolean): void {

@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { Endpoint } from "../../host/host.js";
 import type { FastPath } from "../fast-path.js";
-import { isFrames, Op } from "../protocol.js";
+import { coded, isFrames, Op } from "../protocol.js";
 import { Decoder } from "./decode.js";
 import { Encoder } from "./encode.js";
 import { at, headerBytes, magic, version } from "./layout.js";
@@ -280,5 +280,6 @@ const none: readonly object[] = [];
 const wakeUp = [Op.Mark, 0, undefined, undefined];
 
 function isAnswer(op: Op): boolean {
-  return op === Op.Result || op === Op.Chunk;
+  const bare = op & ~coded;
+  return bare === Op.Result || bare === Op.Chunk;
 }

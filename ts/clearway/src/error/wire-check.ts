@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import type { WireError } from "./wire.js";
+
+// Levels of causes that are read. The codec of errors has the same limit.
+const depthMax = 256;
+
+/** Returns whether a value that has arrived is an encoded error. Checks every part, because the other side may be hostile. */
+export function isWireError(wire: unknown, depth = 0): wire is WireError {
+  if (typeof wire !== "object" || wire === null || depth > depthMax) return false;
+  if (!("base" in wire)) return "value" in wire;
+  const { base, name, message, stack, props, cause, errors } = wire as Record<string, unknown>;
+  return (
+    [base, name, message, stack].every((each) => typeof each === "string") &&
+    isListOf(props, (each) => Array.isArray(each) && typeof each[0] === "string") &&
+    (cause === undefined || isWireError(cause, depth + 1)) &&
+    (errors === undefined || isListOf(errors, (each) => isWireError(each, depth + 1)))
+  );
+}
+
+/** Returns whether a value is an array of such elements. Ends at the first other element, or hole: an array may have 2^32 holes. */
+export function isListOf(value: unknown, isElement: (element: unknown) => boolean): boolean {
+  if (!Array.isArray(value)) return false;
+  for (let at = 0; at < value.length; at++) if (!isElement(value[at])) return false;
+  return true;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+/**
+ * How structured clone copies an object. Its internal slots decide. A class, a prototype or a string tag says nothing: the app can change
+ * each of them.
+ */
+export enum Structure {
+  /** The own enumerable properties, without the class. */
+  properties = 0,
+  array = 1,
+  map = 2,
+  set = 3,
+  /** An error: name, message, stack and cause. */
+  error = 4,
+  view = 5,
+  buffer = 6,
+  shared = 7,
+  /** As a whole, or not at all: dates, objects of the host, proxies. */
+  whole = 8,
+}
+
+// The slots of these classes identify them. The prototype of an object only looks like one of them.
+const identified = ["Object", "Array", "Map", "Set", "Error", "AggregateError", "Date", "RegExp"];
+const known = /* @__PURE__ */ new WeakMap<object, boolean>();
+
+/**
+ * Returns whether the host made a class of this prototype, or one above it, whose instances have slots that JavaScript cannot read: a
+ * Promise, a Blob, an Intl.Collator. Such instances are never copied as plain objects. `isMarked` finds the host's classes that are written
+ * in JavaScript. Runs no code of the app, except traps.
+ */
+export function isOfHost(prototype: object | null, isMarked?: (prototype: object) => boolean): boolean {
+  if (prototype === null) return false;
+  let found = known.get(prototype);
+  if (found === undefined) {
+    const constructor: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value;
+    found =
+      isMarked?.(prototype) ||
+      (typeof constructor === "function" && isNative(constructor)) ||
+      isOfHost(Object.getPrototypeOf(prototype), isMarked);
+    known.set(prototype, found);
+  }
+  return found;
+}
+
+// Slots also identify errors and binary memory.
+function isNative(constructor: { readonly name: string }): boolean {
+  const name: unknown = Object.getOwnPropertyDescriptor(constructor, "name")?.value;
+  if (typeof name === "string" && (identified.includes(name) || /Error$|Array$|ArrayBuffer$|^DataView$/.test(name)))
+    return false;
+  return Function.prototype.toString.call(constructor).endsWith("{ [native code] }");
+}
+
+/** Returns the tag that an object's slots give it, such as "Date", or undefined if the object or its class says another one. */
+export function slotTag(value: object): string | undefined {
+  return Symbol.toStringTag in value ? undefined : Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/**
+ * Returns how structured clone copies an object, where the host has no better test. Each test of a slot throws for all other objects,
+ * which is slow. An object with properties and without a string tag is therefore not tested for a hidden map, set or buffer.
+ */
+export function structureBySlots(value: object): Structure {
+  if (Array.isArray(value)) return Structure.array;
+  if (ArrayBuffer.isView(value)) return Structure.view;
+  const tag = slotTag(value);
+  if (tag === "Error") return Structure.error;
+  if (tag !== undefined && tag !== "Object") return Structure.whole;
+  if (tag === undefined || hasHiddenSlots(value, Object.keys(value).length)) {
+    const found = slots.find(([, type, getter]) => value instanceof type && hasSlot(type.prototype, getter, value));
+    const [structure] = found ?? slots.find(([, { prototype }, getter]) => hasSlot(prototype, getter, value)) ?? [];
+    if (structure !== undefined) return structure;
+    if (tag === undefined && value instanceof Error && !(value instanceof DOMException)) return Structure.error;
+  }
+  return isOfHost(Object.getPrototypeOf(value)) ? Structure.whole : Structure.properties;
+}
+
+type Slot = [
+  structure: Structure,
+  type: { new (...args: never[]): object; readonly prototype: object },
+  getter: string,
+];
+
+const slots: readonly Slot[] = [
+  [Structure.map, Map, "size"],
+  [Structure.set, Set, "size"],
+  [Structure.buffer, ArrayBuffer, "byteLength"],
+  ...(typeof SharedArrayBuffer === "function" ? [[Structure.shared, SharedArrayBuffer, "byteLength"] as Slot] : []),
+];
+
+/**
+ * Returns whether an object with the tag "Object" and `keys` properties is something else. A clone of an empty object is cheap, runs no code
+ * of the app, and shows what it is.
+ */
+export function hasHiddenSlots(value: object, keys: number): boolean {
+  if (keys > 0) return false;
+  try {
+    return Object.getPrototypeOf(structuredClone(value)) !== Object.prototype;
+  } catch {
+    // Structured clone refuses it. The post of the value reports that.
+    return true;
+  }
+}
+
+function hasSlot(prototype: object, getter: string, value: object): boolean {
+  try {
+    Reflect.get(prototype, getter, value);
+    return true;
+  } catch {
+    return false;
+  }
+}

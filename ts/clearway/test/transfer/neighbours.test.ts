@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { move } from "clearway";
+import { callback } from "clearway/callback";
+import { expect, test } from "vitest";
+import { ValueCopy } from "../../src/transfer/copy-value.js";
+import { holders, shown, view, withHole } from "../fixtures/memory-holders.js";
+import { builtUrl, testPool } from "../fixtures/pools.js";
+
+type Borders = typeof import("../fixtures/borders.tasks.js");
+
+async function warm() {
+  const pool = testPool<Borders>(builtUrl("borders"));
+  for (let at = 0; at < 3; at++) await pool.call.echo(at);
+  return pool;
+}
+
+/** The memory that crosses to a task, as the task sees it. */
+const inward: Record<string, (call: Awaited<ReturnType<typeof warm>>["call"], value: unknown) => Promise<number>> = {
+  "an argument": (call, value) => call.size(value),
+  "a value of a stream argument": async (call, value) =>
+    (
+      await call.sizes(
+        (async function* () {
+          yield value;
+        })(),
+      )
+    )[0]!,
+  "the value of a callback": (call, value) => call.sizeOfAnswer(callback(() => value)),
+  "an argument under move() with a list": (call, value) => call.size(move(value, [])),
+};
+
+test.each(Object.keys(inward))("a view in %s crosses to a task without the memory next to it", async (place) => {
+  const { call } = await warm();
+  for (const [name, make] of Object.entries(holders))
+    expect([name, await inward[place]!(call, make())]).toEqual([name, shown]);
+});
+
+/** The places in which a value crosses to the caller. The value first crosses to the task, with the same bytes. */
+function memoryIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (ArrayBuffer.isView(value)) return value.buffer.byteLength;
+  const inside: unknown[] = [...Object.values(value)];
+  if (value instanceof Map) for (const [key, each] of value) inside.push(key, each);
+  if (value instanceof Set) inside.push(...value);
+  if (value instanceof Error) inside.push(value.cause);
+  return inside.reduce<number>((sum, each) => sum + memoryIn(each), 0);
+}
+
+test("a view in a task's value crosses to the caller without the memory next to it, wherever it is", async () => {
+  const pool = testPool<typeof import("../fixtures/holders.tasks.js")>(builtUrl("holders"));
+  for (const name of await pool.call.names()) {
+    expect([name, memoryIn(await pool.call.result(name))]).toEqual([name, shown]);
+    for await (const value of pool.call.values(name)) expect([name, memoryIn(value)]).toEqual([name, shown]);
+    const told: unknown[] = [];
+    await pool.with({ onProgress: (value: unknown) => told.push(value) }).call.tells(name);
+    expect([name, told.map(memoryIn)]).toEqual([name, [shown]]);
+    const thrown = (await pool.call.throwsWith(name).catch((reason: unknown) => reason)) as { body: unknown };
+    expect([name, memoryIn(thrown.body)]).toEqual([name, shown]);
+    const asked: unknown[] = [];
+    await pool.call.ask(
+      name,
+      callback((value) => void asked.push(value)),
+    );
+    expect([name, asked.map(memoryIn)]).toEqual([name, [shown]]);
+  }
+});
+
+/** Describes a value with everything that structured clone keeps. */
+function described(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return ["view", ...new Uint8Array(value.buffer, value.byteOffset, value.byteLength)];
+  if (value instanceof Date) return ["date", value.getTime()];
+  if (value instanceof Map) return ["map", [...value].map((entry) => entry.map(described))];
+  if (value instanceof Set) return ["set", [...value].map(described)];
+  if (value instanceof Error) return ["error", value.name, value.message, described(value.cause)];
+  if (typeof value !== "object" || value === null) return [typeof value, value];
+  const properties = Object.entries(value).map(([key, each]) => [key, described(each)]);
+  return [Array.isArray(value) ? `array of ${value.length}` : "object", properties];
+}
+
+class Point {
+  readonly x = 1;
+  #hidden = 2;
+  get sum() {
+    return this.x + this.#hidden;
+  }
+}
+
+const values: Record<string, () => unknown> = {
+  "a match of a regular expression": () => "xabc".match(/a(?<g>b)/),
+  "an array with named properties": () => Object.assign([1, { a: 2 }], { name: "n", inner: { b: 3 } }),
+  "an array with holes": withHole,
+  "an array whose holes are as many as its named properties": () => Object.assign(withHole(), { x: undefined }),
+  "an instance of a class": () => new Point(),
+  "a map with properties": () => Object.assign(new Map([[{ k: 1 }, new Set([1])]]), { lost: 1 }),
+  "an error with a cause": () => new RangeError("m", { cause: { a: [1] } }),
+  "an error with another name": () => Object.assign(new Error("m", { cause: {} }), { name: "Other", lost: 1 }),
+  "an object with a property __proto__": () => JSON.parse('{"__proto__":{"a":1},"b":2}'),
+  "an object with a symbol as key": () => ({ [Symbol("s")]: 1, a: 1 }),
+  "boxed values": () => [Object(1), Object("s"), Object(true), Object(1n), new Date(5), /x/g],
+};
+
+test.each(Object.keys(values))(
+  "%s arrives as structured clone gives it, with and without memory beside it",
+  async (name) => {
+    const { call } = await warm();
+    const make = values[name]!;
+    const expected = described(structuredClone(make()));
+    expect(described(await call.echo(make()))).toEqual(expected);
+    for (const bytes of [view(), new Uint8Array(4096)]) {
+      const { value } = (await call.echo({ value: make(), bytes })) as { value: unknown };
+      expect(described(value)).toEqual(expected);
+    }
+  },
+);
+
+test("a getter beside memory runs once, and what it returns the first time crosses", async () => {
+  const { call } = await warm();
+  for (const bytes of [undefined, view(), new Uint8Array(4096)]) {
+    let runs = 0;
+    const value = {
+      get inner() {
+        return { runs: ++runs };
+      },
+      bytes,
+    };
+    expect(await call.echo(value)).toMatchObject({ inner: { runs: 1 } });
+    expect(runs).toBe(1);
+  }
+});
+
+test("an object in two arguments stays one object, beside memory too", async () => {
+  const { call } = await warm();
+  const bytes = view();
+  for (const value of [{ a: 1 }, { deep: [{ bytes }] }, bytes, Object.assign(withHole(), { named: bytes })])
+    expect(await call.same(value, value)).toBe(true);
+  expect(await call.same({}, {})).toBe(false);
+});
+
+test("an array with one element at a high index is read in one step", () => {
+  const array = Object.assign([], { 100000000: { bytes: view() } }) as unknown[];
+  const copy = new ValueCopy();
+  const copied = copy.copy({ array, bytes: view() }) as { array: unknown[] };
+  expect(copied.array).toHaveLength(100_000_001);
+  expect(copy.nodes).toBeLessThan(10);
+});
