@@ -32,10 +32,10 @@ export function isOfHost(prototype: object | null, isMarked?: (prototype: object
   if (prototype === null) return false;
   let found = known.get(prototype);
   if (found === undefined) {
-    const constructor: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value;
+    const type: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value;
     found =
       isMarked?.(prototype) ||
-      (typeof constructor === "function" && isNative(constructor)) ||
+      (typeof type === "function" && isNative(type)) ||
       isOfHost(Object.getPrototypeOf(prototype), isMarked);
     known.set(prototype, found);
   }
@@ -43,11 +43,11 @@ export function isOfHost(prototype: object | null, isMarked?: (prototype: object
 }
 
 // Slots also identify errors and binary memory.
-function isNative(constructor: { readonly name: string }): boolean {
-  const name: unknown = Object.getOwnPropertyDescriptor(constructor, "name")?.value;
+function isNative(type: { readonly name: string }): boolean {
+  const name: unknown = Object.getOwnPropertyDescriptor(type, "name")?.value;
   if (typeof name === "string" && (identified.includes(name) || /Error$|Array$|ArrayBuffer$|^DataView$/.test(name)))
     return false;
-  return Function.prototype.toString.call(constructor).endsWith("{ [native code] }");
+  return Function.prototype.toString.call(type).endsWith("{ [native code] }");
 }
 
 /** Returns the tag that an object's slots give it, such as "Date", or undefined if the object or its class says another one. */

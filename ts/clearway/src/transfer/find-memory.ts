@@ -168,7 +168,9 @@ class Search implements FoundObjects {
   }
 
   whole(object: object, nodes: number): void {
-    if (nodes - 1 <= this.#limit && isTransferable(object)) (this.#others ??= []).push(object);
+    if (nodes - 1 > this.#limit || !isTransferable(object)) return;
+    this.#others ??= [];
+    this.#others.push(object);
   }
 
   /** Adds what was found. Returns the compact copies of views. */
