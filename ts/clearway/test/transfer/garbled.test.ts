@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: frames cross by ring, by port and by pipes.
+// Child processes, too: frames cross by ring, by port and by pipes.
 import { callback } from "clearway/callback";
 import { expect, test } from "vitest";
 import { isFromCaller, isFromWorker } from "../../src/transport/frame-check.js";

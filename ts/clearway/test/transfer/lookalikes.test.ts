@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: values cross by ring, by port and by pipes.
+// Child processes, too: values cross by ring, by port and by pipes.
 import { callback, proxy } from "clearway/callback";
 import { registerTransfer } from "clearway/transfer";
 import { expect, onTestFinished, test } from "vitest";

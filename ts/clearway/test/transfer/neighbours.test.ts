@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: memory crosses by ring, by port and by pipes.
+// Child processes, too: memory crosses by ring, by port and by pipes.
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import { expect, test } from "vitest";
