@@ -20,7 +20,7 @@ type CodecErrorCode = (typeof codecErrorCodes)[number];
  * The error codes that only pools with workers on other machines use. These codes are in a separate file, so that an app without such pools
  * does not load them. The page spec/errors.md lists all codes. A test compares the comment of each code with that page.
  */
-declare const remoteErrorCodes: readonly ["connect-failed", "not-allowed", "no-worker", "wrong-version", "worker-lost", "interrupted", "dead-letter"];
+declare const remoteErrorCodes: readonly ["connect-failed", "not-allowed", "no-worker", "wrong-version", "worker-lost", "interrupted", "dead-letter", "storage-lost"];
 /** One of the codes of {@link remoteErrorCodes}. */
 type RemoteErrorCode = (typeof remoteErrorCodes)[number];
 

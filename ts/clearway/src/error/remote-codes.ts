@@ -19,6 +19,8 @@ export const remoteErrorCodes = [
   "interrupted",
   /** the call was given up, because all its runs ended without an outcome */
   "dead-letter",
+  /** the servers have lost the streams of the module, and the call or its outcome with them; the call may have run */
+  "storage-lost",
 ] as const;
 
 /** One of the codes of {@link remoteErrorCodes}. */
