@@ -9,7 +9,10 @@ interface DurableOptions {
     storage?: "file" | "memory";
     /** Number of servers that store each call and result: 1, 3 or 5. More than 1 needs a cluster. Default 1. */
     replicas?: number;
-    /** Limits of the queue. A call above them fails with `queue-full`. Default: the limits of the servers. */
+    /**
+     * Limits of the queue. A call above them fails with `queue-full`. Default of `bytes`: a quarter of what the servers can reserve, at most 1 GiB,
+     * so that claims and outcomes have room. It also limits the stored values. Default of `items`: the limit of the servers.
+     */
     queue?: {
         items?: number;
         bytes?: number;
@@ -69,7 +72,8 @@ interface ConnectOptions {
     servers?: string | readonly string[];
     /**
      * Options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` (NKEYs, credentials), `inboxPrefix` and others. Unlike the
-     * client's default, the connection is never given up: it reconnects until `close()`.
+     * client's defaults, the connection is never given up: it reconnects until `close()`. And a server that is silent for 20 to 30 s counts as lost
+     * (`pingInterval: 10_000, maxPingOut: 2`).
      */
     nats?: Omit<NodeConnectionOptions, "servers" | "name">;
     /** An open connection, instead of `servers` and `nats`. It stays open when the pool or the server closes. */

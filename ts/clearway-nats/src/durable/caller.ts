@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { setMaxListeners } from "node:events";
 import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
-import { headers, type NatsConnection, nuid } from "@nats-io/transport-node";
+import { type NatsConnection, nuid } from "@nats-io/transport-node";
 import type { Extension, StandardMessageCodec } from "clearway/channel";
-import { ClearwayError, caused, unmoved } from "clearway/remote";
+import { ClearwayError, unmoved } from "clearway/remote";
 import { onAbort } from "../request/limits.js";
 import { outcome, own } from "../request/outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
@@ -12,10 +12,12 @@ import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from
 import { classOf, keyConsumer, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls, type StoredCall } from "./open-calls.js";
 import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding, resendMsMaxOf } from "./options.js";
-import { Publisher, StoreError } from "./publisher.js";
+import { paddedHeaders } from "./padding.js";
+import { Publisher } from "./publisher.js";
 import { ReplyReader } from "./reply-reader.js";
+import { Storage } from "./storage.js";
 import { StoredResults } from "./stored-results.js";
-import { ensureStreams, managerOf } from "./streams.js";
+import { managerOf } from "./streams.js";
 import { Values } from "./values.js";
 
 /** What `durablePool()` needs besides its options. */
@@ -63,7 +65,7 @@ export interface DurablePoolStats {
 
 interface Parts {
   readonly context: DurablePoolContext;
-  readonly settings: CallerSettings;
+  readonly storage: Storage<CallerSettings>;
   readonly names: Names;
   readonly manager: JetStreamManager;
 }
@@ -90,14 +92,17 @@ export class DurableCaller {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    const { context, settings, names, manager } = parts;
+    const { context, storage, names, manager } = parts;
     const { connection } = context;
+    const { settings } = storage;
     // Each call of `result()` listens.
     setMaxListeners(0, this.#life.signal);
     this.#codec = wireCodec(context.extensions);
-    this.#publisher = new Publisher(connection, { ...outstanding, resendMs: settings.resendMs });
+    this.#publisher = new Publisher(connection, { ...outstanding, resendMs: settings.resendMs, storage });
+    // A call that was stored may have run, and its outcome is lost. One that is not stored yet is the publisher's.
+    storage.onLost((reason) => this.#open.failStored(reason));
     this.#values = new Values(connection, names.values, settings);
-    this.#results = new StoredResults(connection, manager, names);
+    this.#results = new StoredResults(connection, manager, names, storage);
     this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
     const { callAgeMs, resultAgeMs } = settings;
     this.#sweeper = setInterval(() => this.#open.failOld(callAgeMs + resultAgeMs), Math.min(60_000, callAgeMs / 4));
@@ -112,17 +117,19 @@ export class DurableCaller {
   static async open(context: DurablePoolContext, given: CallerSettings): Promise<DurableCaller> {
     const names = namesOf(context.module, context.version);
     const manager = await managerOf(context.connection);
-    const settings = await ensureStreams(manager, names, given);
-    const caller = new DurableCaller({ context, settings, names, manager });
+    const { connection, onError } = context;
+    const storage = await Storage.open({ connection, manager, names, settings: given, onError });
+    const caller = new DurableCaller({ context, storage, names, manager });
     try {
       caller.#reader = await ReplyReader.open({
-        connection: context.connection,
-        client: jetstream(context.connection),
+        connection,
+        client: jetstream(connection),
         manager,
+        storage,
         stream: names.results,
         subject: names.reply(caller.#id),
         onMessage: (body) => caller.#receive(body),
-        onError: context.onError,
+        onError,
       });
     } catch (reason) {
       caller.#end(reason as ClearwayError);
@@ -136,7 +143,7 @@ export class DurableCaller {
     const { promise, resolve, fail } = outcome();
     try {
       this.#checkOpen();
-      if (this.#open.size >= this.#parts.settings.openMax) {
+      if (this.#open.size >= this.#parts.storage.settings.openMax) {
         throw new ClearwayError("queue-full", `${this.#open.size} calls wait for an outcome, and openMax is reached`);
       }
       const id = this.#nextId();
@@ -215,26 +222,32 @@ export class DurableCaller {
     };
   }
 
-  /** Takes no more calls and waits for the open ones, at most `timeoutMs`. */
+  /** Takes no more calls and waits for the open ones. Settles after at most about `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
+    const endMs = performance.now() + timeoutMs;
     this.#closing ??= this.#open
       .empty(timeoutMs)
-      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), true));
+      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), endMs - performance.now()));
     await this.#closing;
   }
 
-  /** Rejects the open calls with the error and closes. With `purge`, deletes the outcomes that this caller has read. */
-  async end(reason: ClearwayError, purge = false): Promise<void> {
+  /**
+   * Rejects the open calls with the error and closes. With a time, in milliseconds, deletes the outcomes that this caller has read, and waits for
+   * that at most so long.
+   */
+  async end(reason: ClearwayError, purgeMs = 0): Promise<void> {
     if (this.#life.signal.aborted) return;
     this.#end(reason);
-    await this.#reader?.close(purge && !this.#parts.context.connection.isClosed());
-    await this.#parts.context.closed();
+    const { context } = this.#parts;
+    await this.#reader?.close(context.connection.isClosed() ? 0 : purgeMs);
+    await context.closed();
   }
 
   #end(reason: ClearwayError): void {
     this.#life.abort(reason);
     clearInterval(this.#sweeper);
     this.#unwatch();
+    this.#parts.storage.close();
     this.#open.failAll(reason);
     this.#publisher.end(reason);
   }
@@ -262,25 +275,29 @@ export class DurableCaller {
     call: Uint8Array,
     { key, priority }: DurableCallSettings,
   ): Promise<StoredCall> {
-    const { names, settings } = this.#parts;
+    const { names, storage } = this.#parts;
+    const { settings } = storage;
     const partition = key === undefined ? undefined : partitionOf(key, settings.partitions);
     const subject = partition === undefined ? names.plain(classOf(priority)) : names.keyed(partition);
     const large = call.length >= this.#objectBytesMin;
-    const content = large ? await this.#values.put(envelope.id, call) : { bytes: call };
+    const content = large ? await this.#values.put(envelope.id, call, settings.queue.bytes) : { bytes: call };
     const body = writeCall({ ...envelope, content });
     this.#bytes.sent += body.length;
-    const once = headers();
-    once.set("Nats-Msg-Id", envelope.id);
     const object = "object" in content ? content.object : undefined;
     try {
-      const stored = await this.#publisher.publish(subject, body, once, resendMsMaxOf(settings));
+      const stored = await this.#publisher.publish(subject, body, {
+        headers: paddedHeaders(envelope.id, subject, body, settings),
+        resendMsMax: resendMsMaxOf(settings),
+      });
       // Another message with the id was stored. One that was sent twice may be that message itself, and a worker process deletes its object.
       if (object !== undefined && stored.duplicate && !stored.resent) void this.#values.delete(object);
       return { ...stored, object, partition };
     } catch (reason) {
-      const refused = reason instanceof StoreError || (reason as { code?: unknown }).code === "not-allowed";
-      if (object !== undefined && refused) void this.#values.delete(object);
-      throw reason instanceof StoreError ? refusal(reason) : reason;
+      const { code } = reason as ClearwayError;
+      // The call may be stored after these errors, and its object is then needed.
+      if (object !== undefined && code !== "transport-closed" && code !== "storage-lost")
+        void this.#values.delete(object);
+      throw reason;
     }
   }
 
@@ -357,10 +374,4 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promis
     work.then(resolve, reject);
     onAbort(signal, reject);
   });
-}
-
-// The servers name the limits of a stream and of their disk in the text of the error.
-function refusal(reason: StoreError): ClearwayError {
-  const full = /maximum|resource|insufficient/i.test(reason.message);
-  return caused(full ? "queue-full" : "protocol", `the servers refuse the call: ${reason.message}`, reason);
 }

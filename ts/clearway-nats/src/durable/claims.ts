@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import { headers, type NatsConnection } from "@nats-io/transport-node";
+import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { timerMsMax } from "../timer.js";
 import { persistently, watchConnection } from "./connection.js";
-import type { ServeSettings } from "./options.js";
-import { type Publisher, StoreError } from "./publisher.js";
+import type { StreamSettings } from "./options.js";
+import type { Publisher, Stored } from "./publisher.js";
+import { numberOf, serverNumbers } from "./server-errors.js";
 
-const wrongLastSequence = 10071;
 // The servers store a key only if it has no value yet. The client's `create()` does the same, with a timer for each request.
 const onlyNew = headers();
 onlyNew.set("Nats-Expected-Last-Subject-Sequence", "0");
@@ -29,9 +29,24 @@ export interface ClaimsParts {
   readonly manager: JetStreamManager;
   readonly publisher: Publisher;
   readonly bucket: string;
-  readonly settings: ServeSettings;
+  /** The bucket, as {@link openClaims} returns it. */
+  readonly store: KV;
   /** Longest time after which the servers give a call to another worker process, in milliseconds. */
   readonly ackWaitMs: number;
+}
+
+/** Creates the bucket of the claims if it does not exist. Rejects with the error of the servers. */
+export function openClaims(
+  connection: NatsConnection,
+  bucket: string,
+  { storage, replicas, callAgeMs }: StreamSettings,
+): Promise<KV> {
+  return new Kvm(jetstream(connection)).create(bucket, {
+    storage: storage === "file" ? StorageType.File : StorageType.Memory,
+    replicas,
+    // A claim may be made as late as a call ends its life in the queue, and must outlive it.
+    ttl: 2 * callAgeMs,
+  });
 }
 
 /**
@@ -46,20 +61,19 @@ export class Claims {
   readonly #manager: JetStreamManager;
   readonly #publisher: Publisher;
   readonly #bucket: string;
-  readonly #settings: ServeSettings;
+  readonly #store: KV;
   readonly #releaseMs: number;
   readonly #unwatch: () => void;
-  #store: Promise<KV> | undefined;
   // The claims to delete, the oldest first.
   #ended: { readonly revision: number; readonly dueMs: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ connection, manager, publisher, bucket, settings, ackWaitMs }: ClaimsParts) {
+  constructor({ connection, manager, publisher, bucket, store, ackWaitMs }: ClaimsParts) {
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = publisher;
     this.#bucket = bucket;
-    this.#settings = settings;
+    this.#store = store;
     this.#releaseMs = Math.min(timerMsMax, Math.max(releaseMsMin, 2 * ackWaitMs));
     const forget = (): void => {
       this.#ended = [];
@@ -67,30 +81,44 @@ export class Claims {
     this.#unwatch = watchConnection(connection, { disconnected: forget, reconnected: forget, closed: forget });
   }
 
-  /** Claims a call for a run. Rejects with `transport-closed` when the connection has ended. */
+  /** Claims a call for a run. Rejects with the servers' refusal, and with `transport-closed` when the connection has ended. */
   async take(call: string, run: string): Promise<Claim> {
-    const store = await persistently(this.#connection, () => this.#open());
     try {
-      const { seq } = await this.#publisher.publish(`$KV.${this.#bucket}.${call}`, encoder.encode(run), onlyNew);
+      const { seq } = await this.#put(call, run, onlyNew);
       return { taken: true, revision: seq };
     } catch (reason) {
-      if (!(reason instanceof StoreError && reason.code === wrongLastSequence)) throw reason;
+      if (numberOf(reason) !== serverNumbers.wrongLastSequence) throw reason;
     }
     // The claim may be this run's own, if the first confirmation was lost and the request was sent again.
-    const entry = await persistently(this.#connection, () => store.get(call));
+    const entry = await persistently(this.#connection, () => this.#store.get(call));
     return entry?.string() === run ? { taken: true, revision: entry.revision } : { taken: false };
   }
 
-  /** Counts one more beginning of a call of an idempotent task. Returns the number of beginnings that were counted before. */
-  countBeginning(call: string): Promise<number> {
-    return persistently(this.#connection, async () => {
-      const store = await this.#open();
-      const key = `begun.${call}`;
-      const entry = await store.get(key);
-      const before = entry ? Number(entry.string()) || 0 : 0;
-      // Two runs at once would count as one. That makes the limit of tries a little later, and is harmless.
-      await store.put(key, String(before + 1));
-      return before;
+  /**
+   * Counts one more beginning of a call of an idempotent task. Returns the number of beginnings that were counted before, and the revision of the
+   * count.
+   */
+  async countBeginning(call: string): Promise<{ readonly before: number; readonly revision: number }> {
+    const entry = await persistently(this.#connection, () => this.#store.get(`begun.${call}`));
+    const before = entry ? Number(entry.string()) || 0 : 0;
+    // Two runs at once would count as one. That makes the limit of tries a little later, and is harmless.
+    return { before, revision: await this.count(call, before + 1) };
+  }
+
+  /** Sets the number of counted beginnings. Returns the revision of the count. */
+  async count(call: string, beginnings: number): Promise<number> {
+    const { seq } = await this.#put(`begun.${call}`, String(beginnings));
+    return seq;
+  }
+
+  /** Deletes a claim at once, so that another run may have it. Resolves when the servers have confirmed it. */
+  async withdraw(revision: number): Promise<void> {
+    await this.#manager.streams.deleteMessage(`KV_${this.#bucket}`, revision, false);
+  }
+
+  #put(key: string, value: string, condition?: MsgHdrs): Promise<Stored> {
+    return this.#publisher.publish(`$KV.${this.#bucket}.${key}`, encoder.encode(value), {
+      ...(condition && { headers: condition }),
     });
   }
 
@@ -117,21 +145,5 @@ export class Claims {
     }
     const [next] = this.#ended;
     if (next) this.#timer = setTimeout(() => this.#delete(), next.dueMs - at).unref();
-  }
-
-  async #open(): Promise<KV> {
-    const { storage, replicas, callAgeMs } = this.#settings;
-    this.#store ??= new Kvm(jetstream(this.#connection)).create(this.#bucket, {
-      storage: storage === "file" ? StorageType.File : StorageType.Memory,
-      replicas,
-      // A claim may be made as late as a call ends its life in the queue, and must outlive it.
-      ttl: 2 * callAgeMs,
-    });
-    try {
-      return await this.#store;
-    } catch (reason) {
-      this.#store = undefined;
-      throw reason;
-    }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { JetStreamApiError } from "@nats-io/jetstream";
 import { createInbox, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
+import { isPassing, serverError } from "./server-errors.js";
 
 /** Returns a new subject for answers. Users may be allowed subjects with a certain beginning only, which the connection's options have. */
 export function inboxOf(connection: NatsConnection): string {
@@ -64,33 +64,40 @@ function follow(connection: NatsConnection, watch: Watch): void {
   });
 }
 
-// JetStream's error numbers that pass: no leader is elected, a server starts, or the servers are busy.
-const passing = new Set([10008, 10009, 10118]);
-
-/** Returns whether JetStream may answer the same request otherwise a moment later. */
-export function isPassing(code: number): boolean {
-  return passing.has(code);
+/** Thrown when the connection was interrupted while a step waited for the servers. The same step may succeed later. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
 }
 
-/** Returns the error for a subject that the user may not use. */
-export function notAllowed(error: PermissionViolationError): ClearwayError {
-  return caused("not-allowed", `the servers do not allow this user to use the subject ${error.subject}`, error);
+/**
+ * Waits for a step that needs the servers, and only while the connection stays: the answers to requests of a lost connection never come.
+ * Rejects with {@link Interrupted} when the connection is lost. The step itself goes on.
+ */
+export async function whileConnected<Value>(connection: NatsConnection, step: Promise<Value>): Promise<Value> {
+  let unwatch = (): void => {};
+  const lost = new Promise<never>((_, reject) => {
+    const interrupt = (): void => reject(new Interrupted("the connection was interrupted"));
+    unwatch = watchConnection(connection, { disconnected: interrupt, reconnected: interrupt, closed: interrupt });
+  });
+  try {
+    return await Promise.race([step, lost]);
+  } finally {
+    unwatch();
+  }
 }
 
 const retryMs = 250;
 
 /**
- * Does something that needs the servers, again and again until they answer. Rejects with their answer if it is an error, and with
- * `transport-closed` when the connection has ended.
+ * Does something that needs the servers, again and again until they answer. Rejects with their answer as an error of ours if it is an error,
+ * and with `transport-closed` when the connection has ended.
  */
 export async function persistently<Value>(connection: NatsConnection, act: () => Promise<Value>): Promise<Value> {
   for (;;) {
     try {
-      return await act();
+      return await whileConnected(connection, act());
     } catch (reason) {
-      if (reason instanceof ClearwayError) throw reason;
-      if (reason instanceof PermissionViolationError) throw notAllowed(reason);
-      if (reason instanceof JetStreamApiError && !isPassing(reason.code)) throw reason;
+      if (!isPassing(reason)) throw serverError(reason);
       if (connection.isClosed()) throw caused("transport-closed", "the connection to the servers is closed", reason);
     }
     await new Promise((resolve) => setTimeout(resolve, retryMs));

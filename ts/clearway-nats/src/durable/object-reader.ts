@@ -12,7 +12,7 @@ import {
 } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { onAbort } from "../request/limits.js";
-import { watchConnection } from "./connection.js";
+import { Interrupted, watchConnection } from "./connection.js";
 
 /** The part of an object store that an {@link ObjectReader} uses. */
 export type ReadableStore = Pick<ObjectStore, "info" | "get">;
@@ -35,7 +35,6 @@ const foreign = [
 ];
 
 class Stalled extends Error {}
-class Interrupted extends Error {}
 
 const ignore = (): void => {};
 

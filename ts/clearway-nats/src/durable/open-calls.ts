@@ -62,6 +62,13 @@ export class OpenCalls {
     for (const id of [...this.#calls.keys()]) this.settle(id, "failed", (call) => call.fail(reason));
   }
 
+  /** Rejects the calls that the servers have confirmed. */
+  failStored(reason: unknown): void {
+    for (const [id, { stored }] of [...this.#calls]) {
+      if (stored !== undefined) this.settle(id, "failed", (call) => call.fail(reason));
+    }
+  }
+
   /** Rejects the calls that are older than the servers keep them. */
   failOld(ageMs: number): void {
     const oldest = performance.now() - ageMs;

@@ -10,7 +10,10 @@ export interface DurableOptions {
   storage?: "file" | "memory";
   /** Number of servers that store each call and result: 1, 3 or 5. More than 1 needs a cluster. Default 1. */
   replicas?: number;
-  /** Limits of the queue. A call above them fails with `queue-full`. Default: the limits of the servers. */
+  /**
+   * Limits of the queue. A call above them fails with `queue-full`. Default of `bytes`: a quarter of what the servers can reserve, at most 1 GiB,
+   * so that claims and outcomes have room. It also limits the stored values. Default of `items`: the limit of the servers.
+   */
   queue?: { items?: number; bytes?: number };
   /** Maximum age of a call that no worker process has taken, in milliseconds. Default 7 days. */
   callAgeMs?: number;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { inboxOf, isPassing, notAllowed, watchConnection } from "./connection.js";
+import { inboxOf, watchConnection } from "./connection.js";
+import type { StreamSettings } from "./options.js";
+import { isFull, isPassing, notAllowed, refused } from "./server-errors.js";
+import type { Storage } from "./storage.js";
 
 /** The servers' confirmation that a message is stored. */
 export interface Stored {
@@ -13,31 +16,34 @@ export interface Stored {
   readonly resent: boolean;
 }
 
-/** The servers' refusal to store a message. `code` is the number of JetStream's own error. */
-export class StoreError extends Error {
-  override readonly name = "StoreError";
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
+/** How a message is published. */
+export interface PublishOptions {
+  readonly headers?: MsgHdrs;
+  /**
+   * Time after its first sending in which the message may be sent again, in milliseconds. With it, the message fails instead of waiting: when it
+   * would have to be sent later, when it may be in streams that the servers have lost, and when the streams cannot be made again.
+   */
+  readonly resendMsMax?: number;
+  /** Whether the message waits for room when the servers are full, and is sent again until there is some. */
+  readonly waitsForRoom?: boolean;
 }
 
 interface Waiting {
   readonly token: string;
   readonly subject: string;
   readonly body: Uint8Array;
-  readonly headers: MsgHdrs | undefined;
+  readonly options: PublishOptions;
   readonly resolve: (stored: Stored) => void;
   readonly reject: (reason: unknown) => void;
-  /** Time after the first sending in which the message may be sent again, in milliseconds. */
-  readonly resendMsMax: number;
   /** The number of the sweep in which the message was sent the last time. */
   sweep: number;
-  /** When the message was sent the first time while there was a connection. */
+  /** When there was a connection for the message for the first time, and it was sent, or waited for a look at the streams. */
   sentMs: number | undefined;
-  resent: boolean;
+  /** Number of sendings, and of those that the servers have answered with something else than a confirmation. The message may be stored while they differ. */
+  sent: number;
+  answered: number;
+  /** The servers' refusal of one sending, while another one has no answer. */
+  refusal: ClearwayError | undefined;
 }
 
 /** Settings of a {@link Publisher}. */
@@ -47,7 +53,13 @@ export interface PublisherSettings {
   outstandingBytesMax: number;
   /** Time after which an unconfirmed message is sent again, in milliseconds. */
   resendMs: number;
+  /** The streams, which are looked at when no stream answers. Default: they are always there. */
+  storage?: Pick<Storage<StreamSettings>, "check" | "onLost">;
+  /** Receives the servers' refusal of a message that waits for room, once for each message. */
+  onFull?(reason: ClearwayError): void;
 }
+
+const present: NonNullable<PublisherSettings["storage"]> = { check: async () => false, onLost: () => () => {} };
 
 /**
  * Publishes messages to streams, with a bounded number of unconfirmed ones. Has one subscription for all confirmations.
@@ -65,14 +77,20 @@ export class Publisher {
   readonly #inbox: string;
   readonly #subscription: Subscription;
   readonly #timer: NodeJS.Timeout;
+  readonly #storage: NonNullable<PublisherSettings["storage"]>;
   readonly #unwatch: () => void;
+  readonly #unlisten: () => void;
   readonly #sent = new Map<string, Waiting>();
   readonly #queue: Waiting[] = [];
   #queueHead = 0;
   #sentBytes = 0;
   #tokens = 0;
   #sweep = 0;
+  // Whether messages may be sent: not without a connection, and not before the streams were seen behind a new one.
+  #ready = true;
   #connected = true;
+  // Counts the looks at the streams. A later one replaces an earlier one.
+  #looks = 0;
   #ended: ClearwayError | undefined;
 
   constructor(connection: NatsConnection, settings: PublisherSettings) {
@@ -87,20 +105,23 @@ export class Publisher {
     // A message is sent again between one and two periods after it was sent.
     this.#timer = setInterval(() => this.#resend(), settings.resendMs);
     this.#timer.unref();
+    this.#storage = settings.storage ?? present;
+    this.#unlisten = this.#storage.onLost((reason) => this.#lost(reason));
     this.#unwatch = watchConnection(connection, {
       disconnected: () => {
+        this.#looks++;
+        this.#ready = false;
         this.#connected = false;
       },
       reconnected: () => {
         this.#connected = true;
-        this.#resend(true);
+        void this.#look(true);
       },
       refused: (error) => {
         if (error.operation !== "publish") return;
         for (const waiting of [...this.#sent.values()]) {
           if (waiting.subject !== error.subject) continue;
-          this.#settle(waiting);
-          waiting.reject(notAllowed(error));
+          this.#reject(waiting, notAllowed(error));
         }
       },
       closed: (reason) => this.end(reason),
@@ -113,33 +134,29 @@ export class Publisher {
   }
 
   /**
-   * Publishes a message and resolves when it is stored. Does not copy the body. Rejects with a {@link StoreError} if the servers refuse it,
-   * with `not-allowed` if the user may not publish to the subject, and with `transport-closed` if the connection ends first.
+   * Publishes a message and resolves when it is stored. Does not copy the body.
    *
-   * With `resendMsMax`, also rejects with `transport-closed` when the message would have to be sent again later than this time after it was first
-   * sent, in milliseconds. It may be stored then.
+   * Rejects with the servers' refusal as an error of ours, such as `queue-full`; it is then not stored. Rejects with `not-allowed` if the user may
+   * not publish to the subject. Rejects with `transport-closed` if the connection ends first; it may be stored then.
+   *
+   * With `resendMsMax`, also rejects with `transport-closed` when the message would have to be sent again later than that, and with
+   * `storage-lost` when the servers have lost the streams after it was sent. In both cases it may have been stored.
    */
-  publish(
-    subject: string,
-    body: Uint8Array,
-    headers?: MsgHdrs,
-    resendMsMax = Number.POSITIVE_INFINITY,
-  ): Promise<Stored> {
+  publish(subject: string, body: Uint8Array, options: PublishOptions = {}): Promise<Stored> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
-      const token = (this.#tokens++).toString(36);
-      const sweep = this.#sweep;
-      const waiting = {
-        token,
+      const waiting: Waiting = {
+        token: (this.#tokens++).toString(36),
         subject,
         body,
-        headers,
+        options,
         resolve,
         reject,
-        resendMsMax,
-        sweep,
+        sweep: this.#sweep,
         sentMs: undefined,
-        resent: false,
+        sent: 0,
+        answered: 0,
+        refusal: undefined,
       };
       if (this.#hasRoom) this.#send(waiting);
       else this.#queue.push(waiting);
@@ -152,6 +169,7 @@ export class Publisher {
     this.#ended = reason;
     clearInterval(this.#timer);
     this.#unwatch();
+    this.#unlisten();
     this.#subscription.unsubscribe();
     const waiting = [...this.#sent.values(), ...this.#queue.slice(this.#queueHead)];
     this.#sent.clear();
@@ -174,16 +192,18 @@ export class Publisher {
   }
 
   #transmit(waiting: Waiting): void {
-    const { token, subject, body, headers } = waiting;
-    const reply = `${this.#inbox}.${token}`;
-    // What is sent without a connection, the client drops when it connects again.
     if (this.#connected) waiting.sentMs ??= performance.now();
+    if (!this.#ready) return;
+    const { token, subject, body, options } = waiting;
+    const { headers } = options;
+    const reply = `${this.#inbox}.${token}`;
+    waiting.refusal = undefined;
+    if (waiting.sent++ > 0) this.resent++;
     try {
       this.#connection.publish(subject, body, headers === undefined ? { reply } : { reply, headers });
     } catch (reason) {
       // The subject or the headers are invalid, the message is too large, or the connection is closed.
-      this.#settle(waiting);
-      waiting.reject(caused("transport-closed", "the message cannot be sent", reason));
+      this.#reject(waiting, caused("transport-closed", "the message cannot be sent", reason));
     }
   }
 
@@ -192,17 +212,69 @@ export class Publisher {
     const waiting = this.#sent.get(token);
     // A confirmation of a message that was sent twice. The first one has settled it.
     if (waiting === undefined) return;
-    // No stream has the subject now. This passes when the servers have elected a leader; the next sweep sends the message again.
-    if (message.headers?.code === 503) return;
+    // No stream has the subject now: it has no leader yet, or the servers have lost it.
+    if (message.headers?.code === 503) {
+      waiting.answered++;
+      if (this.#ready) void this.#look(false);
+      return;
+    }
     const answer = readAnswer(message);
     if (answer === undefined) return;
-    if (answer instanceof StoreError) {
-      if (isPassing(answer.code)) return;
+    if (answer instanceof ClearwayError) this.#refused(waiting, answer);
+    else {
       this.#settle(waiting);
-      waiting.reject(answer);
-    } else {
-      this.#settle(waiting);
-      waiting.resolve({ ...answer, resent: waiting.resent });
+      waiting.resolve({ ...answer, resent: waiting.sent > 1 });
+    }
+  }
+
+  #refused(waiting: Waiting, reason: ClearwayError): void {
+    waiting.answered++;
+    // The next sweep sends the message again.
+    if (isPassing(reason)) return;
+    const { waitsForRoom, resendMsMax } = waiting.options;
+    if (waitsForRoom && isFull(reason)) {
+      if (waiting.sent === 1) this.#settings.onFull?.(reason);
+      return;
+    }
+    if (waiting.answered >= waiting.sent) return this.#reject(waiting, reason);
+    // Another sending may be stored. Its answer decides, or the next sweep.
+    if (resendMsMax !== undefined) waiting.refusal = reason;
+    else if (!isFull(reason)) this.#reject(waiting, reason);
+  }
+
+  #reject(waiting: Waiting, reason: unknown): void {
+    this.#settle(waiting);
+    waiting.reject(reason);
+  }
+
+  // Sends nothing until the streams were seen, or made again. Sends everything again if they are others than before, or with `all`.
+  async #look(all: boolean): Promise<void> {
+    const look = ++this.#looks;
+    this.#ready = false;
+    let again = all;
+    let refusal: unknown;
+    try {
+      again = (await this.#storage.check()) || all;
+    } catch (reason) {
+      refusal = reason;
+    }
+    if (look !== this.#looks || this.#ended) return;
+    this.#ready = true;
+    for (const waiting of refusal === undefined ? [] : [...this.#sent.values()]) {
+      if (waiting.options.resendMsMax === undefined) continue;
+      if (waiting.sent > waiting.answered)
+        this.#reject(waiting, uncertain("the servers have not confirmed it", refusal));
+      else this.#reject(waiting, refusal);
+    }
+    if (again) this.#resend(true);
+    // What came meanwhile was not sent yet. The rest waits for the next sweep.
+    else for (const waiting of this.#sent.values()) if (waiting.sent === 0) this.#transmit(waiting);
+  }
+
+  // What may be in the lost streams may have run. Sent again, it could run a second time, and no claim would prevent that.
+  #lost(reason: ClearwayError): void {
+    for (const waiting of [...this.#sent.values()]) {
+      if (waiting.options.resendMsMax !== undefined && waiting.sent > waiting.answered) this.#reject(waiting, reason);
     }
   }
 
@@ -223,24 +295,26 @@ export class Publisher {
     const at = performance.now();
     for (const waiting of [...this.#sent.values()]) {
       if (!all && waiting.sweep === this.#sweep) continue;
-      const { sentMs, resendMsMax } = waiting;
-      if (sentMs !== undefined && at - sentMs > resendMsMax) {
-        this.#settle(waiting);
-        const message = `the servers have not confirmed the message within ${resendMsMax} ms: it may be stored`;
-        waiting.reject(new ClearwayError("transport-closed", message));
-        continue;
-      }
-      this.resent++;
-      waiting.resent = true;
-      waiting.sweep = this.#sweep + 1;
-      this.#transmit(waiting);
+      const { sentMs = at, refusal, sent, answered } = waiting;
+      const { resendMsMax = Number.POSITIVE_INFINITY } = waiting.options;
+      const late = `the servers have not confirmed it within ${resendMsMax} ms`;
+      if (refusal !== undefined) this.#reject(waiting, uncertain("they have not answered another sending", refusal));
+      else if (at - sentMs <= resendMsMax) {
+        waiting.sweep = this.#sweep + 1;
+        this.#transmit(waiting);
+      } else if (sent > answered) this.#reject(waiting, uncertain(late, undefined));
+      else this.#reject(waiting, new ClearwayError("transport-closed", `the message is not stored: ${late}`));
     }
     this.#sweep++;
   }
 }
 
+function uncertain(why: string, cause: unknown): ClearwayError {
+  return caused("transport-closed", `the message may be stored: ${why}`, cause);
+}
+
 // Returns the servers' answer to a published message. Undefined for anything else.
-function readAnswer(message: Msg): Omit<Stored, "resent"> | StoreError | undefined {
+function readAnswer(message: Msg): Omit<Stored, "resent"> | ClearwayError | undefined {
   try {
     const answer = message.json<{
       stream?: unknown;
@@ -248,7 +322,7 @@ function readAnswer(message: Msg): Omit<Stored, "resent"> | StoreError | undefin
       duplicate?: unknown;
       error?: { err_code?: number; description?: string };
     }>();
-    if (answer.error) return new StoreError(answer.error.err_code ?? 0, String(answer.error.description));
+    if (answer.error) return refused(Number(answer.error.err_code) || 0, String(answer.error.description));
     if (typeof answer.stream !== "string" || typeof answer.seq !== "number") return undefined;
     return { stream: answer.stream, seq: answer.seq, duplicate: answer.duplicate === true };
   } catch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Msg, type NatsConnection, nanos, type Subscription } from "@nats-io/transport-node";
+import { ClearwayError } from "clearway/remote";
 import { inboxOf, watchConnection } from "./connection.js";
 
 const encoder = new TextEncoder();
@@ -19,6 +20,8 @@ export interface Delivery {
   readonly deliveries: number;
   /** Whether the servers have, or may have, delivered the call before. */
   readonly again: boolean;
+  /** Whether the servers have lost the stream of the call. Nothing is then sent to them: the place may be that of another call now. */
+  readonly lost: boolean;
   /** Removes the call from the queue. The message may be lost, and the call then comes again. */
   ack(): void;
   /** Like {@link Delivery.ack}. Resolves when the servers have confirmed it. Rejects if they do not in time. */
@@ -40,8 +43,12 @@ export interface PullerSettings {
   readonly deliveredSeq: number;
   /** Longest time for which a request for calls waits at the servers, in milliseconds. */
   readonly pullMs: number;
-  /** Number of calls that this process takes at once now, at least 1. */
+  /** Number of calls of the consumer that this process takes at once now. */
   capacity(): number;
+  /** Called when the servers say that the consumer cannot be asked. Settles when it can be asked again. */
+  missing(): Promise<void>;
+  /** Runs a function when the process is sure that the stream is the one that has delivered the calls. */
+  whenSure(act: () => void): void;
   /** Receives a call. When the call has ended, `release()` must be called once. */
   onDelivery(delivery: Delivery, release: () => void): void;
 }
@@ -65,6 +72,7 @@ export class Puller {
   #deliveredSeq: number;
   #retry: NodeJS.Timeout | undefined;
   #stopped = false;
+  readonly #stream = { lost: false };
 
   constructor(settings: PullerSettings) {
     this.#settings = settings;
@@ -79,11 +87,11 @@ export class Puller {
       reconnected: () => {
         // The servers may have forgotten the requests, or their answers were lost.
         for (const token of [...this.#requests.keys()]) this.#forget(token);
-        this.#pull();
+        this.pull();
       },
       closed: () => this.stop(),
     });
-    this.#pull();
+    this.pull();
   }
 
   /** Whether this process has calls of the consumer that have not ended. */
@@ -106,11 +114,19 @@ export class Puller {
     this.#subscription.unsubscribe();
   }
 
-  #pull(): void {
+  /** Ends the puller, whose stream the servers have lost, and the deliveries. */
+  abandon(): void {
+    this.#stream.lost = true;
+    this.close();
+  }
+
+  /** Asks for calls if there is room for more. */
+  pull(): void {
     if (this.#stopped || this.#settings.connection.isClosed()) return;
-    const room = this.#settings.capacity() - this.#held - this.#requested;
+    const capacity = this.#settings.capacity();
+    const room = capacity - this.#held - this.#requested;
     // Asks again when half of the room is free, so that a request brings several calls if there are many.
-    if (room < 1 || (this.#requested > 0 && room * 2 < this.#settings.capacity())) return;
+    if (room < 1 || (this.#requested > 0 && room * 2 < capacity)) return;
     const { connection, stream, consumer, pullMs } = this.#settings;
     const token = (this.#tokens++).toString(36);
     // The servers end the request after `pullMs` and say so. If they do not, because they have restarted or have another leader, the
@@ -136,7 +152,7 @@ export class Puller {
     const { deliveries, seq } = countsOf(message.reply ?? "");
     const again = deliveries > 1 || seq <= this.#deliveredSeq;
     if (seq > this.#deliveredSeq) this.#deliveredSeq = seq;
-    const delivery = deliveryOf(message, this.#settings.connection, { seq, deliveries, again });
+    const delivery = deliveryOf(message, this.#settings, { seq, deliveries, again }, this.#stream);
     if (this.#stopped) return delivery.giveBack(0);
     this.#held++;
     for (const [token, request] of this.#requests) {
@@ -150,7 +166,7 @@ export class Puller {
       if (released) return;
       released = true;
       this.#held--;
-      this.#pull();
+      this.pull();
     });
   }
 
@@ -166,15 +182,17 @@ export class Puller {
       return this.#again(token);
     }
     this.#forget(token);
-    this.#retry ??= setTimeout(() => {
+    const gone = code === 503 || /deleted/i.test(message.headers?.description ?? "");
+    this.#retry ??= setTimeout(async () => {
+      if (gone) await this.#settings.missing();
       this.#retry = undefined;
-      this.#pull();
+      this.pull();
     }, 250);
   }
 
   #again(token: string): void {
     this.#forget(token);
-    this.#pull();
+    this.pull();
   }
 
   #forget(token: string): void {
@@ -188,22 +206,30 @@ export class Puller {
 
 function deliveryOf(
   message: Msg,
-  connection: NatsConnection,
+  { connection, whenSure }: PullerSettings,
   counts: Pick<Delivery, "seq" | "deliveries" | "again">,
+  stream: { readonly lost: boolean },
 ): Delivery {
   const reply = message.reply ?? "";
-  const answer = (body: Uint8Array): void => {
-    try {
-      connection.publish(reply, body);
-    } catch {
-      // The connection is closed. The servers deliver the call again.
-    }
-  };
+  const answer = (body: Uint8Array): void =>
+    whenSure(() => {
+      if (stream.lost) return;
+      try {
+        connection.publish(reply, body);
+      } catch {
+        // The connection is closed. The servers deliver the call again.
+      }
+    });
   return {
     body: message.data,
     ...counts,
+    get lost() {
+      return stream.lost;
+    },
     ack: () => answer(ackBody),
     confirmedAck: async () => {
+      await new Promise<void>(whenSure);
+      if (stream.lost) throw new ClearwayError("storage-lost", "the servers have lost the stream of the call");
       await connection.request(reply, ackBody, { timeout: 5_000 });
     },
     working: () => answer(workingBody),

@@ -3,6 +3,10 @@ import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JetStr
 import type { NatsConnection } from "@nats-io/transport-node";
 import { caused } from "clearway/remote";
 import { watchConnection } from "./connection.js";
+import type { StreamSettings } from "./options.js";
+import { serverError } from "./server-errors.js";
+import type { Storage } from "./storage.js";
+import { within } from "./within.js";
 
 // The servers end a request for outcomes after this time, and give a sign of life after half of it. A consumer is renewed after two signs are
 // missing. So one that is lost while the connection stays is noticed in about this time.
@@ -13,12 +17,14 @@ const batch = 64;
 // The servers keep outcomes that this caller has read for at most about this time.
 const purgeMs = 10_000;
 const retryMs = 500;
+const retryMsMax = 5_000;
 
 /** Settings of a {@link ReplyReader}. */
 export interface ReplySettings {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
+  readonly storage: Pick<Storage<StreamSettings>, "check" | "onLost">;
   readonly stream: string;
   /** The caller's own subject. */
   readonly subject: string;
@@ -36,6 +42,7 @@ export class ReplyReader {
   readonly #settings: ReplySettings;
   readonly #timer: NodeJS.Timeout;
   readonly #unwatch: () => void;
+  readonly #unlisten: () => void;
   #messages: ConsumerMessages | undefined;
   // Counts the consumers. What an old one still delivers is ignored.
   #generation = 0;
@@ -53,6 +60,12 @@ export class ReplyReader {
       reconnected: () => void this.#renew(undefined),
       closed: () => {},
     });
+    this.#unlisten = settings.storage.onLost(() => {
+      // The new stream begins at 1, and has nothing else on this subject.
+      this.#nextSeq = 1;
+      this.#purgedSeq = 1;
+      void this.#renew(undefined);
+    });
   }
 
   /** Opens a reader at the end of the stream: nothing is stored for a new caller. Rejects if the servers refuse it. */
@@ -62,20 +75,25 @@ export class ReplyReader {
     try {
       await reader.#consume();
     } catch (reason) {
-      await reader.close(false);
+      await reader.close(0);
       throw caused("connect-failed", `the stream ${settings.stream} cannot be read`, reason);
     }
     return reader;
   }
 
-  /** Ends the reader. With `purge`, deletes what it has read from the stream; otherwise the age of the outcomes deletes them. */
-  async close(purge: boolean): Promise<void> {
+  /**
+   * Ends the reader. Deletes what it has read from the stream, and waits for that for at most so many milliseconds; without, the age of the
+   * outcomes deletes them.
+   */
+  async close(purgeMs: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
     this.#unwatch();
-    await this.#messages?.close();
-    if (purge) await this.#purge();
+    this.#unlisten();
+    // The consumer ends with its connection, or when it was not used for some time.
+    const ended = Promise.all([this.#messages?.close(), purgeMs > 0 && this.#purge()]);
+    await within(Math.max(0, purgeMs), ended);
   }
 
   async #consume(): Promise<void> {
@@ -113,17 +131,29 @@ export class ReplyReader {
     }
   }
 
-  // Makes a new consumer. Tries again until the reader is closed, or until another renewal has begun.
+  // Makes a new consumer, when the streams are there. Tries again until the reader is closed, or until another renewal has begun.
   async #renew(error: unknown): Promise<void> {
     const old = this.#messages;
     this.#messages = undefined;
     const generation = ++this.#generation;
     void old?.close();
     let reason = error;
+    // Each attempt to consume counts as a generation.
+    let consumed = 0;
     for (let attempt = 0; ; attempt++) {
-      if (reason) this.#settings.onError(reason);
-      if (attempt > 0 || error) await new Promise((resolve) => setTimeout(resolve, retryMs));
-      if (this.#closed || this.#generation !== generation + attempt) return;
+      if (reason) this.#settings.onError(serverError(reason));
+      if (attempt > 0 || error)
+        await new Promise((resolve) => setTimeout(resolve, Math.min(retryMsMax, retryMs * 2 ** attempt)));
+      if (this.#closed || this.#generation !== generation + consumed) return;
+      try {
+        // Other streams begin another renewal. The storage reports what fails.
+        await this.#settings.storage.check();
+      } catch {
+        reason = undefined;
+        continue;
+      }
+      if (this.#closed || this.#generation !== generation + consumed) return;
+      consumed++;
       try {
         await this.#consume();
         return;

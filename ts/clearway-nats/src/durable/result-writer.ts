@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { ClearwayError } from "clearway/remote";
 import { persistently } from "./connection.js";
 import { joinOutcomes } from "./layout.js";
-import type { Names } from "./names.js";
-import { type Publisher, StoreError } from "./publisher.js";
-
-/** JetStream's error number: the last message of the subject is not the expected one. */
-const wrongLastSequence = 10071;
+import { isId, type Names } from "./names.js";
+import type { Publisher } from "./publisher.js";
+import { numberOf, serverNumbers } from "./server-errors.js";
 
 // The servers store the first outcome of a submitted call and refuse any other one.
 const first: MsgHdrs = headers();
@@ -27,11 +26,16 @@ export interface WriterSettings {
   readonly manager: JetStreamManager;
   readonly publisher: Publisher;
   readonly names: Names;
+  /** Beginnings of the subjects to which outcomes may be published. */
+  readonly callbacks: readonly string[];
+  readonly onError: (error: unknown) => void;
   /** Maximum size of a message with several outcomes, in bytes. */
   readonly bytesMax: number;
 }
 
-/** Stores the outcomes of calls. Outcomes for one caller that come in one turn of the event loop travel as one message. */
+/**
+ * Stores the outcomes of calls, and waits while the servers have no room for them: a call that ran must not run again for that. Outcomes for one caller that come in one turn of the event loop travel as one message.
+ */
 export class ResultWriter {
   /** Number of outcomes that were refused, because the call had one already. */
   repeated = 0;
@@ -39,10 +43,14 @@ export class ResultWriter {
   readonly #manager: JetStreamManager;
   readonly #publisher: Publisher;
   readonly #names: Names;
+  readonly #callbacks: readonly string[];
+  readonly #onError: (error: unknown) => void;
   readonly #bytesMax: number;
   readonly #batches = new Map<string, Batch>();
 
-  constructor({ connection, manager, publisher, names, bytesMax }: WriterSettings) {
+  constructor({ connection, manager, publisher, names, callbacks, onError, bytesMax }: WriterSettings) {
+    this.#callbacks = callbacks;
+    this.#onError = onError;
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = publisher;
@@ -66,10 +74,10 @@ export class ResultWriter {
   /** Stores the outcome of a submitted call, unless it has one. Resolves with the outcome that is stored. */
   async store(id: string, outcome: Uint8Array): Promise<Uint8Array> {
     try {
-      await this.#publisher.publish(this.#names.result(id), outcome, first);
+      await this.#publisher.publish(this.#names.result(id), outcome, { headers: first, waitsForRoom: true });
       return outcome;
     } catch (reason) {
-      if (!(reason instanceof StoreError && reason.code === wrongLastSequence)) throw reason;
+      if (numberOf(reason) !== serverNumbers.wrongLastSequence) throw reason;
     }
     // This one was stored and its confirmation was lost, or another run was faster.
     this.repeated++;
@@ -80,8 +88,13 @@ export class ResultWriter {
     return message?.data ?? outcome;
   }
 
-  /** Publishes an outcome to a callback subject. Resolves when the servers have received it. */
+  /** Publishes an outcome to a callback subject, if the option `callbacks` allows it. Resolves when the servers have received it. */
   async notify(subject: string, outcome: Uint8Array): Promise<void> {
+    // A caller could otherwise publish to any subject with this process's permissions.
+    if (!(subject.split(".").every(isId) && this.#callbacks.some((each) => subject.startsWith(each)))) {
+      const message = `the callback subject is not allowed: callback=${subject}`;
+      return this.#onError(new ClearwayError("invalid-argument", message));
+    }
     await persistently(this.#connection, async () => {
       this.#connection.publish(subject, outcome);
       await this.#connection.flush();
@@ -94,7 +107,8 @@ export class ResultWriter {
     const stored = new Promise((resolve, reject) => {
       send = () => {
         if (this.#batches.get(caller) === batch) this.#batches.delete(caller);
-        this.#publisher.publish(this.#names.reply(caller), joinOutcomes(outcomes)).then(resolve, reject);
+        const subject = this.#names.reply(caller);
+        this.#publisher.publish(subject, joinOutcomes(outcomes), { waitsForRoom: true }).then(resolve, reject);
       };
     });
     const batch: Batch = { caller, outcomes, bytes: 0, stored, send };

@@ -4,15 +4,15 @@ import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
 import type { ServeContext } from "../serve/context.js";
 import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
-import type { ByteBudget } from "./byte-budget.js";
 import type { Claims } from "./claims.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
-import { isId, type Names } from "./names.js";
+import type { Names } from "./names.js";
 import type { ServeSettings } from "./options.js";
-import { type Publisher, StoreError } from "./publisher.js";
+import type { Publisher } from "./publisher.js";
 import type { Delivery } from "./puller.js";
 import type { ResultWriter } from "./result-writer.js";
-import type { Slots } from "./slots.js";
+import { isOfServers } from "./server-errors.js";
+import { type Slots, WaitedTooLong } from "./slots.js";
 import type { Values } from "./values.js";
 
 /** Everything that a run of a call needs. */
@@ -29,11 +29,15 @@ export interface RunContext {
   readonly settings: ServeSettings;
   readonly names: Names;
   readonly claims: Claims;
-  /** The places of calls in the local pool. */
-  readonly slots: Slots;
+  /** The threads of the local pool. A call that waits for one has not begun. */
+  readonly threads: Slots;
+  /** The calls that have a claim or ask for one: those that run, and those that begin soon. */
+  readonly claiming: Slots;
+  /** The memory of stored arguments, in bytes. */
+  readonly memory: Slots;
+  /** The claims and the counts that are taken back now, for calls that have not begun. */
+  readonly withdrawals: Set<Promise<unknown>>;
   readonly values: Values;
-  /** The memory of stored arguments. */
-  readonly budget: ByteBudget;
   readonly writer: ResultWriter;
   readonly publisher: Publisher;
   readonly objectBytesMin: number;
@@ -58,6 +62,10 @@ const leaving = new Set(["pool-closed", "pool-terminated"]);
 const early = new Set(["cancelled", "deadline", "timeout"]);
 const failureBytesMax = 2 ** 18;
 const giveBackMsMax = 5_000;
+// The memory of stored arguments is in use for as long as a call runs, so a call that found none does not come again at once.
+const memoryMs = 1_000;
+
+const settling = [() => true, () => false] as const;
 
 // Thrown to give a call back instead of answering it.
 class GiveBack extends Error {
@@ -92,9 +100,12 @@ export class Run {
   // Number of this beginning of the call, among those that are counted.
   #begun = 1;
   #counted = false;
+  // Whether the task may have begun.
+  #ran = false;
   #given = false;
   #gaveUp = false;
   #release = (): void => {};
+  readonly #runId = crypto.randomUUID();
   // Time in which the task may still run although the call has an outcome.
   #stopMs = 0;
   readonly #receivedMs = performance.now();
@@ -111,6 +122,11 @@ export class Run {
     return this.#delivery.seq;
   }
 
+  /** Whether the servers have lost the stream of the call. Another delivery of the call is then a new one with its id. */
+  get lost(): boolean {
+    return this.#delivery.lost;
+  }
+
   /** Runs the call. Never rejects. Resolves with false if the call was given back or will come again. */
   async work(): Promise<boolean> {
     const { counters, onError } = this.#context;
@@ -124,6 +140,7 @@ export class Run {
     } catch (reason) {
       if (!(reason instanceof GiveBack)) onError(reason);
       counters.givenBack++;
+      await this.#uncount();
       this.#given = true;
       this.#delivery.giveBack(reason instanceof GiveBack ? reason.delayMs : giveBackMsMax);
       return false;
@@ -150,7 +167,9 @@ export class Run {
 
   // Returns the encoded outcome of the call. Throws `GiveBack` if the call has none in this process.
   async #outcome(): Promise<Content> {
-    const { codec, settings } = this.#context;
+    const { codec, settings, threads } = this.#context;
+    // A call that would only wait needs no arguments and no claim.
+    if (threads.stuck) throw new GiveBack(0, undefined);
     try {
       const value = await this.#run(await this.#call());
       return await this.#content(encodeResult(codec, value));
@@ -174,34 +193,73 @@ export class Run {
 
   // Reads arguments that are too large for a message. They have their memory until the run has ended.
   async #stored(object: string, bytes: number): Promise<Uint8Array> {
-    const { values, budget } = this.#context;
+    const { values, memory } = this.#context;
     values.check("a stored value", bytes);
-    this.#release = await budget.take(bytes);
+    this.#release = await this.#slot(memory, 0, memoryMs, bytes);
     // A stored value that ends the process while it is read would otherwise end all processes, one by one.
     await this.#begin(undefined);
     return this.#servers(values.get(object, bytes, this.#controller?.signal));
   }
 
-  async #run({ task, args, options }: WireCall): Promise<unknown> {
-    const { slots, idempotent } = this.#context;
-    try {
-      await slots.take(options?.priority ?? 0);
-    } catch (reason) {
-      throw new GiveBack(0, reason);
+  async #run(call: WireCall): Promise<unknown> {
+    const { threads, claiming, idempotent } = this.#context;
+    const priority = call.options?.priority ?? 0;
+    if (idempotent.has(call.task)) {
+      const give = await this.#slot(threads, priority);
+      try {
+        await this.#begin(call.task);
+        return await this.#runTask(call, true);
+      } finally {
+        give();
+      }
     }
+    const giveClaim = await this.#slot(claiming, priority);
     try {
-      const again = idempotent.has(task);
-      if (again) await this.#begin(task);
-      else await this.#claimCall(task);
-      return await this.#runTask({ task, args, options }, again);
+      const give = await this.#claimedThread(call.task, priority);
+      try {
+        return await this.#runTask(call, false);
+      } finally {
+        give();
+      }
     } finally {
-      slots.give();
+      giveClaim();
+    }
+  }
+
+  // Waits for a slot. Gives the call back if it waits for too long, or if the process closes.
+  async #slot(slots: Slots, priority: number, delayMs = 0, weight = 1): Promise<() => void> {
+    try {
+      return await slots.take(priority, weight);
+    } catch (reason) {
+      throw new GiveBack(reason instanceof WaitedTooLong ? delayMs : 0, reason);
+    }
+  }
+
+  // Claims the call, and waits for a thread. A call that waits for too long gives its claim back, so that another process can run it.
+  async #claimedThread(task: string, priority: number): Promise<() => void> {
+    const { threads, claims } = this.#context;
+    for (;;) {
+      await this.#claimCall(task);
+      let refusal: unknown;
+      try {
+        return await threads.take(priority);
+      } catch (reason) {
+        refusal = reason;
+      }
+      const withdrawn = await this.#atLeisure(claims.withdraw(this.#claim!));
+      // Otherwise the claim may be there or not. This run has it, or takes it again, unless the process closes.
+      if (!withdrawn && refusal instanceof WaitedTooLong) continue;
+      this.#claim = undefined;
+      throw new GiveBack(0, refusal);
     }
   }
 
   async #runTask({ task, args, options }: WireCall, idempotent: boolean): Promise<unknown> {
     const { settings } = this.#context;
+    // Its caller knows that the call is lost. It has not begun.
+    if (this.#delivery.lost) throw new GiveBack(0, undefined);
     const { call } = this.#pool(options);
+    this.#ran = true;
     try {
       return await promised(task, (call as Readonly<Record<string, Caller>>)[task]!(...args));
     } catch (thrown) {
@@ -238,18 +296,34 @@ export class Run {
     const { again, deliveries } = this.#delivery;
     if (!again || this.#counted) return;
     this.#counted = true;
-    const before = await this.#servers(claims.countBeginning(this.#envelope.id));
+    const { before, revision } = await this.#servers(claims.countBeginning(this.#envelope.id));
+    // The count is deleted like a claim.
+    this.#claim = revision;
     this.#begun = before + 2;
     // Without an earlier count, only the servers' own number shows that the call has begun before.
     if (this.#begun > settings.tries && (before > 0 || deliveries > 1)) throw await this.#giveUp(task, undefined);
     counters.again++;
   }
 
+  // A call that only waited here has not begun.
+  async #uncount(): Promise<void> {
+    const { claims } = this.#context;
+    if (!this.#counted || this.#ran || this.#delivery.lost) return;
+    await this.#atLeisure(claims.count(this.#envelope.id, this.#begun - 2));
+  }
+
+  // Waits for something that the servers may also not do. A process that closes waits for it, too.
+  async #atLeisure(step: Promise<unknown>): Promise<boolean> {
+    const { withdrawals } = this.#context;
+    const settled = step.then(...settling).finally(() => withdrawals.delete(settled));
+    withdrawals.add(settled);
+    return settled;
+  }
+
   // A task that is not idempotent begins once. The run that creates the claim may begin.
   async #claimCall(task: string): Promise<void> {
     const { claims, counters } = this.#context;
-    const run = crypto.randomUUID();
-    const claim = await this.#servers(claims.take(this.#envelope.id, run));
+    const claim = await this.#servers(claims.take(this.#envelope.id, this.#runId));
     if (claim.taken) {
       this.#claim = claim.revision;
       return;
@@ -269,7 +343,7 @@ export class Run {
     facts.set("Nats-Msg-Id", id);
     if (task !== undefined) facts.set("Clearway-Task", encodeURIComponent(task));
     facts.set("Clearway-Deliveries", String(this.#delivery.deliveries));
-    await this.#servers(publisher.publish(names.deadLetter(id), this.#delivery.body, facts));
+    await this.#servers(publisher.publish(names.deadLetter(id), this.#delivery.body, { headers: facts }));
     counters.deadLetters++;
     this.#gaveUp = true;
     return caused(
@@ -287,27 +361,12 @@ export class Run {
   }
 
   async #report(content: Content): Promise<void> {
-    const { writer, onError } = this.#context;
+    const { writer } = this.#context;
     const { id, caller, callback } = this.#envelope;
     const outcome = writeOutcome({ id, content });
-    try {
-      if (caller !== "") return await this.#servers(writer.reply(caller, outcome));
-      const first = await this.#servers(writer.store(id, outcome));
-      if (callback !== "" && this.#allows(callback)) await this.#servers(writer.notify(callback, first));
-    } catch (reason) {
-      // The servers refuse the outcome, for example because their disk is full. A call that was given up must leave the queue all the same.
-      if (!(this.#gaveUp && reason instanceof StoreError)) throw reason;
-      onError(reason);
-    }
-  }
-
-  // A caller could otherwise publish to any subject with this process's permissions.
-  #allows(subject: string): boolean {
-    const { settings, onError } = this.#context;
-    const tokens = subject.split(".");
-    if (tokens.every(isId) && settings.callbacks.some((each) => subject.startsWith(each))) return true;
-    onError(new ClearwayError("invalid-argument", `the callback subject is not allowed: callback=${subject}`));
-    return false;
+    if (caller !== "") return this.#servers(writer.reply(caller, outcome));
+    const first = await this.#servers(writer.store(id, outcome));
+    if (callback !== "") await this.#servers(writer.notify(callback, first));
   }
 
   async #confirm(): Promise<void> {
@@ -326,13 +385,16 @@ export class Run {
     if ("object" in content && !this.#gaveUp) void values.delete(content.object);
   }
 
-  // Waits for the servers. Gives the call back when the connection has ended.
+  // Waits for the servers. Their errors say nothing about the call, so it is given back: it has no outcome, and runs when they take it.
   async #servers<Value>(waited: Promise<Value>): Promise<Value> {
     try {
       return await waited;
     } catch (reason) {
-      if (reason instanceof ClearwayError && reason.code === "transport-closed") throw new GiveBack(0, reason);
-      throw reason;
+      if (!isOfServers(reason)) throw reason;
+      const { code } = reason as ClearwayError;
+      const away = code === "transport-closed" || code === "storage-lost";
+      if (!away) this.#context.onError(reason);
+      throw new GiveBack(away ? 0 : giveBackMsMax, reason);
     }
   }
 }

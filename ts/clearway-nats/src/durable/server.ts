@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { availableParallelism } from "node:os";
 import type { JetStreamManager } from "@nats-io/jetstream";
-import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { KV } from "@nats-io/kv";
+import type { Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import { ClearwayError } from "clearway/remote";
 import type { ServeContext, ServedMode } from "../serve/context.js";
 import { timerMsMax } from "../timer.js";
 import { AckRepair } from "./ack-repair.js";
-import { ByteBudget } from "./byte-budget.js";
 import { Capacity } from "./capacity.js";
-import { Claims } from "./claims.js";
+import { Claims, openClaims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
 import {
@@ -17,6 +17,7 @@ import {
   headersBytesMax,
   objectBytesMinOf,
   outstanding,
+  type ServeSettings,
   serveSettingsOf,
 } from "./options.js";
 import { Publisher } from "./publisher.js";
@@ -24,8 +25,10 @@ import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
 import { Slots } from "./slots.js";
-import { ensureConsumers, ensureStreams, managerOf, type QueueConsumer } from "./streams.js";
+import { Storage } from "./storage.js";
+import { ensureConsumers, managerOf, type QueueConsumer } from "./streams.js";
 import { Values } from "./values.js";
+import { within } from "./within.js";
 
 /** Counters of a worker process's durable mode. */
 export interface DurableServeStats {
@@ -74,10 +77,22 @@ export async function serveDurable(
   const { module, version, onError } = context.settings;
   const manager = await managerOf(connection);
   const names = namesOf(module, version);
-  const settings = await ensureStreams(manager, names, serveSettingsOf(options));
-  const consumers = await ensureConsumers(manager, names, settings);
+  let consumers: readonly QueueConsumer[] = [];
+  let store: KV | undefined;
+  const storage = await Storage.open({
+    connection,
+    manager,
+    names,
+    settings: serveSettingsOf(options),
+    onError,
+    extend: async (found) => {
+      consumers = await ensureConsumers(manager, names, found);
+      store = await openClaims(connection, names.claims, found);
+    },
+  });
+  const { settings } = storage;
   const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
-  const publisher = new Publisher(connection, { ...outstanding, resendMs });
+  const publisher = new Publisher(connection, { ...outstanding, resendMs, storage, onFull: onError });
   const capacity = new Capacity(concurrencyOf(context.settings.pool));
   const run: RunContext = {
     connection,
@@ -94,17 +109,24 @@ export async function serveDurable(
       manager,
       publisher,
       bucket: names.claims,
-      settings,
+      store: store!,
       ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
     }),
-    slots: new Slots(() => capacity.claimed),
+    threads: new Slots(
+      () => capacity.running,
+      () => capacity.waitedTooLong(),
+    ),
+    claiming: new Slots(() => capacity.claimed),
+    memory: new Slots(() => context.settings.limits.bytesMax),
+    withdrawals: new Set(),
     values: new Values(connection, names.values, settings),
-    budget: new ByteBudget(context.settings.limits.bytesMax),
     writer: new ResultWriter({
       connection,
       manager,
       publisher,
       names,
+      callbacks: settings.callbacks,
+      onError,
       bytesMax: Math.floor(payloadBytesMax / 2) - headersBytesMax,
     }),
     publisher,
@@ -112,7 +134,9 @@ export async function serveDurable(
     stopMs: Math.min(stopMsMax, context.settings.pool?.graceMs ?? graceMs),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
-  return new Server(run, manager, consumers, capacity);
+  // Twice the round trip, for a server that is busy.
+  const gatherMs = Math.min(gatherMsMax, 2 + 2 * (await connection.rtt().catch(() => gatherMsMax)));
+  return new Server(run, { manager, storage, consumers: () => consumers, capacity, gatherMs });
 }
 
 // Number of tasks that the local pool runs at once, at most.
@@ -127,22 +151,25 @@ const graceMs = 1_000;
 const stopMsMax = 60_000;
 // A cluster elects another leader of a stream within some seconds.
 const resendMs = 2_000;
+const gatherMsMax = 50;
+const nothing = (): void => {};
+// The last messages of a process that closes have a short time also when its own time is over.
+const flushMsMin = 250;
 const flushMsMax = 1_000;
-
-// Settles when the servers have received everything that was published, or after a time: there may be no connection now.
-async function flushed(connection: NatsConnection): Promise<void> {
-  if (connection.isClosed()) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, flushMsMax);
-  });
-  await Promise.race([connection.flush().catch(() => {}), late]);
-  clearTimeout(timer);
-}
 
 // How often this process reports that calls are in work. A consumer keeps the `ackWaitMs` of the process that created it.
 function workingMsOf(consumers: readonly QueueConsumer[]): number {
   return Math.min(timerMsMax, ...consumers.map(({ ackWaitMs }) => ackWaitMs / 3));
+}
+
+interface ServerParts {
+  readonly manager: JetStreamManager;
+  readonly storage: Storage<ServeSettings>;
+  /** The consumers of the queue as they were last seen. */
+  consumers(): readonly QueueConsumer[];
+  readonly capacity: Capacity;
+  /** Time for a request for calls and its answer, in milliseconds. */
+  readonly gatherMs: number;
 }
 
 class Server implements ServedMode<DurableServeStats> {
@@ -152,17 +179,22 @@ class Server implements ServedMode<DurableServeStats> {
   // The places of ended calls in the stream, by id.
   #ended = new Map<string, number>();
   #endedBefore = new Map<string, number>();
-  readonly #capacity: Capacity;
-  readonly #pullers: readonly Puller[];
+  readonly #parts: ServerParts;
+  // The consumers that deliver one call at a time.
+  readonly #singles = new Map<string, Puller>();
+  #pullers: readonly Puller[] = [];
+  // Whether a puller was refused room because the calls of this process do not end.
+  #starved = false;
   readonly #repair: AckRepair;
   readonly #drops: Subscription;
   readonly #working: NodeJS.Timeout;
   #idle: (() => void) | undefined;
+  #closing = false;
 
-  constructor(context: RunContext, manager: JetStreamManager, consumers: readonly QueueConsumer[], capacity: Capacity) {
+  constructor(context: RunContext, parts: ServerParts) {
     this.#context = context;
-    const { connection, names, settings } = context;
-    this.#capacity = capacity;
+    this.#parts = parts;
+    const { connection, names } = context;
     this.#drops = connection.subscribe(names.drop, {
       callback: (error, message) => {
         if (error === null) this.#runs.get(message.string())?.cancel();
@@ -170,22 +202,58 @@ class Server implements ServedMode<DurableServeStats> {
     });
     this.#working = setInterval(() => {
       for (const each of this.#runs.values()) each.working();
-    }, workingMsOf(consumers));
+    }, workingMsOf(parts.consumers()));
     this.#working.unref();
-    this.#pullers = consumers.map(
-      ({ name, single, deliveredSeq }) =>
-        new Puller({
-          connection,
-          stream: names.calls,
-          consumer: name,
-          deliveredSeq,
-          pullMs: settings.pullMs,
-          capacity: () => (single ? partitionCapacity : this.#capacity.calls),
-          onDelivery: (delivery, release) => this.#take(delivery, release),
-        }),
-    );
-    const singles = consumers.flatMap(({ name, single }, at) => (single ? [[name, this.#pullers[at]!] as const] : []));
-    this.#repair = new AckRepair({ connection, manager, stream: names.calls, pullers: new Map(singles) });
+    this.#pull();
+    parts.storage.onLost(() => {
+      for (const each of this.#pullers) each.abandon();
+      // Another call may have the place of one that has ended.
+      this.#ended.clear();
+      this.#endedBefore.clear();
+      if (!this.#closing) this.#pull();
+    });
+    const { manager } = parts;
+    this.#repair = new AckRepair({ connection, manager, stream: names.calls, pullers: this.#singles });
+  }
+
+  // Begins to ask for calls.
+  #pull(): void {
+    const { storage, consumers } = this.#parts;
+    const { connection, names, settings } = this.#context;
+    this.#singles.clear();
+    this.#pullers = consumers().map(({ name, single, deliveredSeq }) => {
+      const puller = new Puller({
+        connection,
+        stream: names.calls,
+        consumer: name,
+        deliveredSeq,
+        pullMs: settings.pullMs,
+        capacity: () => this.#room(single),
+        // The storage reports what fails.
+        missing: () => storage.check().then(nothing, nothing),
+        whenSure: (act) => storage.whenSure(act),
+        onDelivery: (delivery, release) => this.#take(delivery, release),
+      });
+      if (single) this.#singles.set(name, puller);
+      return puller;
+    });
+  }
+
+  // A process without a free thread, whose calls are long, asks for no more: other processes may be idle.
+  #room(single: boolean): number {
+    const { threads } = this.#context;
+    const { capacity } = this.#parts;
+    const none = threads.stuck || (!threads.free && capacity.ahead === 0);
+    this.#starved ||= none;
+    return none ? 0 : single ? partitionCapacity : capacity.calls;
+  }
+
+  // Asks again when a thread is free. The calls of all priorities have the time of a request to come.
+  #resume(): void {
+    if (!this.#starved) return;
+    this.#starved = false;
+    this.#context.threads.gather(this.#parts.gatherMs);
+    for (const each of this.#pullers) each.pull();
   }
 
   stats(): DurableServeStats {
@@ -202,6 +270,10 @@ class Server implements ServedMode<DurableServeStats> {
   }
 
   async close(timeoutMs: number): Promise<void> {
+    const { threads, claiming, memory, withdrawals, connection, publisher, claims } = this.#context;
+    this.#closing = true;
+    const endMs = performance.now() + timeoutMs;
+    const restMs = (): number => Math.min(flushMsMax, Math.max(flushMsMin, endMs - performance.now()));
     for (const each of this.#pullers) each.stop();
     if (this.#runs.size > 0) {
       await new Promise<void>((resolve) => {
@@ -212,18 +284,21 @@ class Server implements ServedMode<DurableServeStats> {
         };
       });
     }
-    // The calls that wait for a slot run in another process.
-    this.#context.slots.end(new ClearwayError("pool-closed", "the worker process closes"));
-    // Their runs give them back before this turn of the event loop ends.
+    // The calls that have not begun run in another process.
+    const reason = new ClearwayError("pool-closed", "the worker process closes");
+    for (const each of [claiming, threads, memory]) each.end(reason);
+    // Their runs give them back before this turn of the event loop ends, or when their claims are withdrawn.
     await new Promise((resolve) => setImmediate(resolve));
+    if (withdrawals.size > 0) await within(restMs(), Promise.all(withdrawals));
     for (const each of this.#pullers) each.close();
     clearInterval(this.#working);
     this.#repair.close();
     this.#drops.unsubscribe();
     // Confirmations of ended calls are under way. What is lost comes again and is recognized by its outcome.
-    await flushed(this.#context.connection);
-    this.#context.publisher.end();
-    this.#context.claims.close();
+    if (!connection.isClosed()) await within(restMs(), connection.flush());
+    publisher.end();
+    claims.close();
+    this.#parts.storage.close();
   }
 
   #take(delivery: Delivery, release: () => void): void {
@@ -241,20 +316,22 @@ class Server implements ServedMode<DurableServeStats> {
     const known = this.#runs.get(id);
     if (known !== undefined || this.#hasEnded(id, delivery)) {
       counters.duplicates++;
-      // A message at another place is a second one with the id of an open call. The first one stays in the queue until the call has ended.
-      if (known?.seq === delivery.seq) known.deliveredAgain(delivery);
+      // A message at another place is a second one with the id of an open call. The first one stays in the queue until the call has ended,
+      // unless the servers have lost it.
+      if (known !== undefined && (known.lost || known.seq === delivery.seq)) known.deliveredAgain(delivery);
       else delivery.ack();
       release();
       return;
     }
     const begun = new Run(this.#context, envelope, delivery);
     this.#runs.set(id, begun);
-    this.#capacity.began();
+    this.#parts.capacity.began();
     void begun.work().then((ended) => {
       this.#runs.delete(id);
-      this.#capacity.ended();
+      this.#parts.capacity.ended();
       if (ended) this.#remember(id, delivery);
       release();
+      this.#resume();
       if (this.#runs.size === 0) this.#idle?.();
     });
   }

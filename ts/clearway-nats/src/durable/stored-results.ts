@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
+import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { watchConnection } from "./connection.js";
 import type { Names } from "./names.js";
+import type { StreamSettings } from "./options.js";
+import { numberOf, serverNumbers } from "./server-errors.js";
+import type { Storage } from "./storage.js";
 
-const noMessageFound = 10037;
 // A message to a subscription may be lost: the connection breaks, or another server of a cluster does not know the subscription yet.
 const lookMs = 2_000;
 
@@ -13,14 +15,24 @@ export class StoredResults {
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
   readonly #names: Names;
+  readonly #storage: Pick<Storage<StreamSettings>, "check" | "onLost">;
 
-  constructor(connection: NatsConnection, manager: JetStreamManager, names: Names) {
+  constructor(
+    connection: NatsConnection,
+    manager: JetStreamManager,
+    names: Names,
+    storage: Pick<Storage<StreamSettings>, "check" | "onLost">,
+  ) {
+    this.#storage = storage;
     this.#connection = connection;
     this.#manager = manager;
     this.#names = names;
   }
 
-  /** Resolves with the outcome of a call as it is stored. Rejects with the signal's reason, and with `transport-closed`. */
+  /**
+   * Resolves with the outcome of a call as it is stored. Rejects with the signal's reason, with `transport-closed`, and with `storage-lost` when
+   * the servers have lost the outcomes.
+   */
   wait(id: string, signal: AbortSignal): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -34,8 +46,10 @@ export class StoredResults {
         try {
           const body = await this.#stored(id);
           if (body) end(() => resolve(body));
-        } catch {
-          // The servers do not answer now. The next look asks again.
+        } catch (reason) {
+          // Otherwise the servers do not answer now. The next look asks again.
+          if (numberOf(reason) === serverNumbers.streamNotFound)
+            await this.#storage.check().catch((refusal) => end(() => reject(refusal)));
         }
       };
       const timer = setInterval(look, lookMs);
@@ -43,11 +57,13 @@ export class StoredResults {
         reconnected: () => void look(),
         closed: (reason) => end(() => reject(reason)),
       });
+      const unlisten = this.#storage.onLost((reason) => end(() => reject(reason)));
       const aborted = (): void => end(() => reject(signal.reason));
       signal.addEventListener("abort", aborted);
       const end = (settle: () => void): void => {
         clearInterval(timer);
         unwatch();
+        unlisten();
         signal.removeEventListener("abort", aborted);
         subscription.unsubscribe();
         // Does nothing after the first time.
@@ -64,7 +80,7 @@ export class StoredResults {
       });
       return message?.data;
     } catch (reason) {
-      if (reason instanceof JetStreamApiError && reason.code === noMessageFound) return undefined;
+      if (numberOf(reason) === serverNumbers.noMessageFound) return undefined;
       throw reason;
     }
   }

@@ -4,22 +4,19 @@ import {
   type ConsumerConfig,
   type ConsumerInfo,
   DiscardPolicy,
-  JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
+  type StreamInfo,
 } from "@nats-io/jetstream";
 import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { keyConsumer, type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
-
-/** JetStream's error numbers for what is missing. */
-const streamNotFound = 10059;
-const nameInUse = 10058;
-const consumerNotFound = 10014;
+import { alignedBytes } from "./padding.js";
+import { cannotReserve, numberOf, serverNumbers } from "./server-errors.js";
 
 // How long a request to the JetStream API may take. A cluster elects a leader for each consumer that it creates, which takes seconds on busy
 // machines. The client's default is 5 s.
@@ -36,22 +33,58 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
   }
 }
 
+/** The streams of a module as the servers have them. */
+export interface FoundStreams<Settings> {
+  /** The settings with what all callers and worker processes must agree on, which is what the existing streams have. */
+  readonly settings: Settings;
+  /** Changes when the servers have lost the calls or the outcomes, and the streams were made again. */
+  readonly identity: string;
+  /** How to make the streams again as they were. */
+  readonly configs: readonly NamedConfig[];
+}
+
+type NamedConfig = Partial<StreamConfig> & { readonly name: string };
+
 /**
- * Creates the streams of a module that do not exist. Returns the settings with the `partitions` and the `dedupMs` that all callers and worker
- * processes use, which are those of the process that has created the queue. Rejects with `connect-failed`.
+ * Creates the streams of a module that do not exist: with the `configs` of an earlier look if there are some, and else by the settings. Rejects
+ * with the error of the servers, and with `connect-failed` for a stream of that name that is none of ours.
  */
 export async function ensureStreams<Settings extends StreamSettings>(
   manager: JetStreamManager,
   names: Names,
   settings: Settings,
-): Promise<Settings> {
+  configs: readonly NamedConfig[] = configsOf(names, settings),
+): Promise<FoundStreams<Settings>> {
+  const [calls, results, dead] = configs as readonly [NamedConfig, NamedConfig, NamedConfig];
+  const queue = await ensure(manager, calls, () => addQueue(manager, calls));
+  const outcomes = await ensure(manager, results);
+  const given = await ensure(manager, dead);
+  const { description, duplicate_window = 0, storage, num_replicas, max_age, max_bytes } = queue.config;
+  const partitions = description?.startsWith(described) ? Number(description.slice(described.length)) : Number.NaN;
+  return {
+    settings: {
+      ...settings,
+      // What belongs to the calls must not be lost before them.
+      storage: storage === StorageType.Memory ? "memory" : "file",
+      replicas: num_replicas,
+      callAgeMs: max_age > 0 ? millis(max_age) : settings.callAgeMs,
+      dedupMs: millis(duplicate_window),
+      queue: { ...settings.queue, bytes: max_bytes > 0 ? max_bytes : undefined },
+      ...(partitionsRule(partitions) === true && { partitions }),
+    },
+    identity: [queue, outcomes].map(({ created }) => created).join(" "),
+    configs: [queue, outcomes, given].map(({ config }) => config),
+  };
+}
+
+function configsOf(names: Names, settings: StreamSettings): NamedConfig[] {
   const { queue, callAgeMs, resultAgeMs, deadAgeMs } = settings;
   const common = {
     storage: settings.storage === "file" ? StorageType.File : StorageType.Memory,
     num_replicas: settings.replicas,
   };
   const window = (ageMs: number): number => nanos(Math.min(settings.dedupMs, ageMs));
-  const { description, duplicate_window = 0 } = await ensure(manager, {
+  const calls = {
     ...common,
     name: names.calls,
     description: `${described}${settings.partitions}`,
@@ -62,9 +95,9 @@ export async function ensureStreams<Settings extends StreamSettings>(
     max_age: nanos(callAgeMs),
     duplicate_window: window(callAgeMs),
     ...(queue.items !== undefined && { max_msgs: queue.items }),
-    ...(queue.bytes !== undefined && { max_bytes: queue.bytes }),
-  });
-  await ensure(manager, {
+    ...(queue.bytes !== undefined && { max_bytes: alignedBytes(queue.bytes) }),
+  };
+  const results = {
     ...common,
     name: names.results,
     subjects: [names.replySubjects, names.resultSubjects],
@@ -72,18 +105,16 @@ export async function ensureStreams<Settings extends StreamSettings>(
     max_age: nanos(resultAgeMs),
     duplicate_window: window(resultAgeMs),
     allow_direct: true,
-  });
-  await ensure(manager, {
+  };
+  const dead = {
     ...common,
     name: names.dead,
     subjects: [names.deadSubjects],
     retention: RetentionPolicy.Limits,
     max_age: nanos(deadAgeMs),
     duplicate_window: window(deadAgeMs),
-  });
-  const partitions = description?.startsWith(described) ? Number(description.slice(described.length)) : Number.NaN;
-  const dedupMs = millis(duplicate_window);
-  return { ...settings, dedupMs, ...(partitionsRule(partitions) === true && { partitions }) };
+  };
+  return [calls, results, dead];
 }
 
 // The description of the queue's stream keeps the number of partitions. Streams of older servers have no other place for it.
@@ -91,27 +122,43 @@ const described = "clearway durable calls, partitions: ";
 
 async function ensure(
   manager: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
-): Promise<Pick<StreamConfig, "description"> & Partial<Pick<StreamConfig, "duplicate_window">>> {
+  config: NamedConfig,
+  add = () => manager.streams.add(config),
+): Promise<StreamInfo> {
   try {
-    const { config: found } = await manager.streams.info(config.name);
-    if (config.retention === found.retention) return found;
+    const found = await manager.streams.info(config.name);
+    if (config.retention === found.config.retention) return found;
     throw new ClearwayError(
       "connect-failed",
-      `the stream ${config.name} exists with the retention ${found.retention}, and durable mode needs ${config.retention}`,
+      `the stream ${config.name} exists with the retention ${found.config.retention}, and durable mode needs ${config.retention}`,
     );
   } catch (reason) {
-    if (reason instanceof ClearwayError) throw reason;
-    if (!(reason instanceof JetStreamApiError && reason.code === streamNotFound)) {
-      throw caused("connect-failed", `the stream ${config.name} cannot be read`, reason);
-    }
+    if (numberOf(reason) !== serverNumbers.streamNotFound) throw reason;
   }
   try {
-    return (await manager.streams.add(config)).config;
+    return await add();
   } catch (reason) {
     // Another process was faster, with other options.
-    if (reason instanceof JetStreamApiError && reason.code === nameInUse) return ensure(manager, config);
-    throw caused("connect-failed", `the stream ${config.name} cannot be created`, reason);
+    if (numberOf(reason) === serverNumbers.nameInUse) return ensure(manager, config, add);
+    throw reason;
+  }
+}
+
+// A queue without `queue.bytes` takes a quarter of the storage that the servers can reserve, and at most this. Claims and outcomes need the
+// rest: the queue drains only while they have room. Servers do not say how much they have, only whether they can reserve a number of bytes.
+const queueShare = 1 / 4;
+const queueBytesMax = 2 ** 30;
+const queueBytesMin = 2 ** 16;
+
+async function addQueue(manager: JetStreamManager, config: NamedConfig): Promise<StreamInfo> {
+  if (config.max_bytes !== undefined) return manager.streams.add(config);
+  for (let bytes = queueBytesMax / queueShare; ; bytes /= 2) {
+    try {
+      await manager.streams.add({ ...config, max_bytes: bytes });
+      return await manager.streams.update(config.name, { max_bytes: bytes * queueShare });
+    } catch (reason) {
+      if (!cannotReserve(reason) || bytes * queueShare <= queueBytesMin) throw reason;
+    }
   }
 }
 
@@ -142,32 +189,28 @@ export async function ensureConsumers(
     single: true,
   }));
   const all = [...plain, ...keyed];
-  try {
-    const infos = await Promise.all(
-      all.map(({ name, subject, single }) =>
-        ensureConsumer(manager, names.calls, {
-          durable_name: name,
-          filter_subject: subject,
-          ack_policy: AckPolicy.Explicit,
-          ack_wait: nanos(settings.ackWaitMs),
-          // This package counts the beginnings of calls, not their deliveries: see `claims.ts`.
-          max_deliver: -1,
-          max_ack_pending: single ? 1 : -1,
-          // A worker process has a few requests for calls waiting. The servers' default is 512 for all of them.
-          max_waiting: 16_384,
-        }),
-      ),
-    );
-    const { state } = await manager.streams.info(names.calls);
-    return all.map(({ name, single }, at) => {
-      const { config, delivered, num_ack_pending } = infos[at] as ConsumerInfo;
-      // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
-      const deliveredSeq = num_ack_pending > 0 ? state.last_seq : delivered.stream_seq;
-      return { name, single, deliveredSeq, ackWaitMs: millis(config.ack_wait ?? nanos(settings.ackWaitMs)) };
-    });
-  } catch (reason) {
-    throw caused("connect-failed", `the consumers of the stream ${names.calls} cannot be created`, reason);
-  }
+  const infos = await Promise.all(
+    all.map(({ name, subject, single }) =>
+      ensureConsumer(manager, names.calls, {
+        durable_name: name,
+        filter_subject: subject,
+        ack_policy: AckPolicy.Explicit,
+        ack_wait: nanos(settings.ackWaitMs),
+        // This package counts the beginnings of calls, not their deliveries: see `claims.ts`.
+        max_deliver: -1,
+        max_ack_pending: single ? 1 : -1,
+        // A worker process has a few requests for calls waiting. The servers' default is 512 for all of them.
+        max_waiting: 16_384,
+      }),
+    ),
+  );
+  const { state } = await manager.streams.info(names.calls);
+  return all.map(({ name, single }, at) => {
+    const { config, delivered, num_ack_pending } = infos[at] as ConsumerInfo;
+    // nats-server 2.9.10 forgets the place of the last call that it has delivered, if a call became due again while no process asked for calls.
+    const deliveredSeq = num_ack_pending > 0 ? state.last_seq : delivered.stream_seq;
+    return { name, single, deliveredSeq, ackWaitMs: millis(config.ack_wait ?? nanos(settings.ackWaitMs)) };
+  });
 }
 
 // Creates a consumer only if it does not exist. If it does, nats-server 2.9.10 takes the same request for a change of the consumer, and delivers
@@ -180,7 +223,7 @@ async function ensureConsumer(
   try {
     return await manager.consumers.info(stream, config.durable_name);
   } catch (reason) {
-    if (!(reason instanceof JetStreamApiError && reason.code === consumerNotFound)) throw reason;
+    if (numberOf(reason) !== serverNumbers.consumerNotFound) throw reason;
     return manager.consumers.add(stream, config);
   }
 }

@@ -3,11 +3,12 @@ import { jetstream } from "@nats-io/jetstream";
 import { type ObjectStore, Objm, StorageType } from "@nats-io/obj";
 import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
-import { persistently } from "./connection.js";
+import { Interrupted, persistently } from "./connection.js";
 import type { Content } from "./layout.js";
 import { objectName } from "./names.js";
 import { ObjectReader } from "./object-reader.js";
 import type { StreamSettings } from "./options.js";
+import { hasNoResponder } from "./server-errors.js";
 
 /**
  * Arguments and results that are too large for a message, as objects of a bucket. Opens the bucket at its first use. An object is deleted
@@ -34,10 +35,21 @@ export class Values {
     throw new ClearwayError("too-large", `${what} has ${bytes} bytes, and valueBytesMax is ${valueBytesMax}`);
   }
 
-  /** Stores an object of a call. Copies the bytes in chunks. Rejects with `transport-closed` when the connection has ended. */
-  async put(call: string, bytes: Uint8Array): Promise<Content> {
+  /**
+   * Stores an object of a call. Copies the bytes in chunks. With `bytesMax`, rejects with `queue-full` if the bucket would have more bytes, unless
+   * it has none. Rejects with the servers' refusal, and with `transport-closed` when the connection has ended.
+   */
+  async put(call: string, bytes: Uint8Array, bytesMax = Number.POSITIVE_INFINITY): Promise<Content> {
     const object = objectName(call);
-    await persistently(this.#connection, async () => (await this.#open()).putBlob({ name: object }, bytes));
+    await this.#use(async (store) => {
+      if (bytesMax < Number.POSITIVE_INFINITY) {
+        const { size } = await store.status();
+        if (size > 0 && size + bytes.length > bytesMax) {
+          throw new ClearwayError("queue-full", `the stored values have ${size} bytes, and queue.bytes is ${bytesMax}`);
+        }
+      }
+      return store.putBlob({ name: object }, bytes);
+    });
     this.ledger.storedBytes += bytes.length;
     return { object, objectBytes: bytes.length };
   }
@@ -50,7 +62,7 @@ export class Values {
   async get(name: string, size: number, signal?: AbortSignal): Promise<Uint8Array> {
     this.check("a stored value", size);
     const reader = new ObjectReader(this.#connection, name, size, signal);
-    const bytes = await persistently(this.#connection, async () => reader.read(await this.#open()));
+    const bytes = await this.#use((store) => reader.read(store));
     this.ledger.readBytes += size;
     return bytes;
   }
@@ -63,6 +75,19 @@ export class Values {
     } catch {
       // The object's age deletes it.
     }
+  }
+
+  #use<Value>(act: (store: ObjectStore) => Promise<Value>): Promise<Value> {
+    return persistently(this.#connection, async () => {
+      const store = await this.#open();
+      try {
+        return await act(store);
+      } catch (reason) {
+        // The servers may have lost the bucket. The next try makes it again.
+        this.#store = undefined;
+        throw hasNoResponder(reason) ? new Interrupted("the bucket of the values does not answer") : reason;
+      }
+    });
   }
 
   async #open(): Promise<ObjectStore> {

@@ -8,7 +8,8 @@ export interface ConnectOptions {
   servers?: string | readonly string[];
   /**
    * Options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` (NKEYs, credentials), `inboxPrefix` and others. Unlike the
-   * client's default, the connection is never given up: it reconnects until `close()`.
+   * client's defaults, the connection is never given up: it reconnects until `close()`. And a server that is silent for 20 to 30 s counts as lost
+   * (`pingInterval: 10_000, maxPingOut: 2`).
    */
   nats?: Omit<NodeConnectionOptions, "servers" | "name">;
   /** An open connection, instead of `servers` and `nats`. It stays open when the pool or the server closes. */
@@ -81,6 +82,8 @@ export async function connected(options: ConnectOptions): Promise<Connected> {
     const connection = await connect({
       maxReconnectAttempts: -1,
       reconnectTimeWait: 500,
+      pingInterval: 10_000,
+      maxPingOut: 2,
       ...nats,
       ...(servers !== undefined && { servers: typeof servers === "string" ? servers : [...servers] }),
       ...(name !== undefined && { name }),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { JetStreamManager } from "@nats-io/jetstream";
+import type { KV } from "@nats-io/kv";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Claims } from "../../src/durable/claims.js";
-import { outstanding, serveSettingsOf } from "../../src/durable/options.js";
+import { outstanding } from "../../src/durable/options.js";
 import { Publisher } from "../../src/durable/publisher.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
 
@@ -24,8 +25,8 @@ function setup(ackWaitMs = 1_000) {
   };
   const manager = { streams } as unknown as JetStreamManager;
   const publisher = new Publisher(connection.nats, { ...outstanding, resendMs: 60_000 });
-  const settings = serveSettingsOf({});
-  const claims = new Claims({ connection: connection.nats, manager, publisher, bucket: "bucket", settings, ackWaitMs });
+  const store = {} as KV;
+  const claims = new Claims({ connection: connection.nats, manager, publisher, bucket: "bucket", store, ackWaitMs });
   // Only the timers of the claims remain.
   publisher.end();
   return { connection, claims, deleted };

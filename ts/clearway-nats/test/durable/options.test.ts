@@ -76,8 +76,24 @@ describe("the capacity of a worker process", () => {
     return capacity[of];
   };
 
-  test("is one call more than it runs when calls are long", () => {
-    expect(after(2, 10_000)).toBe(3);
+  test("is what it runs when calls are long, so that another process can take the next one", () => {
+    expect(after(2, 10_000)).toBe(2);
+  });
+
+  test("is one call more than it runs when a call would not wait for long", () => {
+    expect(after(2, 90)).toBe(3);
+  });
+
+  test("falls to what it runs while a long call runs among short ones", () => {
+    let nowMs = 0;
+    const capacity = new Capacity(1, () => nowMs);
+    capacity.began();
+    nowMs += 1;
+    capacity.ended();
+    expect(capacity.calls).toBe(51);
+    capacity.began();
+    nowMs += 101;
+    expect(capacity.calls).toBe(1);
   });
 
   test("hides the way to the servers when calls are short", () => {
@@ -97,7 +113,7 @@ describe("the capacity of a worker process", () => {
     expect(after(2, 0)).toBe(2 + 1_024);
   });
 
-  test("is twice what it runs before the first call has ended", () => {
-    expect(new Capacity(4).calls).toBe(8);
+  test("is what it runs before the first call has ended", () => {
+    expect(new Capacity(4).calls).toBe(4);
   });
 });

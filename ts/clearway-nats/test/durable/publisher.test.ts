@@ -92,7 +92,7 @@ describe("the publisher", () => {
 
   test("does not send a message again when the servers may have forgotten its id, and says that it may be stored", async () => {
     const { connection, publisher } = setup();
-    const stored = publisher.publish("a", body, undefined, 2_500);
+    const stored = publisher.publish("a", body, { resendMsMax: 2_500 });
     const refused = expect(stored).rejects.toMatchObject({ code: "transport-closed", message: /may be stored/ });
     vi.advanceTimersByTime(2_000);
     expect(connection.take()).toHaveLength(2);
@@ -107,7 +107,7 @@ describe("the publisher", () => {
   test("sends a message at any time that it had while there was no connection", async () => {
     const { connection, publisher } = setup();
     await connection.report("disconnect");
-    const stored = publisher.publish("a", body, undefined, 2_500);
+    const stored = publisher.publish("a", body, { resendMsMax: 2_500 });
     vi.advanceTimersByTime(60_000);
     connection.take();
     await connection.report("reconnect");
@@ -133,7 +133,7 @@ describe("the publisher", () => {
     const reply = connection.take()[0]!.reply!;
     const error = { code: 503, err_code: 10077, description: "maximum messages exceeded" };
     connection.deliver(reply, { body: JSON.stringify({ error }) });
-    await expect(stored).rejects.toMatchObject({ name: "StoreError", code: 10077 });
+    await expect(stored).rejects.toMatchObject({ name: "ClearwayError", code: "queue-full" });
   });
 
   test("rejects with not-allowed what the user may not publish, and nothing else", async () => {

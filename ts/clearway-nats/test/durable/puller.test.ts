@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setup(capacity = 4) {
+function setup(capacity = 4, missing = async () => {}) {
   const connection = new FakeConnection();
   const held: { delivery: Delivery; release: () => void }[] = [];
   const puller = new Puller({
@@ -20,6 +20,8 @@ function setup(capacity = 4) {
     deliveredSeq: 10,
     pullMs: 5_000,
     capacity: () => capacity,
+    missing,
+    whenSure: (act) => act(),
     onDelivery: (delivery, release) => held.push({ delivery, release }),
   });
   const requests = (): { batch: number; reply: string }[] =>
@@ -79,13 +81,26 @@ describe("the puller", () => {
     expect(requests()).toMatchObject([{ batch: 4 }]);
   });
 
-  test("waits a little when the consumer cannot be asked", () => {
-    const { connection, requests } = setup();
+  test("looks whether the consumer is there when it cannot be asked, and asks again", async () => {
+    let looks = 0;
+    const { connection, requests } = setup(4, async () => void looks++);
     const { reply } = requests()[0]!;
     connection.deliver(reply, { code: 503 });
     expect(requests()).toEqual([]);
-    vi.advanceTimersByTime(250);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(looks).toBe(1);
     expect(requests()).toMatchObject([{ batch: 4 }]);
+  });
+
+  test("sends nothing more for a call whose stream the servers have lost", () => {
+    const { connection, held, puller, requests, call } = setup();
+    call(requests()[0]!.reply);
+    puller.abandon();
+    const { delivery } = held[0]!;
+    delivery.ack();
+    delivery.giveBack(0);
+    expect(delivery.lost).toBe(true);
+    expect(connection.take()).toEqual([]);
   });
 
   test("ignores a sign of life, and a status of a request that has ended", () => {

@@ -20,6 +20,8 @@ export interface ServerConfig {
   payloadBytesMax: number | undefined;
   /** Maximum bytes that may wait for a client. The server cuts the connection of a client that is slower. */
   pendingBytesMax: number | undefined;
+  /** Maximum bytes of streams in files, and of those in memory. Default: 4 GB and 1 GB. */
+  storageBytesMax: number | undefined;
   cluster: { port: number; routes: readonly number[] } | undefined;
 }
 
@@ -39,7 +41,14 @@ export function configText(config: ServerConfig): string {
   if (payloadBytesMax !== undefined) lines.push(`max_payload: ${payloadBytesMax}`);
   if (pendingBytesMax !== undefined) lines.push(`max_pending: ${pendingBytesMax}`);
   if (config.jetstream) {
-    lines.push("jetstream {", `  store_dir: ${quoted(`${folder}/store`)}`, "  max_mem: 1G", "  max_file: 4G", "}");
+    const [memory, file] = [config.storageBytesMax ?? "1G", config.storageBytesMax ?? "4G"];
+    lines.push(
+      "jetstream {",
+      `  store_dir: ${quoted(`${folder}/store`)}`,
+      `  max_mem: ${memory}`,
+      `  max_file: ${file}`,
+      "}",
+    );
   }
   if (cluster) {
     const routes = cluster.routes.map((each) => `nats://127.0.0.1:${each}`);

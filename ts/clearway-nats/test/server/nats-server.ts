@@ -18,6 +18,8 @@ export interface ServerOptions {
   payloadBytesMax?: number;
   /** Maximum bytes that may wait for a client before the server cuts its connection. Default: the server's own, 64 MiB. */
   pendingBytesMax?: number;
+  /** Maximum bytes of streams in files, and of those in memory. Default: more than tests need. */
+  storageBytesMax?: number;
   name?: string;
   cluster?: { port: number; routes: readonly number[] };
 }
@@ -38,6 +40,12 @@ export interface TestServer {
   stop(): Promise<void>;
   /** Starts the server again on the same port and with the same streams, if it has ended. */
   start(): Promise<void>;
+  /** Stops the process of the server for a time, as a frozen machine does. It keeps its connections. */
+  freeze(): void;
+  /** Lets a frozen server go on. */
+  thaw(): void;
+  /** Removes the streams of a server that does not run. It then starts with the other options. */
+  wipe(options?: Pick<ServerOptions, "jetstream">): void;
   /** Ends the server and removes its folder. */
   close(): Promise<void>;
 }
@@ -90,6 +98,7 @@ class Server implements TestServer {
       access: options.access,
       payloadBytesMax: options.payloadBytesMax,
       pendingBytesMax: options.pendingBytesMax,
+      storageBytesMax: options.storageBytesMax,
       cluster: options.cluster,
     };
   }
@@ -157,6 +166,19 @@ class Server implements TestServer {
   async stop(): Promise<void> {
     this.#child?.kill("SIGTERM");
     await this.#ended;
+  }
+
+  freeze(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  wipe({ jetstream = true }: Pick<ServerOptions, "jetstream"> = {}): void {
+    rmSync(join(this.folder, "store"), { recursive: true, force: true });
+    this.#config.jetstream = jetstream;
   }
 
   async close(): Promise<void> {

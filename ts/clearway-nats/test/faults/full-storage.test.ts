@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { jetstream, jetstreamManager, StorageType } from "@nats-io/jetstream";
+import { describe, expect, test } from "vitest";
+import { caller, connection, serve } from "../durable/harness.js";
+import { logFile } from "../fixtures/log-file.js";
+import { noServer, startServer } from "../server/nats-server.js";
+
+const full = { name: "ClearwayError", code: "queue-full" };
+
+describe.skipIf(noServer)("when callers fill the storage of the servers", () => {
+  test.each([
+    ["file", 20_000, {}],
+    ["memory", 20_000, {}],
+    ["file", 1, {}],
+    ["file", 50_000, { objectBytesMin: 1_000 }],
+  ] as const)(
+    "the queue leaves room for claims and outcomes, and drains (%s, %i bytes)",
+    async (storage, size, more) => {
+      const log = logFile();
+      const server = await startServer({ storageBytesMax: 2_000_000 });
+      const nats = await connection(server.url);
+      const work = await caller(nats, { call: { storage, ...more } });
+      const ids: string[] = [];
+      const line = (): string => `${ids.length} ${"x".repeat(size)}`;
+      for (;;) {
+        try {
+          ids.push(await work.submit("effect", [log.path, line()]));
+        } catch (reason) {
+          expect(reason).toMatchObject(full);
+          break;
+        }
+      }
+      const worker = await serve(nats, { idempotent: [], serve: more });
+      const outcomes = await Promise.all(ids.map((id) => work.result<string>(id)));
+      expect(outcomes.map((each) => Number.parseInt(each, 10))).toEqual(ids.map((_, n) => n));
+      expect(log.lines()).toHaveLength(ids.length);
+      expect(worker.stats()).toMatchObject({ answered: ids.length, interrupted: 0 });
+    },
+  );
+});
+
+describe.skipIf(noServer)("when others fill the storage of the servers", () => {
+  test("a call without a claim is given back, an outcome waits, and neither runs twice", async () => {
+    const log = logFile();
+    const server = await startServer({ storageBytesMax: 2_000_000 });
+    const nats = await connection(server.url);
+    const worker = await serve(nats, { idempotent: [], pool: { size: 1 } });
+    const work = await caller(nats, { call: { resendMs: 200 } });
+    const outcomes = [work.call.held(log.path, "outcome", log.beside("gate"))];
+    await log.until((lines) => lines.includes("begun outcome"));
+    // Waits at the servers.
+    outcomes.push(work.call.effect(log.path, "claim"));
+    await expect.poll(() => work.stats().unconfirmed).toBe(0);
+
+    const manager = await jetstreamManager(nats);
+    await manager.streams.add({ name: "others", subjects: ["others"], storage: StorageType.File });
+    const filled = async (bytes: number): Promise<void> => {
+      const others = jetstream(nats);
+      while (await others.publish("others", new Uint8Array(bytes)).catch(() => undefined));
+    };
+    await filled(100_000);
+    await filled(1);
+    await expect(work.call.add(1, 2)).rejects.toMatchObject(full);
+    await expect(work.submit("add", [1, 2])).rejects.toMatchObject(full);
+    // The first process waits with its outcome. The other one gets the second call.
+    const other = await serve(await connection(server.url), { idempotent: [] });
+    log.create("gate");
+    await expect.poll(() => worker.errors).toMatchObject([full]);
+    await expect.poll(() => other.stats().givenBack).toBeGreaterThanOrEqual(1);
+    expect(work.stats().failed).toBe(1);
+    expect(other.errors[0]).toMatchObject(full);
+    await manager.streams.delete("others");
+    await expect(Promise.all(outcomes)).resolves.toEqual(["outcome", "claim"]);
+    expect(log.lines()).toEqual(["begun outcome", "ended outcome", "claim"]);
+    expect(other.stats()).toMatchObject({ interrupted: 0 });
+  });
+});
