@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Serves the demo on loopback: `node examples/demo/serve.mjs [--port 4173] [--isolated]`. Ctrl-C stops it.
 import { parseArgs } from "node:util";
-import { createDemoServer } from "./server/app.mjs";
+import { serveDemo } from "./server/app.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -19,24 +19,13 @@ if (values.help) {
   process.exit();
 }
 
-const server = await createDemoServer({ isolated: values.isolated });
-
-server.once("error", (error) => {
-  const taken = "code" in error && error.code === "EADDRINUSE";
-  console.error(taken ? `Port ${values.port} is taken. Try: node examples/demo/serve.mjs --port 0` : error);
-  process.exit(1);
-});
-
-server.listen(Number(values.port), "127.0.0.1", () => {
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : values.port;
-  console.log(`Clearway's demo: http://127.0.0.1:${port}/`);
-  console.log(`With cross-origin isolation: http://127.0.0.1:${port}/?isolated   (Ctrl-C stops)`);
-});
-
-for (const signal of ["SIGINT", "SIGTERM"]) {
-  process.once(signal, () => {
-    server.close();
-    server.closeAllConnections();
-  });
+try {
+  const served = await serveDemo({ port: Number(values.port), isolated: values.isolated });
+  console.log(`Clearway's demo: ${served.url}`);
+  console.log(`With cross-origin isolation: ${served.url}?isolated   (Ctrl-C stops)`);
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void served.close());
+} catch (reason) {
+  const taken = reason instanceof Error && "code" in reason && reason.code === "EADDRINUSE";
+  console.error(taken ? `Port ${values.port} is taken. Try: node examples/demo/serve.mjs --port 0` : reason);
+  process.exitCode = 1;
 }

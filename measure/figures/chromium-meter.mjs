@@ -1,36 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests in a Chromium page whether the meter finds stalls of known length with an error of at most 1 ms or 5 %. Also tests its count of
 // dropped frames.
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
+import { sendFile, serveLocally } from "../../scripts/local-server.mjs";
 import { figuresOf } from "../known-stalls.mjs";
 
 const library = fileURLToPath(new URL("../../ts/clearway/dist/browser/", import.meta.url));
-const stalls = fileURLToPath(new URL("../known-stalls.mjs", import.meta.url));
+const measure = fileURLToPath(new URL("../", import.meta.url));
 const page = `<!doctype html><title>stalls</title><script type=module>
   import * as meter from "/library/meter.js"; import * as known from "/known-stalls.mjs"; Object.assign(globalThis, { meter, known });
 </script>`;
 const freezeMs = 300;
 const freezes = 6;
 
-/** Serves the page, the built library and known-stalls.mjs on loopback. Answers every other path with 404. */
-async function serve() {
-  const server = createServer(async (request, response) => {
-    const path = new URL(request.url, "http://localhost").pathname;
+/** Serves the page, the built library and the files next to known-stalls.mjs on loopback. */
+const serve = () =>
+  serveLocally(({ path }, response) => {
     if (path === "/") return response.setHeader("content-type", "text/html").end(page);
-    const name = /^\/library\/([\w-]+\.js)$/.exec(path)?.[1];
-    const file = path === "/known-stalls.mjs" ? stalls : name && library + name;
-    const text = file && (await readFile(file).catch(() => undefined));
-    if (text === undefined) return response.writeHead(404).end();
-    return response.setHeader("content-type", "text/javascript").end(text);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-}
+    if (path.startsWith("/library/")) return sendFile(library, path.slice("/library".length), response);
+    return sendFile(measure, path, response);
+  });
 
 /** Yields one figure per stall length, and the share of due frames that the meter counted as dropped. Takes about 20 s. */
 export async function* chromiumMeter() {
@@ -38,7 +29,7 @@ export async function* chromiumMeter() {
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
   try {
     const opened = await browser.newPage();
-    await opened.goto(`http://127.0.0.1:${server.address().port}/`);
+    await opened.goto(server.url);
     await opened.waitForFunction(() => "known" in globalThis);
     const found = await opened.evaluate(() => known.errorsByLength(meter, () => Number.POSITIVE_INFINITY));
     yield* figuresOf(`Chromium ${browser.version()}`, found);
@@ -68,6 +59,6 @@ export async function* chromiumMeter() {
     };
   } finally {
     await browser.close();
-    server.close();
+    await server.close();
   }
 }

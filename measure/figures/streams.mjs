@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures how long streams keep a main thread from running a timer, for many shapes of values, by ring and by port, in Node and Chromium.
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
+import { refuse, serveLocally } from "../../scripts/local-server.mjs";
 
 const run = promisify(execFile);
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -41,7 +40,7 @@ export async function* streams() {
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
   try {
     const opened = await browser.newPage();
-    await opened.goto(`http://127.0.0.1:${server.address().port}/`);
+    await opened.goto(server.url);
     await opened.waitForFunction(() => "measure" in globalThis);
     for (const [name, carrier] of Object.entries(carriers)) {
       yield* figuresOf(
@@ -52,7 +51,7 @@ export async function* streams() {
     }
   } finally {
     await browser.close();
-    server.close();
+    await server.close();
   }
 }
 
@@ -64,24 +63,21 @@ function* figuresOf(host, carrier, waits) {
 }
 
 /** Serves the page, the built library, the shapes and the tasks on loopback. The page is isolated, so that it has shared memory. */
-async function serve() {
+function serve() {
   const library = pathOf("../../ts/clearway/dist/browser/");
   const files = {
     "/stream-shapes.mjs": pathOf("../stream-shapes.mjs"),
     "/streams.tasks.mjs": pathOf("../child/streams.tasks.mjs"),
   };
-  const server = createServer(async (request, response) => {
-    const path = new URL(request.url, "http://localhost").pathname;
+  return serveLocally(async ({ path }, response) => {
     response.setHeader("cross-origin-opener-policy", "same-origin");
     response.setHeader("cross-origin-embedder-policy", "require-corp");
     if (path === "/") return response.setHeader("content-type", "text/html").end(page);
     const name = /^\/library\/([\w-]+\.js)$/.exec(path)?.[1];
-    const file = files[path] ?? (name && library + name);
+    const file = (Object.hasOwn(files, path) && files[path]) || (name && library + name);
     const text = file && (await readFile(file, "utf8").catch(() => undefined));
-    if (text === undefined) return response.writeHead(404).end();
+    if (text === undefined) return refuse(response, 404);
     response.setHeader("content-type", "text/javascript");
     return response.end(text.replace('"clearway/worker"', '"/library/worker.js"'));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
+  });
 }

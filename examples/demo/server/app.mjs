@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { refuse, sendPieces, serveLocally, typeOf } from "../../../scripts/local-server.mjs";
 import { bundlePage } from "./bundle.mjs";
 import { hazyPhoto } from "./photo.mjs";
 import { receiveChunk } from "./receive.mjs";
-
-const types = {
-  html: "text/html",
-  css: "text/css",
-  js: "text/javascript",
-  svg: "image/svg+xml",
-  map: "application/json",
-};
 
 const styles = ["theme", "page", "controls", "stage", "jobs", "table"].map((name) => `styles/${name}.css`);
 
@@ -34,14 +26,18 @@ const subresource = {
   "cache-control": "no-store",
 };
 
+/** The size of the file that the server makes, so that the user need not choose a file to upload. */
+const fileBytes = 192 * 1024 * 1024;
+const pieceBytes = 1024 * 1024;
+
 /**
- * Creates the demo's server, which does not listen yet. Make it listen on 127.0.0.1 only, because it accepts uploads from every client
- * that can reach it.
+ * Serves the demo on 127.0.0.1.
  *
- * @param {{ isolated?: boolean }} [options] `isolated`: always serve the page with cross-origin isolation, not only on request
- * @returns {Promise<import("node:http").Server>}
+ * @param {{ port?: number, isolated?: boolean }} [options] `port`: 0 takes any free one; `isolated`: always serve the page with cross-origin
+ *   isolation, not only on request
+ * @returns {Promise<import("../../../scripts/local-server.d.mts").LocalServer>}
  */
-export async function createDemoServer({ isolated = false } = {}) {
+export async function serveDemo({ port = 0, isolated = false } = {}) {
   const files = await bundlePage();
   await hazyPhoto();
   for (const name of ["index.html", "icon.svg", ...styles]) {
@@ -53,25 +49,23 @@ export async function createDemoServer({ isolated = false } = {}) {
 
   /** The remote control. It starts on first use. @type {Promise<{ url: string, close(): Promise<void> }> | undefined} */
   let remote;
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    try {
-      if (url.pathname === "/remote-control") {
+  const server = await serveLocally(
+    async ({ method, path, query, request }, response) => {
+      if (method === "POST") return path === "/upload" ? receiveChunk(request, response) : refuse(response, 405);
+      if (path === "/remote-control") {
         remote ??= import("../../remote-control/server/app.mjs").then(({ serveRemoteControl }) => serveRemoteControl());
         return response.writeHead(302, { location: (await remote).url, "cache-control": "no-store" }).end();
       }
-      if (url.pathname === "/photo") return await sendPhoto(response);
-      if (url.pathname === "/file") return sendFile(response);
-      if (url.pathname === "/upload") return await receiveChunk(request, response);
+      if (path === "/photo") return sendPhoto(response);
+      if (path === "/file") return sendFile(response);
 
-      const name = url.pathname === "/" ? "index.html" : url.pathname.slice(1);
+      const name = path === "/" ? "index.html" : path.slice(1);
       const body = files.get(name);
-      if (!body) return response.writeHead(404, subresource).end("not here\n");
+      if (!body) return refuse(response, 404);
 
-      const type = types[/** @type {keyof typeof types} */ (name.split(".").at(-1))] ?? "text/plain";
-      const isolate = name === "index.html" && (isolated || url.searchParams.has("isolated"));
+      const isolate = name === "index.html" && (isolated || new URLSearchParams(query).has("isolated"));
       response.writeHead(200, {
-        "content-type": `${type}; charset=utf-8`,
+        "content-type": typeOf(name),
         ...(name === "index.html" ? { "cache-control": "no-store" } : subresource),
         ...(isolate && {
           "cross-origin-opener-policy": "same-origin",
@@ -79,13 +73,19 @@ export async function createDemoServer({ isolated = false } = {}) {
         }),
       });
       response.end(body);
-    } catch (error) {
-      if (response.headersSent) response.destroy();
-      else response.writeHead(500, subresource).end(String(error));
-    }
-  });
-  server.once("close", () => void remote?.then((served) => served.close()));
-  return server;
+    },
+    { port, methods: ["GET", "HEAD", "POST"], onError: console.error },
+  );
+  return {
+    ...server,
+    close: async () => {
+      await server.close();
+      await remote?.then(
+        (served) => served.close(),
+        () => {},
+      );
+    },
+  };
 }
 
 /** @param {import("node:http").ServerResponse} response */
@@ -101,13 +101,18 @@ async function sendPhoto(response) {
   response.end(pixels);
 }
 
-/** Sends a file of 192 MB, so that the user need not choose a file to upload. @param {import("node:http").ServerResponse} response */
+/**
+ * Sends random bytes, which are made when the client takes them: a client that reads nothing costs one piece of memory.
+ *
+ * @param {import("node:http").ServerResponse} response
+ */
 function sendFile(response) {
-  const bytes = randomBytes(192 * 1024 * 1024);
-  response.writeHead(200, {
+  function* pieces() {
+    for (let sent = 0; sent < fileBytes; sent += pieceBytes) yield randomFillSync(new Uint8Array(pieceBytes));
+  }
+  return sendPieces(pieces(), response, {
     ...subresource,
     "content-type": "application/octet-stream",
-    "content-length": bytes.length,
+    "content-length": fileBytes,
   });
-  response.end(bytes);
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Serves the page's files. Also serves the channel, through a link that simulates a network.
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { connect } from "clearway/channel";
 import { streamTransport } from "clearway/channel/stdio";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 import { build } from "esbuild";
+import { refuse, serveLocally, typeOf } from "../../../scripts/local-server.mjs";
 import { drawnScreen } from "./drawn-screen.mjs";
 import { createLink } from "./link.mjs";
 import { serveRemote } from "./session.mjs";
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const types = { html: "text/html", css: "text/css", js: "text/javascript", svg: "image/svg+xml" };
 
 async function pageFiles() {
   const { outputFiles } = await build({
@@ -90,20 +89,16 @@ export async function serveRemoteControl({ port = 0, socketPort, windowBytes = 2
   const files = await pageFiles();
   const shown = screen ?? (await anyScreen());
   let page = "";
-  const http = createServer((request, response) => {
-    const name = new URL(request.url ?? "/", "http://127.0.0.1").pathname.slice(1) || "index.html";
-    const body = name === "index.html" ? page : files.get(name);
-    if (body === undefined) return response.writeHead(404).end("not here\n");
-    const type = types[/** @type {keyof typeof types} */ (name.split(".").at(-1))];
-    return response.writeHead(200, { "content-type": `${type}; charset=utf-8`, "cache-control": "no-store" }).end(body);
-  });
-  await new Promise((resolve, reject) => {
-    http.once("error", reject);
-    http.listen(port, "127.0.0.1", () => resolve(undefined));
-  });
-  const address = http.address();
-  const pagePort = typeof address === "object" && address ? address.port : port;
-  const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${pagePort}`];
+  const http = await serveLocally(
+    ({ path }, response) => {
+      const name = path.slice(1) || "index.html";
+      const body = name === "index.html" ? page : files.get(name);
+      if (body === undefined) return refuse(response, 404);
+      return response.writeHead(200, { "content-type": typeOf(name), "cache-control": "no-store" }).end(body);
+    },
+    { port },
+  );
+  const origins = [`http://127.0.0.1:${http.port}`, `http://localhost:${http.port}`];
 
   /** @type {ReturnType<typeof createLink>} */
   let link;
@@ -125,15 +120,14 @@ export async function serveRemoteControl({ port = 0, socketPort, windowBytes = 2
     "";
   const socket = socketPort === undefined ? undefined : await serveSocket(socketPort, shown);
   return {
-    url: `http://127.0.0.1:${pagePort}/`,
+    url: http.url,
     kind: shown.kind,
     socketPort: socket?.port,
     channel,
     close: async () => {
       link.close();
       socket?.close();
-      http.close();
-      http.closeAllConnections();
+      await http.close();
       await channels.close();
       await shown.close();
     },

@@ -6,6 +6,9 @@ import { fair, Schedule } from "./schedule.mjs";
 /** Maximum number of bytes in flight per direction: 4 MiB, Linux's usual maximum for TCP's window. With more, the sender waits. */
 const windowBytes = 4 << 20;
 
+/** Each connection may have `windowBytes` in flight in both directions. More connections are closed at once. */
+const connectionsMax = 64;
+
 /**
  * @param {number} port the target's port on 127.0.0.1
  * @param {() => number} [random]
@@ -74,12 +77,16 @@ export function createLink(port, random = Math.random) {
     carry(far, near);
   });
 
+  server.maxConnections = connectionsMax;
+
   return {
     /** Listens on a port of 127.0.0.1, or on a free one. @returns {Promise<number>} the port */
     listen: (near = 0) =>
       new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(near, "127.0.0.1", () => {
+          // The system may refuse a new connection. The others go on.
+          server.off("error", reject).on("error", () => {});
           const address = server.address();
           resolve(typeof address === "object" && address ? address.port : 0);
         });

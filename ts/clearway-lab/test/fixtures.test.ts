@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the local servers of the scenarios, and the clients of the measured workers.
 import { once } from "node:events";
-import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LocalServer, refuse, serveLocally } from "../../../scripts/local-server.mjs";
 import { EchoConnection } from "../src/isolate/echo-client.js";
 import { FeedClient } from "../src/isolate/feed-client.js";
 import { fetchStudents, studentsUrl } from "../src/isolate/fetch-json.js";
@@ -17,14 +17,15 @@ const listen = async (server: net.Server) => {
 };
 
 describe("the HTTP fixture", () => {
-  const server = http.createServer((request, response) => {
-    if (!answerFixture(request, response, new Uint8Array(3))) response.writeHead(404).end();
-  });
+  let server: LocalServer;
   let url = "";
   beforeAll(async () => {
-    url = `http://127.0.0.1:${await listen(server)}`;
+    server = await serveLocally((asked, response) => {
+      if (!answerFixture(asked, response, new Uint8Array(3))) refuse(response, 404);
+    });
+    url = `http://127.0.0.1:${server.port}`;
   });
-  afterAll(() => new Promise((done) => server.close(done)));
+  afterAll(() => server.close());
 
   test("serves as many students as asked, also when it is asked again", async () => {
     for (const rows of [1, 3, 3, 2, 4, 5, 6, 1]) {
@@ -38,6 +39,21 @@ describe("the HTTP fixture", () => {
     expect((await fetch(`${url}/students?rows=${rows}`)).status).toBe(404);
     await expect(fetchStudents(`${url}/students?rows=${rows}`)).rejects.toThrow("the fixture server answered 404");
   });
+});
+
+test("the HTTP fixture makes no more bodies while clients read none of the kept ones", async () => {
+  const server = await serveLocally((asked, response) => answerFixture(asked, response, new Uint8Array(0)));
+  const rows = [500_001, 500_002, 500_003, 500_004];
+  const unread = [];
+  for (const each of rows) {
+    const socket = net.connect(server.port, "127.0.0.1");
+    socket.write(`GET /students?rows=${each} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`);
+    await once(socket, "readable");
+    unread.push(socket);
+  }
+  expect((await fetch(`${server.url}students?rows=7`)).status).toBe(503);
+  for (const socket of unread) socket.destroy();
+  await server.close();
 });
 
 describe("the HTTP/2 feed", () => {
@@ -77,19 +93,25 @@ describe("the HTTP/2 feed", () => {
     expect(await client.send((async function* () {})())).toBe(0);
   });
 
-  test.each(["/feed?bytes=0&chunk=1", "/feed?bytes=1&chunk=99999999", "/feed?bytes=x&chunk=1", "/feed", "/other"])(
-    "refuses %s without a body",
-    async (path) => {
-      const { default: http2 } = await import("node:http2");
-      const session = http2.connect(url);
-      const stream = session.request({ ":path": path });
-      const [headers] = (await once(stream, "response")) as [{ ":status": number }];
-      expect(headers[":status"]).toBe(path === "/other" ? 404 : 400);
-      stream.resume();
-      await once(stream, "close");
-      session.close();
-    },
-  );
+  test.each([
+    [400, { ":path": "/feed?bytes=0&chunk=1" }],
+    [400, { ":path": "/feed?bytes=1&chunk=99999999" }],
+    [400, { ":path": "/feed?bytes=x&chunk=1" }],
+    [400, { ":path": "/feed" }],
+    [404, { ":path": "/other" }],
+    [404, { ":path": "//" }],
+    [405, { ":path": "/feed?bytes=1&chunk=1", ":method": "HEAD" }],
+    [403, { ":path": "/feed?bytes=1&chunk=1", ":authority": "evil.test" }],
+  ])("refuses with status %i %o without a body", async (status, request) => {
+    const { default: http2 } = await import("node:http2");
+    const session = http2.connect(url);
+    const stream = session.request(request);
+    const [headers] = (await once(stream, "response")) as [{ ":status": number }];
+    expect(headers[":status"]).toBe(status);
+    stream.resume();
+    await once(stream, "close");
+    session.close();
+  });
 });
 
 describe("a connection to the echo server", () => {

@@ -4,7 +4,6 @@
 // a new process or page. Prints the median of the differences, with their range.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +11,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../../../scripts/chromium.mjs";
+import { serveLocally } from "../../../scripts/local-server.mjs";
 
 const run = promisify(execFile);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -85,14 +85,13 @@ line("Node, busy: time added to each turn of the loop", await differences((w) =>
 const browserMeter = await bundle("browser");
 
 const code = await readFile(browserMeter);
-const server = createServer((request, response) => {
-  if (request.url === "/m.js") response.setHeader("content-type", "text/javascript").end(code);
+const server = await serveLocally(({ path }, response) => {
+  if (path === "/m.js") response.setHeader("content-type", "text/javascript").end(code);
   else
     response
       .setHeader("content-type", "text/html")
       .end(`<!doctype html><script type=module>import * as meter from "/m.js"; globalThis.meter = meter;</script>`);
-}).listen(0, "127.0.0.1");
-await new Promise((resolve) => server.once("listening", resolve));
+});
 const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
 console.log(`Chromium ${browser.version()}`);
 
@@ -102,7 +101,7 @@ console.log(`Chromium ${browser.version()}`);
  */
 async function inPage(options) {
   const page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.goto(server.url);
   await page.waitForFunction(() => "meter" in globalThis);
   if (options) await page.evaluate(async (given) => void (await meter.watch(given).ready), options);
   await page.waitForTimeout(500);
@@ -148,5 +147,5 @@ for (const given of [{}, { beatMs: 4 }, { frames: false }]) {
   }
 }
 await browser.close();
-server.close();
+await server.close();
 await rm(folder, { recursive: true, force: true });

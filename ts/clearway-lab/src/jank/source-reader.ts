@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { isInside } from "./folder-server.js";
+import { isInside } from "../../../../scripts/local-server.mjs";
 import { MAP_BYTES_MAX, type ReadResult, SCRIPT_BYTES_MAX, type SourceReader } from "./source-map.js";
 import { RUNS_TYPESCRIPT, TYPESCRIPT, withoutTypes } from "./typescript.js";
 

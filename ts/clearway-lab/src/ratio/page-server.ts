@@ -3,10 +3,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import http from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { readBody } from "../../../../scripts/local-server.mjs";
 import type { Amounts } from "./device/measure-device.js";
 import type { PageAnswer, PageResult } from "./device/page-result.js";
 import { pageHtml, STYLE } from "./page-html.js";
-import { readBody } from "./request-body.js";
 
 /** Limits against peers that waste the lab's time and memory. Times are in milliseconds. */
 export interface PageLimits {
@@ -132,7 +132,7 @@ export async function servePage(options: PageOptions): Promise<ServedPage> {
     if (body === "incomplete") return;
     let answer: string;
     try {
-      const given = options.parse(body.text);
+      const given = options.parse(body.toString("utf8"));
       if (taken !== undefined || !nonces.delete(given.nonce)) return refuse(response, 409);
       answer = JSON.stringify(options.accept(given));
       taken = given;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A plain HTTP server in each worker process, and a client that keeps its connections open and takes the servers in turn. Node only.
-import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
+import { readBody, refuse, serveLocally } from "../../../../scripts/local-server.mjs";
 import type { RemoteKind } from "./kind.js";
+
+/** The caller's agent opens a connection for each call in flight. */
+const CONNECTIONS_MAX = 4096;
+/** Larger than every measured body. */
+const BODY_BYTES_MAX = 64 << 20;
 
 export const httpKind: RemoteKind = {
   durable: false,
@@ -18,16 +22,15 @@ export const httpKind: RemoteKind = {
     };
   },
   async serve() {
-    const server = http.createServer((request, response) => {
-      collect(request).then(
-        (bytes) => response.end(bytes),
-        () => response.destroy(),
-      );
-    });
-    server.keepAliveTimeout = 60_000;
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const { url } = await serveLocally(
+      async ({ request }, response) => {
+        const bytes = await readBody(request, BODY_BYTES_MAX);
+        if (bytes === "too large") refuse(response, 413);
+        else if (bytes !== "incomplete") response.end(bytes);
+      },
+      { methods: ["POST"], keepAliveMs: 60_000, connectionsMax: CONNECTIONS_MAX },
+    );
+    return { address: url };
   },
 };
 

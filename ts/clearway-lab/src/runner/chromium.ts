@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Chromium runner. It uses one browser for the run. Every measurement gets a new context with its own renderer process.
 import { type Browser, chromium, type Page } from "playwright-core";
+import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
 import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "./chromium-find.js";
 import { toMeasurement } from "./convert.js";
 import type { LabPage } from "./page.js";
-import { type PageServer, servePage } from "./page-server.js";
+import { servePage } from "./page-server.js";
 import { runProbe } from "./probe-page.js";
 import { PROFILE_VARIABLE } from "./profile.js";
 
@@ -15,7 +16,7 @@ process.on("SIGINT", () => {});
 
 interface Running {
   browser: Browser;
-  server: PageServer;
+  server: LocalServer;
 }
 
 /** Chromium's flags. Probes of the profile `promises` hold up to a hundred million records, so that profile has a larger heap limit. */

@@ -6,18 +6,27 @@ import http2 from "node:http2";
 const FEED_BYTES_MAX = 1 << 30;
 const CHUNK_BYTES_MAX = 16 << 20;
 
-/** Returns the server. The caller listens, and closes it. */
+/** The sent bytes. All streams share them, because a client may open any number of streams and read none. */
+const full = new Uint8Array(CHUNK_BYTES_MAX).fill(7);
+
+/** Returns the server. The caller listens on 127.0.0.1, and closes it. */
 export function startFeed(): http2.Http2Server {
   const server = http2.createServer();
   server.on("stream", (stream, headers) => {
     // A client that ends its process resets its streams.
     stream.on("error", () => stream.destroy());
-    const url = new URL(String(headers[":path"]), "http://feed");
-    const [bytes, chunk] = ["bytes", "chunk"].map((name) => Number(url.searchParams.get(name)));
-    if (url.pathname !== "/feed") stream.respond({ ":status": 404 }, { endStream: true });
+    const refuse = (status: number) => stream.respond({ ":status": status }, { endStream: true });
+    const [path, query] = String(headers[":path"]).split("?", 2);
+    const asked = new URLSearchParams(query);
+    const [bytes, chunk] = ["bytes", "chunk"].map((name) => Number(asked.get(name)));
+    // A client may reset its stream before it is answered.
+    if (stream.destroyed) return;
+    const { localPort } = stream.session?.socket ?? {};
+    if ((headers[":authority"] ?? headers.host) !== `127.0.0.1:${localPort}`) refuse(403);
+    else if (path !== "/feed") refuse(404);
     else if (headers[":method"] === "POST") answerUpload(stream);
-    else if (!isSize(bytes, FEED_BYTES_MAX) || !isSize(chunk, CHUNK_BYTES_MAX))
-      stream.respond({ ":status": 400 }, { endStream: true });
+    else if (headers[":method"] !== "GET") refuse(405);
+    else if (!isSize(bytes, FEED_BYTES_MAX) || !isSize(chunk, CHUNK_BYTES_MAX)) refuse(400);
     else send(stream, bytes, chunk);
   });
   return server;
@@ -30,10 +39,9 @@ function isSize(value: number | undefined, max: number): value is number {
 /** Sends the feed under the stream's back-pressure. */
 function send(stream: http2.ServerHttp2Stream, bytes: number, chunk: number): void {
   stream.respond({ ":status": 200, "content-length": bytes });
-  const full = new Uint8Array(chunk).fill(7);
   let sent = 0;
   const more = () => {
-    while (sent < bytes) {
+    while (sent < bytes && !stream.destroyed) {
       const part = full.subarray(0, Math.min(chunk, bytes - sent));
       sent += part.length;
       if (!stream.write(part)) {
@@ -52,6 +60,7 @@ function answerUpload(stream: http2.ServerHttp2Stream): void {
     receivedBytes += part.length;
   });
   stream.on("end", () => {
+    if (stream.destroyed) return;
     stream.respond({ ":status": 200, "content-type": "application/json" });
     stream.end(JSON.stringify({ receivedBytes }));
   });

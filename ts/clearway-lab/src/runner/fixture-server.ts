@@ -3,14 +3,14 @@
 // HTTP/2 server with a feed. It is a separate process, so that it
 // does not use the measured thread. It prints one JSON line with its addresses. It ends when its stdin ends.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { refuse, serveLocally } from "../../../../scripts/local-server.mjs";
 import { makeImage } from "../isolate/image.js";
 import { type Fixture, IDLE_CLOSE_MS } from "../protocol/measured.js";
 import { startFeed } from "./fixture-feed.js";
-import { answerFixture } from "./fixture-http.js";
+import { answerFixture, FIXTURE_METHODS } from "./fixture-http.js";
 
 /** Size of the file to upload, in bytes. It is large enough for every upload cell. */
 const FILE_BYTES = 64 << 20;
@@ -20,13 +20,19 @@ const filePath = path.join(folder, "upload.bin");
 writeFileSync(filePath, Buffer.alloc(FILE_BYTES, 7));
 
 const image = makeImage();
-const web = http.createServer((request, response) => {
-  if (!answerFixture(request, response, image)) response.writeHead(404).end();
-});
+const web = await serveLocally(
+  (asked, response) => {
+    if (!answerFixture(asked, response, image)) refuse(response, 404);
+  },
+  { methods: FIXTURE_METHODS },
+);
 const answerEcho = (socket: net.Socket) => {
   socket.setNoDelay(true);
   socket.setEncoding("utf8");
-  socket.on("data", (text) => socket.write(String(Number(text) + 1)));
+  socket.on("data", (text) => {
+    // A client that reads nothing gets no more answers.
+    if (!socket.write(String(Number(text) + 1))) socket.pause().once("drain", () => socket.resume());
+  });
   socket.on("error", () => socket.destroy());
 };
 const echo = net.createServer(answerEcho);
@@ -36,13 +42,12 @@ const closing = net.createServer((socket) => {
 });
 const feed = startFeed();
 
-await new Promise<void>((ready) => web.listen(0, "127.0.0.1", ready));
 await new Promise<void>((ready) => echo.listen(0, "127.0.0.1", ready));
 await new Promise<void>((ready) => closing.listen(0, "127.0.0.1", ready));
 await new Promise<void>((ready) => feed.listen(0, "127.0.0.1", ready));
 const port = (server: { address(): string | AddressInfo | null }) => (server.address() as AddressInfo).port;
 const fixture: Fixture = {
-  httpUrl: `http://127.0.0.1:${port(web)}`,
+  httpUrl: `http://127.0.0.1:${web.port}`,
   echoPort: port(echo),
   idlePort: port(closing),
   feedUrl: `http://127.0.0.1:${port(feed)}`,

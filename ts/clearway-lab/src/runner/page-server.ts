@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Serves the bundled page on loopback. The page is isolated (COOP and COEP), so it has SharedArrayBuffer and precise timers.
 import { readdir, readFile } from "node:fs/promises";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Answer, type LocalServer, refuse, serveLocally } from "../../../../scripts/local-server.mjs";
 import { makeImage } from "../isolate/image.js";
-import { answerFixture } from "./fixture-http.js";
+import { answerFixture, FIXTURE_METHODS } from "./fixture-http.js";
 
 const ISOLATION = {
   "cross-origin-opener-policy": "same-origin",
@@ -16,11 +15,6 @@ const ISOLATION = {
 
 const DOCUMENT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Clearway lab</title>
 <link rel="icon" href="data:,"><body><script type="module" src="./page.js"></script></body></html>`;
-
-export interface PageServer {
-  url: string;
-  close(): Promise<void>;
-}
 
 /** The path of the page of the profile `promises`. That page is bundled as Vite bundles an app, in a separate folder. */
 export const PROMISES_PAGE = "promises/";
@@ -33,27 +27,20 @@ async function readBundle(): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(names.map(read)));
 }
 
-export async function servePage(): Promise<PageServer> {
+export async function servePage(): Promise<LocalServer> {
   const image = makeImage();
   const bundle = await readBundle();
-  const server = http.createServer((request, response) => {
-    if (answerFixture(request, response, image)) return;
-    const name = (request.url ?? "/").slice(1);
+  const answer: Answer = (asked, response) => {
+    if (answerFixture(asked, response, image)) return;
+    if (asked.method === "POST") return refuse(response, 405);
+    const name = asked.path.slice(1);
     if (name === "" || name === PROMISES_PAGE) {
       response.writeHead(200, { ...ISOLATION, "content-type": "text/html" }).end(DOCUMENT);
       return;
     }
     const body = bundle.get(name);
-    if (body === undefined) response.writeHead(404, ISOLATION).end();
+    if (body === undefined) refuse(response, 404);
     else response.writeHead(200, { ...ISOLATION, "content-type": "text/javascript" }).end(body);
-  });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
   };
+  return serveLocally(answer, { methods: FIXTURE_METHODS });
 }
