@@ -2,6 +2,7 @@
 // Sends the servers of the demo and of the remote control what any page of any site can make a browser send.
 import { get } from "node:http";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import { serveRemoteControl } from "../remote-control/server/app.mjs";
 import { drawnScreen } from "../remote-control/server/drawn-screen.mjs";
@@ -61,7 +62,7 @@ describe("the demo", () => {
     const pieces = function* () {
       for (let sent = 0; sent < 1024; sent++) yield new Uint8Array(1 << 20);
     };
-    const body = ReadableStream.from(pieces());
+    const body = Readable.toWeb(Readable.from(pieces()));
     const sent = fetch(`${servers["the demo"].url}upload`, { method: "POST", body, duplex: "half" } as RequestInit);
     // The server ends the connection, which may reach the client before the answer.
     const status = await sent.then(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes the notes of a release from the changesets. `node scripts/release/changelog.mjs keep`, after a release: moves the changesets into a
 // page of docs/changes.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { isProgram } from "../problems.mjs";
 import { root } from "../sources.mjs";
+import { writeFiles } from "../write-files.mjs";
 import { current } from "./versions.mjs";
 
 // The types of its ES module have the function at another place than the module has it.
@@ -66,8 +67,10 @@ export async function keep(version, at = root) {
   if (!summary.includes(heading)) throw new Error(`CHANGELOG.md has no heading "${heading}"`);
   const text = await notes(version, at);
   mkdirSync(join(at, "docs/changes"), { recursive: true });
-  writeFileSync(join(at, page), text);
-  writeFileSync(join(at, "CHANGELOG.md"), summary.replace(heading, `## ${version}\n\n[All changes](${page}).`));
+  writeFiles({
+    [join(at, page)]: text,
+    [join(at, "CHANGELOG.md")]: summary.replace(heading, `## ${version}\n\n[All changes](${page}).`),
+  });
   for (const { id } of all) rmSync(join(at, ".changeset", `${id}.md`));
   return page;
 }

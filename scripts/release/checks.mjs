@@ -2,8 +2,9 @@
 // What must hold before a release is built, and the checksums of what was built.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
+import { writeFiles } from "../write-files.mjs";
 
 const git = (at, ...args) => spawnSync("git", args, { cwd: at, encoding: "utf8", maxBuffer: 1 << 26 });
 
@@ -47,5 +48,5 @@ export function writeChecksums(folder) {
           .update(readFileSync(join(folder, path)))
           .digest("hex")}  ${path}\n`,
     );
-  writeFileSync(join(folder, "SHA256SUMS"), lines.join(""));
+  writeFiles({ [join(folder, "SHA256SUMS")]: lines.join("") });
 }

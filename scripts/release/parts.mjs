@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds a release: everything that is published, in one folder.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { writeFiles } from "../write-files.mjs";
 import { commitOf, treeProblems, writeChecksums } from "./checks.mjs";
 import { current, disagreements } from "./versions.mjs";
 
@@ -92,14 +93,15 @@ export async function release({
   if (isDirty && !allowDirty) throw new ReleaseError(["the build changed files", ...treeProblems(root)]);
   const { commit, time } = commitOf(root);
   const facts = { version, commit, time, isDirty, parts: chosen.map(({ name }) => name), leftOut };
-  writeFileSync(join(out, "release.json"), `${JSON.stringify(facts, null, 2)}\n`);
+  writeFiles({ [join(out, "release.json")]: `${JSON.stringify(facts, null, 2)}\n` });
   for (const part of chosen) {
     const folder = join(out, part.name);
     mkdirSync(folder);
     const wrong = fileProblems(part, folder, await part.build(folder, version));
     if (wrong.length > 0) throw new ReleaseError(wrong);
   }
-  for (const [name, text] of Object.entries(await documents(version, time))) writeFileSync(join(out, name), text);
+  const made = Object.entries(await documents(version, time));
+  writeFiles(Object.fromEntries(made.map(([name, text]) => [join(out, name), text])));
   writeChecksums(out);
   return { version, leftOut };
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds and sets Clearway's version in the files of every ecosystem. All packages have the same version.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { files, root } from "../sources.mjs";
+import { writeFiles } from "../write-files.mjs";
 
 const semver = String.raw`\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?`;
 /** The name of a package, crate or artifact. */
@@ -107,13 +108,15 @@ export function setVersion(version, at = root) {
     if (place.version === asWritten(version, place.minor)) continue;
     byPath.set(place.path, [...(byPath.get(place.path) ?? []), place]);
   }
+  const changed = {};
   for (const [path, all] of byPath) {
     let text = readFileSync(join(at, path), "utf8");
     // From the end, so that the ranges before stay right. Two patterns may find the same place.
     const ranges = new Map(all.map((place) => [place.range[0], place]));
     for (const { range, minor } of [...ranges.values()].sort((a, b) => b.range[0] - a.range[0]))
       text = text.slice(0, range[0]) + asWritten(version, minor) + text.slice(range[1]);
-    writeFileSync(join(at, path), text);
+    changed[join(at, path)] = text;
   }
+  writeFiles(changed);
   return [...byPath.keys()].sort();
 }

@@ -86,7 +86,6 @@ const external = [
   "msgpackr",
   "node-api-headers",
   "osra",
-  "picocolors",
   "piscina",
   "playwright-core",
   "poolifier",

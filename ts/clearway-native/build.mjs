@@ -3,11 +3,12 @@
 // without a prebuilt one. Cargo builds the addon from native/crates/node, and downloads only the crates in Cargo.lock. Without a Rust toolchain, everything except the addon is built. Loading a plugin then fails
 // with a message that names what is missing. `--js-only` builds neither the addon nor the types.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
+import { writeFiles } from "../../scripts/write-files.mjs";
 import { copyAddonSources } from "./addon-sources.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -63,6 +64,5 @@ function buildAddon() {
   ];
   const target = process.env.CARGO_TARGET_DIR ?? here("../../native/target");
   // Copies to another name and then renames. A process that has loaded the old addon keeps using the old file.
-  copyFileSync(`${target}/release/${name}`, here("./dist/clearway.node.new"));
-  renameSync(here("./dist/clearway.node.new"), here("./dist/clearway.node"));
+  writeFiles({ [here("./dist/clearway.node")]: readFileSync(`${target}/release/${name}`) }, { mode: 0o777 });
 }

@@ -2,6 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { refuse, sendPieces, serveLocally, typeOf } from "../../../scripts/local-server.mjs";
+import { visible } from "../../../scripts/terminal-text.mjs";
 import { bundlePage } from "./bundle.mjs";
 import { hazyPhoto } from "./photo.mjs";
 import { receiveChunk } from "./receive.mjs";
@@ -74,7 +75,7 @@ export async function serveDemo({ port = 0, isolated = false } = {}) {
       });
       response.end(body);
     },
-    { port, methods: ["GET", "HEAD", "POST"], onError: console.error },
+    { port, methods: ["GET", "HEAD", "POST"], onError: (error) => console.error(visible(String(error))) },
   );
   return {
     ...server,

@@ -8,6 +8,7 @@ import { streamTransport } from "clearway/channel/stdio";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 import { build } from "esbuild";
 import { refuse, serveLocally, typeOf } from "../../../scripts/local-server.mjs";
+import { visible } from "../../../scripts/terminal-text.mjs";
 import { drawnScreen } from "./drawn-screen.mjs";
 import { createLink } from "./link.mjs";
 import { serveRemote } from "./session.mjs";
@@ -64,7 +65,7 @@ async function serveSocket(port, screen) {
     const transport = streamTransport({ readable: socket, writable: socket }, { frameBytesMax });
     connect(transport).then(
       (endpoint) => serveRemote(endpoint, screen, link),
-      (reason) => console.error(String(reason)),
+      (reason) => console.error(visible(String(reason))),
     );
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
@@ -105,7 +106,7 @@ export async function serveRemoteControl({ port = 0, socketPort, windowBytes = 2
   const channels = await serveWebSockets({ origins, frameBytesMax, windowBytes }, (transport) => {
     connect(transport).then(
       (endpoint) => serveRemote(endpoint, shown, link),
-      (reason) => console.error(String(reason)),
+      (reason) => console.error(visible(String(reason))),
     );
   });
   link = createLink(Number(new URL(channels.url).port));

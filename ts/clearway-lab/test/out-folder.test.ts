@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FailedError, UsageError } from "../src/cli/errors.js";
 import { keepRun } from "../src/cli/keep-run.js";
 import { LOCK_FILE, lockFolder } from "../src/cli/lock.js";
@@ -25,6 +25,7 @@ import { FORMAT_NAMES, FORMATS } from "../src/export/formats.js";
 import { processStart } from "../src/machine/process-start.js";
 import { resultsOf } from "../src/run/results.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
+import { fillDisk } from "./full-disk.mjs";
 import { record } from "./record.js";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway out-"));
@@ -166,11 +167,11 @@ describe("an error of the file system", () => {
 });
 
 describe("a run whose folder is full at its end", () => {
-  test.skipIf(!existsSync("/dev/full"))("is kept in another folder, and leaves the old results", async () => {
+  test("is kept in another folder, and leaves the old results", async () => {
     const own = folder({ "results.json": '{\n  "version": 1,\n  "run": {}\n}' });
-    // Writes to this device fail as writes to a full disk do.
-    symlinkSync("/dev/full", path.join(own, "results.json.part"));
     const run = record();
+    const empty = fillDisk(own, 0);
+    onTestFinished(empty);
     const problem = await keepRun(own, (where) => writeRun(where, resultsOf(run), run)).catch((error: Error) => error);
     expect(problem).toBeInstanceOf(FailedError);
     const message = (problem as Error).message;
@@ -182,14 +183,14 @@ describe("a run whose folder is full at its end", () => {
     rmSync(kept, { recursive: true });
   });
 
-  test.skipIf(!existsSync("/dev/full")).each(RUN_FILES)(
+  test.each(RUN_FILES.map((name, at) => [name, at] as const))(
     "leaves all files of the old run if one cannot be written: %s",
-    async (full) => {
+    async (_, at) => {
       const own = folder();
       await writeRun(own, resultsOf(record()), record());
       const textOf = (name: string) => readFileSync(path.join(own, name), "utf8");
       const before = RUN_FILES.map(textOf);
-      symlinkSync("/dev/full", path.join(own, `${full}.part`));
+      onTestFinished(fillDisk(own, at));
       const next = { ...record(), startedAt: "2027-01-01T00:00:00.000Z" };
       await expect(writeRun(own, resultsOf(next), next)).rejects.toThrow("ENOSPC");
       expect(RUN_FILES.map(textOf)).toEqual(before);
@@ -352,21 +353,39 @@ describe("--out of the other commands", () => {
     expect(readdirSync(cli.path(own)).sort()).toEqual(files);
   });
 
-  test.skipIf(!existsSync("/dev/full")).each([
-    ["bench", bench, "results.json.part", ["record.json", "report.html", "results.json"]],
-    ["jank", jank, "report.html.part", ["jank.json", "report.html"]],
-    ["jank", jank, "jank.json.part", ["jank.json", "report.html"]],
-  ])("keeps a run in another folder when the disk is full at its end: %s, %#", async (_, args, part, files) => {
-    const own = `full ${part}`;
+  test.each([
+    ["bench", bench, 0, ["record.json", "report.html", "results.json"]],
+    ["jank", jank, 0, ["jank.json", "report.html"]],
+    ["jank", jank, 1, ["jank.json", "report.html"]],
+  ])("keeps a run in another folder when the disk is full at its end: %s, %#", async (command, args, at, files) => {
+    const own = `full ${command} ${at}`;
     mkdirSync(cli.path(own));
-    symlinkSync("/dev/full", cli.path(own, part));
-    const { code, stderr } = await cli.run([...args, own]);
+    const { code, stderr } = await cli.run([...args, own], {
+      NODE_OPTIONS: `--import ${new URL("full-disk.mjs", import.meta.url).href}`,
+      CLEARWAY_TEST_FULL_FOLDER: cli.path(own),
+      CLEARWAY_TEST_FULL_AT: String(at),
+    });
     expect(code).toBe(1);
     expect(stderr).toMatch(/the disk is full \(ENOSPC\)/);
     const kept = /the run is kept in (\S+)\. To go on/.exec(stderr)?.[1] ?? "";
     expect(readdirSync(kept).sort()).toEqual(files);
     rmSync(kept, { recursive: true });
     expect(readdirSync(cli.path(own))).toEqual([]);
+  });
+
+  test("writes through no link: report, export", async () => {
+    const { code } = await cli.run(["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "linked"], TESTED);
+    expect(code).toBe(0);
+    writeFileSync(cli.path("foreign"), "theirs");
+    symlinkSync(cli.path("foreign"), cli.path("linked/report.html.part"));
+    expect((await cli.run(["report", "linked"])).code).toBe(0);
+    rmSync(cli.path("linked/report.html"));
+    for (const name of ["linked/report.html", "linked/run.md"]) symlinkSync(cli.path("gone"), cli.path(name));
+    expect(await cli.run(["report", "linked"])).toMatchObject({ code: 1, stderr: expect.stringContaining("ELOOP") });
+    const exported = await cli.run(["export", "markdown", "linked", "--out", "linked/run.md"]);
+    expect(exported).toMatchObject({ code: 2, stderr: expect.stringContaining("ELOOP") });
+    expect(existsSync(cli.path("gone"))).toBe(false);
+    expect(readFileSync(cli.path("foreign"), "utf8")).toBe("theirs");
   });
 
   test("leaves a foreign file and the run's own files: export", async () => {

@@ -31,7 +31,6 @@ describe("the start of the command", () => {
       "commander",
       "hdr-histogram-js",
       "leven",
-      "picocolors",
     ]);
   });
 });

@@ -8,6 +8,7 @@ import { loadScenarios } from "../scenario/load.js";
 import { adviceLines } from "./advise-text.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { printJson } from "./json.js";
+import { print } from "./print.js";
 import { readRun } from "./run-files.js";
 import { columnsOf } from "./width.js";
 
@@ -30,7 +31,7 @@ export function advise(folder: string, json: boolean, device?: DeviceTime): numb
   const { cpu, cores } = machineFacts();
   const elsewhere = results.machine.cpu !== cpu || results.machine.cores !== cores;
   if (json) printJson({ ...advice, fromThisMachine: !elsewhere });
-  else process.stdout.write(`${adviceLines(advice, elsewhere, columnsOf()).join("\n")}\n`);
+  else print(`${adviceLines(advice, elsewhere, columnsOf()).join("\n")}\n`);
   const { budgets, crossovers, executors } = advice;
   return budgets.length + crossovers.length + executors.length === 0 ? 1 : 0;
 }

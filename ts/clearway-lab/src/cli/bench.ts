@@ -22,6 +22,7 @@ import { benchSummary } from "./bench-summary.js";
 import { parseDuration } from "./duration-option.js";
 import { keepRun } from "./keep-run.js";
 import { openOut } from "./out-folder.js";
+import { print, printError } from "./print.js";
 import { openProgress } from "./progress.js";
 import { RUN_FILES, writeRun } from "./run-files.js";
 import { parseRounds, parseSeed, UsageError } from "./select.js";
@@ -108,7 +109,7 @@ async function measure(name: string, file: string, out: string, options: BenchOp
       compiled.remove();
       process.exit(130);
     }
-    process.stderr.write("\ninterrupted: keeping the finished measurements (press Ctrl-C again to exit at once)\n");
+    printError("\ninterrupted: keeping the finished measurements (press Ctrl-C again to exit at once)\n");
     interruption.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onInterrupt);
@@ -195,12 +196,12 @@ async function measure(name: string, file: string, out: string, options: BenchOp
     };
     const results = resultsOf(record);
     await keepRun(out, (folder) => writeRun(folder, results, record));
-    if (options.json === true) process.stdout.write(JSON.stringify(results, null, 2) + "\n");
+    if (options.json === true) print(JSON.stringify(results, null, 2) + "\n");
     else {
-      process.stdout.write(benchSummary(results, record) + "\n");
+      print(benchSummary(results, record) + "\n");
       const shown = path.relative(process.cwd(), out) || ".";
       const took = duration(performance.now() - begin);
-      process.stdout.write(`${path.join(shown, "report.html")} and results.json written after ${took}.\n`);
+      print(`${path.join(shown, "report.html")} and results.json written after ${took}.\n`);
     }
     if (execution.interrupted) return 130;
     return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
@@ -260,7 +261,7 @@ async function verify(info: ScenarioInfo, reference: string, processes: UserProc
         if (signal.aborted) return { callMs, failures };
         failures.set(keyOf(way, input), (error as Error).message);
         const where = input === null ? way : `${way} with input ${input}`;
-        process.stderr.write(`${where} is left out: ${(error as Error).message}\n`);
+        printError(`${where} is left out: ${(error as Error).message}\n`);
       }
     }
   }
@@ -282,7 +283,7 @@ function announce(
 ): void {
   const many = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const upTo = rounds === undefined && questions.length > 0 ? "up to " : "";
-  process.stderr.write(
+  printError(
     `${name}: ${many(ways.length, "way")}, ${many(inputs.length, "input")}; ${upTo}${many(measurements, "measurement")} of ${time} ms, ${upTo}about ${duration(estimateMs)}\n`,
   );
 }

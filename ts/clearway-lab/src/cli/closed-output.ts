@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { printError } from "./print.js";
 
 /**
  * Keeps the command free of stacks when its output closes. A reader such as `head` ends the command. A closed terminal does not: the lab
@@ -8,7 +9,7 @@ export function tolerateClosedOutput(): void {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     if (code === "EIO") return;
     if (code === "EPIPE") process.exit();
-    process.stderr.write(`error: the output could not be written: ${message}\n`);
+    printError(`error: the output could not be written: ${message}\n`);
     process.exit(1);
   });
   process.stderr.on("error", () => {});

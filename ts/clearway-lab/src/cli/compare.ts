@@ -9,6 +9,7 @@ import { KeptRunError, readKeptRun } from "../compare/kept-run.js";
 import type { CellName } from "../compare/match.js";
 import { compareJson, gateJson } from "./compare-json.js";
 import { compareLines, gateLines } from "./compare-text.js";
+import { print } from "./print.js";
 import { UsageError } from "./select.js";
 
 /** Width of the output if it is not a terminal, and limits of the width on a terminal. */
@@ -25,7 +26,7 @@ export function addCompare(program: Command): void {
     program.command("compare").description("compare two kept runs, cell by cell: ratios, intervals, verdicts"),
   ).action((first: string, second: string, options: Common) => {
     const compared = narrowed(compareSources(first, second, options), options.cells);
-    print(options.json === true ? compareJson(compared) : compareLines(compared, width()));
+    printOutput(options.json === true ? compareJson(compared) : compareLines(compared, width()));
   });
 }
 
@@ -62,7 +63,7 @@ export function addGate(program: Command): void {
         throw new UsageError(
           "the gate has nothing to compare: no selected cell has rounds in both runs; see clearway compare",
         );
-      print(options.json === true ? gateJson(compared, gate) : gateLines(compared, gate, width()));
+      printOutput(options.json === true ? gateJson(compared, gate) : gateLines(compared, gate, width()));
       process.exitCode = gate.verdict === "failed" ? 1 : 0;
     });
 }
@@ -146,6 +147,6 @@ function width(): number {
   return Math.min(WIDTH.max, Math.max(WIDTH.min, columns || WIDTH.usual));
 }
 
-function print(output: string[] | object): void {
-  process.stdout.write(Array.isArray(output) ? `${output.join("\n")}\n` : `${JSON.stringify(output, null, 2)}\n`);
+function printOutput(output: string[] | object): void {
+  print(Array.isArray(output) ? `${output.join("\n")}\n` : `${JSON.stringify(output, null, 2)}\n`);
 }

@@ -3,6 +3,7 @@
 // which answers from commander's own program. So the answers are those of the installed version.
 import { Argument, type Command } from "commander";
 import { candidates } from "./candidates.js";
+import { print } from "./print.js";
 
 const BASH = `# Completion of clearway for bash. Add to ~/.bashrc: source <(clearway completion bash)
 _clearway_complete() {
@@ -55,13 +56,13 @@ export function addCompletion(program: Command): void {
     .description("print a script that completes the command line in bash, zsh or fish")
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
     .action((shell: keyof typeof SCRIPTS) => {
-      process.stdout.write(SCRIPTS[shell]);
+      print(SCRIPTS[shell]);
     });
   program
     .command("complete", { hidden: true })
     .argument("[words...]", "the words of the command line; the last one is completed")
     .allowUnknownOption()
     .action((words: string[]) => {
-      for (const { value, text } of candidates(program, words)) process.stdout.write(`${value}\t${text}\n`);
+      for (const { value, text } of candidates(program, words)) print(`${value}\t${text}\n`);
     });
 }

@@ -18,6 +18,7 @@ import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { askHosts } from "./hosts.js";
 import { printJson } from "./json.js";
+import { print } from "./print.js";
 import { columned, columnsOf, fitted } from "./width.js";
 
 /** How long the idle thread is observed, in milliseconds: long enough to see a stall that comes once a second. */
@@ -48,7 +49,7 @@ export interface HostExamination {
 export async function doctor({ json = false }: { json?: boolean } = {}): Promise<number> {
   const found = await examine();
   if (json) printJson(found);
-  else process.stdout.write(examinationText(found, columnsOf()) + "\n");
+  else print(examinationText(found, columnsOf()) + "\n");
   return found.ok ? 0 : 1;
 }
 

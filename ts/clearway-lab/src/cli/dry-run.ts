@@ -8,6 +8,7 @@ import { askHosts } from "./hosts.js";
 import { printJson } from "./json.js";
 import type { LabOptions } from "./lab-options.js";
 import { type Choice, choose, LIMITS, leavesOutOf, planChoice } from "./plan-run.js";
+import { print } from "./print.js";
 import { columnsOf, fitted } from "./width.js";
 
 /** A part of a plan: an experiment, or a scenario. */
@@ -30,7 +31,7 @@ export async function dryRun(what: readonly string[], options: LabOptions): Prom
     const cells = planned.filter((cell) => !isLeftOut(cell));
     const parts = planParts(choice, cells);
     if (options.json === true) printJson({ version: 1, profile: options.profile, limitMs: limitOf(options), parts });
-    else process.stdout.write(planText(parts, options, columnsOf()) + "\n");
+    else print(planText(parts, options, columnsOf()) + "\n");
   } finally {
     await runners.close();
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway export FORMAT RUN`: writes a run in the format of other tools.
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { type ExportFormat, FORMAT_NAMES, FORMATS, type FormatName } from "../export/formats.js";
 import { type Exported, type ExportSource, SamplesGoneError } from "../export/source.js";
 import { makeFolders } from "../machine/make-folders.js";
@@ -12,6 +13,7 @@ import { resultsOf } from "../run/results.js";
 import { assertResults } from "../run/schema.js";
 import { headOf } from "./file-head.js";
 import { didYouMean } from "./nearest.js";
+import { print, printError } from "./print.js";
 import { UsageError } from "./select.js";
 
 /** The files of a run, in the order in which an export looks for them. The first has samples, the others only figures. */
@@ -44,19 +46,19 @@ export function exportRun(name: FormatName, run: string, { out }: { out?: string
     exported = format.convert(source);
   } catch (error) {
     if (!(error instanceof SamplesGoneError)) throw error;
-    process.stderr.write(`nothing to export: ${error.message}\n`);
+    printError(`nothing to export: ${error.message}\n`);
     return 1;
   }
   const { files, count, leftOut } = exported;
   tellLeftOut(leftOut);
   if (count === 0) {
-    process.stderr.write(`nothing to export: no cell of ${source.file} has what ${name} holds\n`);
+    printError(`nothing to export: no cell of ${source.file} has what ${name} holds\n`);
     return 1;
   }
   if (out === "-") {
     if (files.length > 1)
       throw new UsageError(`--out - needs one file, and ${name} makes ${files.length}: name a folder`);
-    process.stdout.write(files[0]!.text);
+    print(files[0]!.text);
     return 0;
   }
   const target = out ?? path.join(path.dirname(source.file), format.target);
@@ -68,12 +70,12 @@ export function exportRun(name: FormatName, run: string, { out }: { out?: string
     if (format.several) makeFolders(target);
     // Checks all files before it writes the first.
     for (const { to, text } of outputs) refuseForeign(to, text, name);
-    for (const { to, text } of outputs) writeFileSync(to, text);
+    writeFiles(Object.fromEntries(outputs.map(({ to, text }) => [to, text])));
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`cannot write ${target}; name another place with --out: ${(error as Error).message}`);
   }
-  process.stdout.write(`${target} written: ${count} ${format.counted[count === 1 ? 0 : 1]}\n`);
+  print(`${target} written: ${count} ${format.counted[count === 1 ? 0 : 1]}\n`);
   return 0;
 }
 
@@ -95,9 +97,7 @@ function tellLeftOut(leftOut: Exported["leftOut"]): void {
     const cells = leftOut.filter((each) => each.why === why).map(({ cell }) => cell);
     const more = cells.length > namedMax ? `\n  and ${cells.length - namedMax} more` : "";
     const named = cells.slice(0, namedMax).map((cell) => `\n  ${cell}`);
-    process.stderr.write(
-      `left out ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, ${why}:${named.join("")}${more}\n`,
-    );
+    printError(`left out ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, ${why}:${named.join("")}${more}\n`);
   }
 }
 

@@ -6,6 +6,7 @@ import { inOrder } from "../scenario/scenario.js";
 import { chosenHosts, parseRunner } from "./foreign.js";
 import { askHosts } from "./hosts.js";
 import { printJson } from "./json.js";
+import { print } from "./print.js";
 import { columned, columnsOf } from "./width.js";
 
 export function addHosts(program: Command): void {
@@ -36,7 +37,7 @@ async function hosts(foreign: ForeignRunners, json: boolean): Promise<number> {
       for (const each of found) {
         const text =
           "problem" in each ? `cannot run: ${each.problem}` : `${each.runtime}, ${each.mechanisms} mechanisms`;
-        process.stdout.write(`${columned(each.host, text, 10, columnsOf()).join("\n")}\n`);
+        print(`${columned(each.host, text, 10, columnsOf()).join("\n")}\n`);
       }
     }
     return found.some((each) => "problem" in each && Object.hasOwn(foreign, each.host)) ? 1 : 0;

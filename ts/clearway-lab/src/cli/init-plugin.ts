@@ -8,6 +8,7 @@ import { makeFolders } from "../machine/make-folders.js";
 import { packageRoot } from "../machine/package-root.js";
 import { FailedError } from "./errors.js";
 import { didYouMean } from "./nearest.js";
+import { print } from "./print.js";
 import { UsageError } from "./select.js";
 
 interface Tool {
@@ -57,7 +58,7 @@ export function initPlugin({ language, dir = DEFAULT_FOLDER }: { language?: stri
     ...entriesOf(copied(language), (text) => text),
   ]);
   const shown = /\s/.test(dir) ? JSON.stringify(dir) : dir;
-  process.stdout.write(
+  print(
     `${dir} has a plugin in ${language === "c" ? "C" : "Rust"}. Build it: cd ${shown} && ${chosen.build}\n` +
       `${path.join(dir, "README.md")} says how to call it from Node, the JVM and Swift.\n`,
   );

@@ -8,6 +8,7 @@ import { packageRoot } from "../machine/package-root.js";
 import { DEFAULT_FILES } from "./bench.js";
 import { DEFAULT_FOLDER, initPlugin } from "./init-plugin.js";
 import { didYouMean } from "./nearest.js";
+import { print } from "./print.js";
 import { UsageError } from "./select.js";
 
 const EXAMPLES = ["bench", "plugin"];
@@ -64,9 +65,7 @@ function initBench(file: string): void {
   }
   const run =
     file === DEFAULT_FILES[0] ? "clearway bench" : `clearway bench ${/\s/.test(file) ? JSON.stringify(file) : file}`;
-  process.stdout.write(
-    `${file} and ${tasks} written. Change the function in ${path.basename(tasks)}, then run: npx ${run}\n`,
-  );
+  print(`${file} and ${tasks} written. Change the function in ${path.basename(tasks)}, then run: npx ${run}\n`);
 }
 
 /** Returns a template for a scenario with another name. Leaves out the licence line, because the file becomes the user's. */

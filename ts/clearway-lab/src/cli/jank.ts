@@ -2,6 +2,7 @@
 // `clearway jank URL|FILE`: stalls, dropped frames and their causes, of a page in Chromium or of a Node script.
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { BUDGET_FIGURES, type Limit, parseBudget } from "../jank/budget.js";
 import { CannotMeasure } from "../jank/cannot-measure.js";
 import { exitStatus, type MeasureOnce, measureAll } from "../jank/measure.js";
@@ -13,7 +14,7 @@ import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js"
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { keepRun } from "./keep-run.js";
 import { type OutFolder, openOut } from "./out-folder.js";
-import { writeTogether } from "./run-files.js";
+import { print, printError } from "./print.js";
 import { UsageError } from "./select.js";
 import { WIDTH_MAX } from "./terminal.js";
 
@@ -101,7 +102,7 @@ async function jank(
   const interruption = new AbortController();
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
-    process.stderr.write("\ninterrupted: keeping what was measured (press Ctrl-C again to exit at once)\n");
+    printError("\ninterrupted: keeping what was measured (press Ctrl-C again to exit at once)\n");
     interruption.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onInterrupt);
@@ -117,14 +118,14 @@ async function jank(
         signal: interruption.signal,
       },
       measureOnce,
-      (name, run, runs) => process.stderr.write(`measuring ${name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}\n`),
+      (name, run, runs) => printError(`measuring ${name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}\n`),
     );
     await write(report, options, out);
     return exitStatus(report);
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError(error.message);
     if (!(error instanceof CannotMeasure)) throw error;
-    process.stderr.write(`error: ${error.message}\n`);
+    printError(`error: ${error.message}\n`);
     return 1;
   } finally {
     for (const signal of SIGNALS) process.off(signal, onInterrupt);
@@ -194,21 +195,21 @@ function checkUsage(targets: readonly Target[], args: readonly string[], steps: 
 }
 
 async function write(report: JankReport, { json, out }: JankOptions, folder: OutFolder | undefined): Promise<void> {
-  if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  if (json) print(`${JSON.stringify(report, null, 2)}\n`);
   else {
     const { jankText } = await import("../report/jank/text.js");
-    process.stdout.write(jankText(report, Math.min(process.stdout.columns ?? WIDTH_MAX, WIDTH_MAX)));
+    print(jankText(report, Math.min(process.stdout.columns ?? WIDTH_MAX, WIDTH_MAX)));
   }
   if (out === undefined || folder === undefined) return;
   // jsdom and Plot take a second to load.
   const { jankHtml } = await import("../report/jank/page.js");
   await keepRun(folder.path, async (to) =>
-    writeTogether({
+    writeFiles({
       [path.join(to, "report.html")]: jankHtml(report),
       [path.join(to, "jank.json")]: `${JSON.stringify(report, null, 2)}\n`,
     }),
   );
-  process.stderr.write(`${path.join(out, "report.html")} and ${path.join(out, "jank.json")} written\n`);
+  printError(`${path.join(out, "report.html")} and ${path.join(out, "jank.json")} written\n`);
 }
 
 /** Turns a parser's RangeError into one that commander prints with the option's name. */

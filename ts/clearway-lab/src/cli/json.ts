@@ -3,9 +3,10 @@
 import { verdictOf } from "../report/verdict.js";
 import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
+import { print } from "./print.js";
 
 export function printJson(value: unknown): void {
-  process.stdout.write(JSON.stringify(value, null, 2) + "\n");
+  print(JSON.stringify(value, null, 2) + "\n");
 }
 
 /** Returns the summary of a run for programs. `folder` has the run's files, with all figures. */

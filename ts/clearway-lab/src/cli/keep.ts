@@ -5,6 +5,7 @@ import { KeptRunError } from "../compare/kept-run.js";
 import { KeepError, type Kept, keep } from "../records/keep.js";
 import { FailedError, UsageError } from "./errors.js";
 import { readableError } from "./out-folder.js";
+import { print } from "./print.js";
 
 /** The folder of records in a repository. */
 export const RECORDS_FOLDER = "lab/records";
@@ -23,7 +24,7 @@ export function addKeep(program: Command): void {
 /** Keeps a run and prints where. Returns the exit status. */
 export function keepRecord(run: string, records: string): number {
   const { folder, bytes, record } = kept(run, records);
-  const say = (text: string) => process.stdout.write(`${text}\n`);
+  const say = (text: string) => print(`${text}\n`);
   say(`${folder} written: ${Math.ceil(bytes / 1000)} KB`);
   if (record.budgetEnded)
     say("- The time of this run ended before all rounds were done. Its trend has wider intervals.");

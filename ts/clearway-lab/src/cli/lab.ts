@@ -29,6 +29,7 @@ import { keepRun } from "./keep-run.js";
 import type { LabOptions } from "./lab-options.js";
 import { openOut } from "./out-folder.js";
 import { type Choice, choose, LIMITS, leavesOutOf, planChoice } from "./plan-run.js";
+import { print, printError } from "./print.js";
 import { openProgress } from "./progress.js";
 import { RUN_FILES, writeRun } from "./run-files.js";
 import { summary } from "./terminal.js";
@@ -76,7 +77,7 @@ async function measure(
   );
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
-    process.stderr.write("\ninterrupted: keeping the finished measurements (press Ctrl-C again to exit at once)\n");
+    printError("\ninterrupted: keeping the finished measurements (press Ctrl-C again to exit at once)\n");
     interruption.abort();
     runners.interrupt();
   };
@@ -170,13 +171,13 @@ async function measure(
     const results = resultsOf(record);
     await keepRun(out, (folder) => writeRun(folder, results, record));
     if (options.json === true) printJson(summaryJson(results, record, out));
-    else process.stdout.write(summary(results, record) + "\n");
+    else print(summary(results, record) + "\n");
     const shown = path.relative(process.cwd(), out) || ".";
-    (options.json === true ? process.stderr : process.stdout).write(
+    (options.json === true ? printError : print)(
       `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(performance.now() - begin)}.\n`,
     );
     if (execution.interrupted) {
-      process.stderr.write(`To go on with the run: clearway lab resume ${/\s/.test(shown) ? `"${shown}"` : shown}\n`);
+      printError(`To go on with the run: clearway lab resume ${/\s/.test(shown) ? `"${shown}"` : shown}\n`);
       return 130;
     }
     unfinished.remove();
@@ -210,7 +211,7 @@ function announce(
   questions: readonly Question[] | undefined,
 ): void {
   const can = cells.filter(({ unavailable }) => unavailable === undefined).length;
-  process.stderr.write(
+  printError(
     `${can} cells on ${options.host.join(" and ")}, ${questions === undefined ? "" : "up to "}${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
   );
 }

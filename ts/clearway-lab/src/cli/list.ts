@@ -15,6 +15,7 @@ import {
 import { withForeign } from "./foreign.js";
 import { askHosts, type Hosts, missingMechanism } from "./hosts.js";
 import { printJson } from "./json.js";
+import { print } from "./print.js";
 import { selectScenarios } from "./select.js";
 import { columned, columnsOf, fitted } from "./width.js";
 
@@ -39,7 +40,7 @@ export async function list(
   try {
     const asked = await askHosts(runners, hosts, jdk);
     if (json) printJson(listed(scenarios, hosts, asked));
-    else process.stdout.write(listing(scenarios, hosts, asked, columnsOf()) + "\n");
+    else print(listing(scenarios, hosts, asked, columnsOf()) + "\n");
   } finally {
     await runners.close();
   }

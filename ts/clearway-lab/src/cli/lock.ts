@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The lock of an output folder: DIR/lab.lock names the process that writes there. A lock whose process has ended is taken over.
+import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import path from "node:path";
@@ -32,8 +33,9 @@ export function lockFolder(folder: string): Lock {
     machine: hostname(),
     since: new Date().toISOString(),
   };
-  const own = `${file}.${process.pid}`;
-  writeFileSync(own, JSON.stringify(self) + "\n");
+  // Another user of the folder cannot guess the name, and the flag refuses a file or a link that is there all the same.
+  const own = `${file}.${randomBytes(12).toString("hex")}`;
+  writeFileSync(own, JSON.stringify(self) + "\n", { flag: "wx" });
   try {
     if (created(own, file)) return held(file, self);
     const holder = readHolder(file);

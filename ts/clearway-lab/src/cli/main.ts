@@ -27,6 +27,7 @@ import { lab } from "./lab.js";
 import type { LabOptions } from "./lab-options.js";
 import { list } from "./list.js";
 import { addMeasure } from "./measure.js";
+import { print, printError, printUncaught } from "./print.js";
 import { addRatio } from "./ratio.js";
 import { report } from "./report.js";
 import { addResume } from "./resume.js";
@@ -44,6 +45,7 @@ type LabArguments = Omit<LabOptions, "profile" | "host" | "runner"> & {
 };
 
 tolerateClosedOutput();
+process.on("uncaughtException", printUncaught);
 
 const { version } = JSON.parse(readFileSync(path.join(packageRoot(), "package.json"), "utf8")) as {
   version: string;
@@ -53,6 +55,8 @@ const program = new Command("clearway")
   .description("Measures every way of crossing a thread boundary, on this machine.")
   .version(version)
   .configureOutput({
+    writeOut: print,
+    writeErr: printError,
     getOutHelpWidth: () => columnsOf() ?? 100,
     getErrHelpWidth: () => columnsOf(process.stderr) ?? 100,
   })
@@ -179,7 +183,7 @@ try {
     // Commander has already written its message; help and version are not errors.
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else if (error instanceof UsageError || error instanceof FailedError) {
-    process.stderr.write(`error: ${error.message}\n`);
+    printError(`error: ${error.message}\n`);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   } else {
     throw error;

@@ -10,6 +10,7 @@ import { UserProcesses } from "../runner/user-process.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { parseDuration } from "./duration-option.js";
 import { printJson } from "./json.js";
+import { print, printError } from "./print.js";
 import { UsageError } from "./select.js";
 import { WIDTH_MAX, wrap } from "./terminal.js";
 import { compileFile, findFile } from "./user-file.js";
@@ -85,7 +86,7 @@ async function measure(
       };
       printJson(budget === undefined ? report : { ...report, budgetMs: budget, over });
     } else
-      process.stdout.write(
+      print(
         `${textOf(call, measured, undefined, device)}${budgetText(direct, budget, convertedFrom(measured.direct, device))}\n`,
       );
     return over ? 1 : 0;
@@ -138,7 +139,7 @@ async function run(
   try {
     return (await processes.probe("function", { name, args: args as never, ratio })) as unknown as FunctionMeasured;
   } catch (error) {
-    process.stderr.write(`error: ${file}#${name}: ${(error as Error).message}\n`);
+    printError(`error: ${file}#${name}: ${(error as Error).message}\n`);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { makeFolders } from "../machine/make-folders.js";
 import { FailedError, UsageError } from "./errors.js";
 import { headOf } from "./file-head.js";
 import { LOCK_FILE, lockFolder } from "./lock.js";
+import { printError } from "./print.js";
 
 /** How the files of a run begin. A file of that name with another beginning is not the lab's. */
 const BEGINNINGS: Record<string, RegExp> = {
@@ -54,9 +55,7 @@ export function openOut(folder: string, files: readonly string[], settings: OutS
       refuseForeign(path.join(full, name), `--out ${folder}: ${name} in it`, beginnings[name], writer);
     const lock = lockFolder(full);
     if (lock.takenFrom !== undefined)
-      process.stderr.write(
-        `took over ${path.join(folder, LOCK_FILE)} of a lab that has ended: pid=${lock.takenFrom}\n`,
-      );
+      printError(`took over ${path.join(folder, LOCK_FILE)} of a lab that has ended: pid=${lock.takenFrom}\n`);
     return {
       path: full,
       close: () => {
@@ -112,6 +111,7 @@ const CAUSES: Record<string, readonly [cause: string, next: string]> = {
   ENOSPC: ["the disk is full", "remove files, or choose a folder on another disk with --out"],
   EDQUOT: ["your disk quota is used up", "remove files, or choose a folder on another disk with --out"],
   EFBIG: ["the file would be too large", "raise the limit (ulimit -f), or choose a folder on another disk with --out"],
+  ELOOP: ["it is a symbolic link", "remove the link, or choose another folder with --out"],
   EISDIR: ["it is a folder", "move the folder away"],
   ENOENT: ["its folder is gone", "create it again, or choose another folder with --out"],
   ENOTDIR: ["its parent is a file", "choose another folder with --out"],

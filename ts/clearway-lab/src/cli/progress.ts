@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Shows the progress of a run on stderr. A terminal gets a bar with the remaining time; other outputs get a line every 15 s.
 import cliProgress from "cli-progress";
+import { visible } from "../../../../scripts/terminal-text.mjs";
 import { duration } from "../report/duration.js";
 import type { Step } from "../run/execute.js";
+import { print } from "./print.js";
 
 export interface Progress {
   step(step: Step): void;
@@ -25,7 +27,7 @@ function bar(stream: NodeJS.WriteStream): Progress {
   let started = false;
   return {
     step: ({ done, planned, leftMs, name }) => {
-      const payload = { left: duration(leftMs), name: name.slice(0, 44) };
+      const payload = { left: duration(leftMs), name: visible(name.slice(0, 44)) };
       if (started) single.update(done, payload);
       else single.start(planned, done, payload);
       started = true;
@@ -40,7 +42,7 @@ function lines(stream: NodeJS.WriteStream, nowMs: () => number): Progress {
     step: ({ done, planned, leftMs, name }) => {
       if (nowMs() < next || name === "") return;
       next = nowMs() + LINE_EVERY_MS;
-      stream.write(`${done}/${planned} measured, ${duration(leftMs)} left, now ${name}\n`);
+      print(`${done}/${planned} measured, ${duration(leftMs)} left, now ${name}\n`, stream);
     },
     stop: () => {},
   };

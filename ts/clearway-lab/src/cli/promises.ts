@@ -2,6 +2,7 @@
 // `clearway lab --profile promises`: measures the figures that Clearway promises, and those of other libraries. Prints the table
 // and writes promises.json.
 import path from "node:path";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { promiseFiles } from "../native/promise-files.js";
 import { Collector } from "../promises/collector.js";
@@ -20,7 +21,7 @@ import { printJson } from "./json.js";
 import { keepRun } from "./keep-run.js";
 import { didYouMean } from "./nearest.js";
 import { openOut } from "./out-folder.js";
-import { writeWhole } from "./run-files.js";
+import { print, printError } from "./print.js";
 import { UsageError } from "./select.js";
 import { columned, columnsOf, fitted } from "./width.js";
 
@@ -67,7 +68,7 @@ async function measure(
   const native = promiseFiles();
   const onInterrupt = () => {
     if (interruption.signal.aborted) process.exit(130);
-    process.stderr.write("\ninterrupted: the finished measurements are kept (interrupt again to exit at once)\n");
+    printError("\ninterrupted: the finished measurements are kept (interrupt again to exit at once)\n");
     interruption.abort();
     runners.interrupt();
   };
@@ -96,9 +97,7 @@ async function measure(
       (host, scenario, failure) => {
         const took = duration(performance.now() - since);
         since = performance.now();
-        process.stderr.write(
-          `${scenario} on ${host}: ${failure === undefined ? took : `failed: ${failure.message}`}\n`,
-        );
+        printError(`${scenario} on ${host}: ${failure === undefined ? took : `failed: ${failure.message}`}\n`);
       },
     );
     const runtimes = Object.fromEntries(Object.entries(described).map(([host, { runtime }]) => [host, runtime]));
@@ -117,18 +116,18 @@ async function measure(
       },
       collect,
     );
-    const text = options.json === true ? process.stderr : process.stdout;
-    text.write(`${promiseTable(results)}\n\nWhat to doubt:\n`);
-    for (const { message, next } of results.warnings) text.write(`- ${message} Next: ${next}.\n`);
+    const say = options.json === true ? printError : print;
+    say(`${promiseTable(results)}\n\nWhat to doubt:\n`);
+    for (const { message, next } of results.warnings) say(`- ${message} Next: ${next}.\n`);
     if (options.json === true) printJson(results);
     // Results that do not match the schema are printed but not written.
     assertResults(results);
     const file = path.join(out, PROMISES_FILE);
     await keepRun(out, async (folder) =>
-      writeWhole(path.join(folder, PROMISES_FILE), `${JSON.stringify(results, null, 2)}\n`),
+      writeFiles({ [path.join(folder, PROMISES_FILE)]: `${JSON.stringify(results, null, 2)}\n` }),
     );
     const shown = path.relative(process.cwd(), file);
-    text.write(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);
+    say(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);
     if (interruption.signal.aborted) return 130;
     return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
   } finally {
@@ -142,7 +141,7 @@ async function measure(
 /** Prints the scenarios of the profile, with their targets. Returns the exit status. */
 export function listPromises(names: readonly string[], json = false): number {
   const scenarios = selectPromises(loadPromiseScenarios(), names);
-  const say = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
+  const say = (lines: readonly string[]) => print(`${lines.join("\n")}\n`);
   if (json) {
     printJson({ version: 1, scenarios });
     return 0;

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { AMOUNTS, measureRatio, type RatioEvent, type RatioOptions } from "../ratio/measure-ratio.js";
 import { networkAddress } from "../ratio/network.js";
 import { PageEnded } from "../ratio/page-server.js";
@@ -13,8 +14,8 @@ import { CannotMeasureDevice } from "../ratio/this-device.js";
 import { parseDuration } from "./duration-option.js";
 import { printJson } from "./json.js";
 import { keepRun } from "./keep-run.js";
+import { print, printError } from "./print.js";
 import { ratioLines } from "./ratio-text.js";
-import { writeWhole } from "./run-files.js";
 import { UsageError } from "./select.js";
 import { columnsOf, fitted } from "./width.js";
 
@@ -88,16 +89,16 @@ async function ratio({ here, network, timeout, rounds, name, out, json }: GivenO
     const file = await measureRatio(options, await teller(network !== undefined));
     await writeRatio(out, file);
     if (json === true) printJson(file);
-    else process.stdout.write(`${ratioLines(file, out, columnsOf()).join("\n")}\n`);
+    else print(`${ratioLines(file, out, columnsOf()).join("\n")}\n`);
     return 0;
   } catch (error) {
     if (interruption.signal.aborted) {
-      process.stderr.write("interrupted: nothing was written\n");
+      printError("interrupted: nothing was written\n");
       return 130;
     }
     if (error instanceof RatioError) throw new UsageError(error.message);
     if (!(error instanceof PageEnded || error instanceof CannotMeasureDevice)) throw error;
-    process.stderr.write(`error: ${error.message}\n`);
+    printError(`error: ${error.message}\n`);
     return 1;
   } finally {
     for (const signal of SIGNALS) process.off(signal, onInterrupt);
@@ -109,7 +110,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Writes the file whole, or leaves the old one and throws a FailedError that names another place of the result. */
 export async function writeRatio(out: string, file: RatioFile): Promise<void> {
   const { dir, base } = path.parse(path.resolve(out));
-  await keepRun(dir, async (folder) => writeWhole(path.join(folder, base), `${JSON.stringify(file, null, 2)}\n`));
+  await keepRun(dir, async (folder) => writeFiles({ [path.join(folder, base)]: `${JSON.stringify(file, null, 2)}\n` }));
 }
 
 /** Returns a function that prints what happens. */
@@ -117,7 +118,7 @@ async function teller(onNetwork: boolean): Promise<(event: RatioEvent) => void> 
   const { isTTY } = process.stderr;
   const codeOf = isTTY && onNetwork ? (await import("uqr")).renderUnicodeCompact : undefined;
   const columns = columnsOf(process.stderr);
-  const say = (text: string) => process.stderr.write(`${fitted(text, columns).join("\n")}\n`);
+  const say = (text: string) => printError(`${fitted(text, columns).join("\n")}\n`);
   return (event) => {
     if (event.kind === "measuring")
       say(`measuring ${event.here === "node" ? "Node" : "Chromium"} on this machine: leave it alone for some seconds`);
@@ -125,8 +126,8 @@ async function teller(onNetwork: boolean): Promise<(event: RatioEvent) => void> 
     if (onNetwork) say("Open this page on the other device, which must be in the same network:");
     else say("Open this page in another browser of this machine (for a phone: --network):");
     // The address stays on one line, so that it can be copied.
-    process.stderr.write(`\n  ${event.url}\n\n`);
-    if (codeOf !== undefined) process.stderr.write(`${codeOf(event.url, { border: 2 })}\n\n`);
+    printError(`\n  ${event.url}\n\n`);
+    if (codeOf !== undefined) printError(`${codeOf(event.url, { border: 2 })}\n\n`);
     say("Waiting for its result. Ctrl-C ends the page.");
   };
 }

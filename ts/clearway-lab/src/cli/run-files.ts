@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes the three files of a run. Checks the results against their schema first.
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { assertSameRun, KeptRunError } from "../compare/kept-run.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { readText, recordIn } from "../run/record-file.js";
@@ -24,14 +25,14 @@ export async function writeRun(folder: string, results: Results, record: RunReco
     report = await reportOf(results, record);
   } catch (error) {
     // A defect of the report must not lose a run of hours.
-    writeTogether(data);
+    writeFiles(data);
     throw error;
   }
-  writeTogether({ ...data, [path.join(folder, "report.html")]: report });
+  writeFiles({ ...data, [path.join(folder, "report.html")]: report });
 }
 
 export async function writeReport(file: string, results: Results, record: RunRecord): Promise<void> {
-  writeWhole(file, await reportOf(results, record));
+  writeFiles({ [file]: await reportOf(results, record) });
 }
 
 /** Imports the report's code here, because jsdom and Plot take a second to load and would delay measurements. */
@@ -59,26 +60,4 @@ export function readRun(folder: string): { results: Results; record: RunRecord }
     throw error instanceof KeptRunError ? new UsageError(error.message) : error;
   }
   return { results, record };
-}
-
-/** Writes to a temporary file and renames it, so that an interrupted write leaves the old file intact. */
-export function writeWhole(file: string, text: string): void {
-  writeTogether({ [file]: text });
-}
-
-/**
- * Writes the texts of files that belong together. All texts are on the disk, in temporary files, before the first is renamed. A disk that
- * fills therefore leaves all old files.
- */
-export function writeTogether(texts: Readonly<Record<string, string>>): void {
-  const files = Object.keys(texts);
-  const partOf = (file: string) => `${file}.part`;
-  try {
-    // Some file systems report a full disk only when a file is flushed.
-    for (const file of files) writeFileSync(partOf(file), texts[file]!, { flush: true });
-    for (const file of files) renameSync(partOf(file), file);
-  } catch (error) {
-    for (const file of files) rmSync(partOf(file), { force: true });
-    throw error;
-  }
 }

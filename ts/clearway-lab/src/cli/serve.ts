@@ -8,6 +8,7 @@ import { type Command, Option } from "commander";
 import type { Compiled } from "../user-code/compile.js";
 import { parseDuration } from "./duration-option.js";
 import { FailedError, UsageError } from "./errors.js";
+import { print, printError } from "./print.js";
 import {
   DEFAULT_SERVER,
   type Login,
@@ -83,7 +84,7 @@ async function serve(shown: string, options: ServeArguments): Promise<number> {
   const stop = new AbortController();
   const onSignal = () => {
     if (stop.signal.aborted) process.exit(130);
-    process.stderr.write("stopping: the running calls finish (press Ctrl-C again to end at once)\n");
+    printError("stopping: the running calls finish (press Ctrl-C again to end at once)\n");
     stop.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -98,15 +99,13 @@ async function serve(shown: string, options: ServeArguments): Promise<number> {
       nats: await packages.connection(login),
       ...(version !== undefined && { version }),
       ...(idempotent !== undefined && { idempotent }),
-      onError: (error) => process.stderr.write(`warning: ${textOf(error)}\n`),
+      onError: (error) => printError(`warning: ${textOf(error)}\n`),
     };
     const server = await serveTasks(target.url, settings).catch((error: unknown) => {
       throw readable(error, shown);
     });
     const threads = `${concurrency} ${concurrency === 1 ? "thread" : "threads"}`;
-    process.stdout.write(
-      `serving ${module} ${version ?? "0"} (${mode.join(", ")}) on ${servers.join(", ")} with ${threads}\n`,
-    );
+    print(`serving ${module} ${version ?? "0"} (${mode.join(", ")}) on ${servers.join(", ")} with ${threads}\n`);
     const signalled = new Promise<void>((resolve) => {
       stop.signal.addEventListener("abort", () => resolve(), { once: true });
       if (stop.signal.aborted) resolve();

@@ -2,6 +2,7 @@
 // `clearway trend`: the ratios of kept runs over time, as text, as a page or as JSON. docs/lab/trend.md explains it.
 import { statSync } from "node:fs";
 import type { Command } from "commander";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { readRecords } from "../records/read-records.js";
 import { trendOf } from "../records/trend.js";
 import type { Trend } from "../records/trend-data.js";
@@ -12,7 +13,7 @@ import { printJson } from "./json.js";
 import { RECORDS_FOLDER } from "./keep.js";
 import { readableError } from "./out-folder.js";
 import { openPage } from "./out-page.js";
-import { writeWhole } from "./run-files.js";
+import { print, printError } from "./print.js";
 import { trendLines } from "./trend-text.js";
 import { columnsOf } from "./width.js";
 
@@ -42,8 +43,8 @@ export function trend({ records, out, json = false }: TrendOptions): number {
   const found = readTrend(records);
   if (file !== undefined) writePage(file, found);
   if (json) printJson({ version: TREND_VERSION, records, ...found });
-  else process.stdout.write(`${trendLines(found, columnsOf()).join("\n")}\n`);
-  if (file !== undefined) (json ? process.stderr : process.stdout).write(`${file} written\n`);
+  else print(`${trendLines(found, columnsOf()).join("\n")}\n`);
+  if (file !== undefined) (json ? printError : print)(`${file} written\n`);
   return found.machines.length === 0 ? 1 : 0;
 }
 
@@ -64,7 +65,7 @@ function readTrend(records: string): Trend {
 
 function writePage(file: string, found: Trend): void {
   try {
-    writeWhole(file, trendHtml(found));
+    writeFiles({ [file]: trendHtml(found) });
   } catch (error) {
     throw readableError(error, file);
   }

@@ -4,19 +4,9 @@
 //
 //   run.json       the plan: options, versions, machine
 //   000017.json    the measurement at position 17 of the run's order, or its failure
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import type { Rest } from "../machine/other-load.js";
 import type { RecordedRound } from "./record.js";
 
@@ -86,7 +76,7 @@ export class Unfinished {
     try {
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { recursive: true });
-      writeWhole(path.join(folder, PLAN_FILE), plan);
+      writeFiles({ [path.join(folder, PLAN_FILE)]: JSON.stringify(plan) });
     } catch (error) {
       throw new UnfinishedError(
         `${folder} cannot be written (${(error as Error).message}): name another folder with --out`,
@@ -105,7 +95,7 @@ export class Unfinished {
       if (found !== undefined && found.position === Number(name.slice(0, -5))) kept.set(found.position, found);
       else onProblem(`${path.join(folder, name)} is malformed: its measurement is made again`);
     }
-    writeWhole(path.join(folder, PLAN_FILE), plan);
+    writeFiles({ [path.join(folder, PLAN_FILE)]: JSON.stringify(plan) });
     return new Unfinished(folder, kept, onProblem);
   }
 
@@ -133,7 +123,8 @@ export class Unfinished {
   keep(measurement: KeptMeasurement): void {
     if (this.#broken) return;
     try {
-      writeWhole(path.join(this.#folder, `${String(measurement.position).padStart(6, "0")}.json`), measurement);
+      const name = `${String(measurement.position).padStart(6, "0")}.json`;
+      writeFiles({ [path.join(this.#folder, name)]: JSON.stringify(measurement) });
     } catch (error) {
       this.#broken = true;
       this.#onProblem(
@@ -225,17 +216,4 @@ function measurementOf(file: string): KeptMeasurement | undefined {
   const isWhole = typeof cell === "string" && typeof tookMs === "number" && tookMs >= 0;
   const isRest = rest === undefined || (isTime(rest?.ms) && isTime(rest?.busyMs));
   return isWhole && isRest && (isMeasured || typeof failure === "string") ? found : undefined;
-}
-
-/** Writes to a temporary file, flushes it to the disk and renames it. After a crash, the file is whole or absent. */
-function writeWhole(file: string, value: unknown): void {
-  const part = `${file}.part`;
-  const handle = openSync(part, "w");
-  try {
-    writeSync(handle, JSON.stringify(value));
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(part, file);
 }

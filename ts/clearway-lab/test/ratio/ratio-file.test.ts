@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The file of a ratio, `--device`, and what is read from a machine and a browser.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FailedError } from "../../src/cli/errors.js";
 import { writeRatio } from "../../src/cli/ratio.js";
 import { WORKS } from "../../src/ratio/device/works.js";
@@ -14,6 +14,7 @@ import { isPrivate, networkAddress } from "../../src/ratio/network.js";
 import { RATIO_MAX, RatioError } from "../../src/ratio/ratio-error.js";
 import { parseResult, type RatioFile, ratioFile, readRatioFile } from "../../src/ratio/ratio-file.js";
 import { browserName } from "../../src/ratio/user-agent.js";
+import { fillDisk } from "../full-disk.mjs";
 import { device, HERE, samples, THERE } from "./samples.js";
 
 let folder: string;
@@ -107,12 +108,12 @@ describe("the file", () => {
     expect(() => readRatioFile(name)).toThrow(message);
   });
 
-  test.skipIf(!existsSync("/dev/full"))("stays as it is if the disk is full, and the new one is kept", async () => {
+  test("stays as it is if the disk is full, and the new one is kept", async () => {
     const own = mkdtempSync(path.join(folder, "full-"));
     const out = path.join(own, "device-ratio.json");
     await writeRatio(out, file);
     const before = readFileSync(out, "utf8");
-    symlinkSync("/dev/full", `${out}.part`);
+    onTestFinished(fillDisk(own, 0));
     const next = ratioFile(HERE, THERE, "2027-01-01T00:00:00.000Z");
     const problem = await writeRatio(out, next).catch((error: Error) => error);
     expect(problem).toBeInstanceOf(FailedError);

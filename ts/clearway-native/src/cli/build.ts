@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway-native build`: compiles the addon from the sources in this package, for a system without a prebuilt one.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { visible } from "../../../../scripts/terminal-text.mjs";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { textOf } from "../error.js";
 import { UsageError } from "./usage.js";
 
@@ -46,8 +48,7 @@ const libraries: Readonly<Record<string, string>> = {
 function put(from: string, to: string): void {
   try {
     mkdirSync(dirname(to), { recursive: true });
-    copyFileSync(from, `${to}.new`);
-    renameSync(`${to}.new`, to);
+    writeFiles({ [to]: readFileSync(from) }, { mode: 0o777 });
   } catch (error) {
     throw new UsageError(
       `cannot write ${to}: ${textOf(error)}. Name another file with --out, and set CLEARWAY_NATIVE_ADDON to it`,
@@ -60,7 +61,7 @@ function put(from: string, to: string): void {
  * status: 0, or 1 if something is missing or the compiler failed.
  */
 export function build(out: string | undefined): number {
-  const say = (line: string): void => void process.stderr.write(`clearway-native: ${line}\n`);
+  const say = (line: string): void => void process.stderr.write(visible(`clearway-native: ${line}\n`));
   const sources = here("./addon");
   if (!existsSync(join(sources, "Cargo.toml"))) throw new UsageError(`the addon's sources are not there: ${sources}`);
   const to = out === undefined ? here("./clearway.node") : resolve(out);
@@ -95,6 +96,6 @@ export function build(out: string | undefined): number {
     say(`the addon was built, but does not load in this Node: ${to}: ${textOf(error)}`);
     return 1;
   }
-  process.stdout.write(`${to}\n`);
+  process.stdout.write(visible(`${to}\n`));
   return 0;
 }

@@ -4,6 +4,7 @@
 // `build` failed, and 2 for a wrong argument.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { visible } from "../../../../scripts/terminal-text.mjs";
 import { gen } from "../gen/gen.js";
 import { build } from "./build.js";
 import { UsageError } from "./usage.js";
@@ -81,7 +82,11 @@ async function run(args: string[]): Promise<number> {
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`error: ${error.message}\n`);
+  if (!(error instanceof UsageError)) {
+    // Node would print the error's text as it is.
+    process.stderr.write(visible(`${error instanceof Error ? error.stack : String(error)}\n`));
+    process.exit(1);
+  }
+  process.stderr.write(visible(`error: ${error.message}\n`));
   process.exitCode = 2;
 }

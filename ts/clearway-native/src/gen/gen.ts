@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Implements `clearway-native gen`. Reads a schema, and writes a C header and a Rust module for a plugin.
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SchemaShape } from "clearway/channel";
+import { visible } from "../../../../scripts/terminal-text.mjs";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { UsageError } from "../cli/usage.js";
 import { generateC } from "./c.js";
 import { buildModel, type Model } from "./model.js";
@@ -93,13 +95,16 @@ function refuseForeign(to: string): void {
 /** Writes a file, or compares it if `check` is set. Returns false if `check` found a difference. */
 function writeOrCompare({ to, text, unformatted }: Made & { to: string }, check: boolean): boolean {
   if (to === "-") {
-    process.stdout.write(text);
+    process.stdout.write(visible(text));
     return true;
   }
   const same = existsSync(to) && read(to) === text;
-  if (!same && check) process.stderr.write(`${to} is not what the schema generates; write it again without --check\n`);
+  if (!same && check)
+    process.stderr.write(visible(`${to} is not what the schema generates; write it again without --check\n`));
   if (!same && unformatted !== undefined)
-    process.stderr.write(`${to}: rustfmt could not format the code, which is valid as it is: ${unformatted}\n`);
+    process.stderr.write(
+      visible(`${to}: rustfmt could not format the code, which is valid as it is: ${unformatted}\n`),
+    );
   if (!same && !check) write(to, text);
   return same || !check;
 }
@@ -114,7 +119,7 @@ function read(from: string): string {
 
 function write(to: string, text: string): void {
   try {
-    writeFileSync(to, text);
+    writeFiles({ [to]: text });
   } catch (error) {
     throw new UsageError(`cannot write ${to}; name another file: ${(error as Error).message}`);
   }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a terminal would obey reaches no output of a command, whoever wrote it: a record, a file, an argument.
+import { mkdirSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { visible } from "../../../scripts/terminal-text.mjs";
+import { terminalText } from "../src/report/colours.js";
+import { resultsOf } from "../src/run/results.js";
+import { BuiltCli, TESTED } from "./built-cli.js";
+import { record } from "./record.js";
+
+/** Every character that a terminal obeys, except the end of a line and the tab. */
+const OBEYED = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const codes = [...Array(0xa0).keys()].filter((code) => code < 0x20 || code > 0x7e);
+const HOSTILE = [
+  ...codes.filter((code) => code !== 9 && code !== 10).map((code) => String.fromCharCode(code)),
+  "\u001b[2J\u001b]0;title\u0007\u001b[31mred\u009b31mred",
+  "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+].join("");
+
+describe("text for a terminal", () => {
+  test("has no character that a terminal obeys, and changes nothing else", () => {
+    const unit = fc.oneof(
+      fc.integer({ min: 0, max: 0x2100 }).map((code) => String.fromCodePoint(code)),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(unit), (units) => {
+        const text = units.join("");
+        for (const shown of [visible(text), terminalText(text)]) {
+          expect(shown).not.toMatch(OBEYED);
+          expect(shown.replace(/\\u[0-9a-f]{4}/g, "")).toBe(visible(text).replace(/\\u[0-9a-f]{4}/g, ""));
+        }
+        // In JSON, the escape is the character.
+        expect(JSON.parse(visible(JSON.stringify([text])))).toEqual([text]);
+      }),
+    );
+  });
+});
+
+describe("a command", () => {
+  const cli = new BuiltCli("terminal-dist");
+  /** Writes a run whose texts for people are hostile, and one in which every text is. */
+  beforeAll(() => {
+    const everyText = (value: unknown, isHostile: (key: string) => boolean, key = ""): unknown => {
+      if (typeof value === "string") return isHostile(key) ? `${value}${HOSTILE}` : value;
+      if (Array.isArray(value)) return value.map((each) => everyText(each, isHostile, key));
+      if (typeof value !== "object" || value === null) return value;
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, everyText(each, isHostile, name)]));
+    };
+    const shown = new Set(["cpu", "kernel", "title", "settings", "why", "node", "runtime", "notes", "commit"]);
+    const runs = {
+      shown: everyText(record(), (key) => shown.has(key)),
+      // Another processor: a comparison names it.
+      other: {
+        ...(everyText(record(), (key) => shown.has(key)) as object),
+        startedAt: "2027-01-01T00:00:00.000Z",
+        machine: { ...record().machine, cpu: `Another${HOSTILE}` },
+      },
+      every: everyText(record(), () => true),
+    };
+    for (const [name, value] of Object.entries(runs)) {
+      mkdirSync(cli.path(name));
+      writeFileSync(cli.path(name, "record.json"), JSON.stringify(value));
+      if (name !== "every")
+        writeFileSync(cli.path(name, "results.json"), JSON.stringify(resultsOf(value as ReturnType<typeof record>)));
+    }
+    writeFileSync(cli.path("throws.bench.mjs"), `throw new Error(${JSON.stringify(HOSTILE)});`);
+    writeFileSync(cli.path("throws.tasks.mjs"), `export function f() { throw new Error(${JSON.stringify(HOSTILE)}); }`);
+    writeFileSync(cli.path("damaged.json"), HOSTILE);
+  });
+  afterAll(() => cli.remove());
+
+  // An argument cannot have the character U+0000.
+  const argument = HOSTILE.replace("\0", "");
+  test.each([
+    ["compare", "shown", "other"],
+    ["compare", "shown", "other", "--json"],
+    ["compare", "shown", "every"],
+    ["gate", "shown", "other"],
+    ["report", "shown"],
+    ["report", "every"],
+    ["export", "markdown", "shown", "--out", "-"],
+    ["export", "openmetrics", "shown", "--out", "-"],
+    ["export", "bmf", "every", "--out", "-"],
+    ["export", "markdown", "damaged.json"],
+    ["keep", "shown", "--records", "records"],
+    ["trend", "--records", argument],
+    ["lab", argument],
+    ["lab", "list", argument],
+    ["bench", "throws.bench.mjs"],
+    ["bench", argument],
+    ["measure", "throws.tasks.mjs#f"],
+    ["ratio", "--name", argument],
+    ["init", "bench", argument],
+    ["jank", argument],
+    [argument],
+    ["lab", `--${argument}`],
+  ])("%j prints no character that a terminal obeys", async (...args) => {
+    const { stdout, stderr } = await cli.run(args, { ...TESTED, NO_COLOR: "1" });
+    expect(stdout + stderr).not.toBe("");
+    expect(stdout).not.toMatch(OBEYED);
+    expect(stderr).not.toMatch(OBEYED);
+  });
+
+  test("prints only its own colours when it has some", async () => {
+    const { stdout } = await cli.run(["compare", "shown", "other"], { NO_COLOR: "", FORCE_COLOR: "1" });
+    const own = /\p{Cc}\[(?:1|2|22|31|32|33|39)m/gu;
+    expect(stdout).toMatch(own);
+    expect(stdout.replace(own, "")).not.toMatch(OBEYED);
+    expect(stdout).toContain(String.raw`\u001b[31mred`);
+  });
+});
