@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { writeFiles } from "../../scripts/write-files.mjs";
-import { fillDisk } from "../../ts/clearway-lab/test/full-disk.mjs";
+import { fillDisk } from "../full-disk.mjs";
 
 let folder: string;
 const at = (name: string): string => path.join(folder, name);

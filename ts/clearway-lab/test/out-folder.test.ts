@@ -10,12 +10,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { fillDisk } from "../../../test/full-disk.mjs";
 import { FailedError, UsageError } from "../src/cli/errors.js";
 import { keepRun } from "../src/cli/keep-run.js";
 import { LOCK_FILE, lockFolder } from "../src/cli/lock.js";
@@ -25,7 +25,6 @@ import { FORMAT_NAMES, FORMATS } from "../src/export/formats.js";
 import { processStart } from "../src/machine/process-start.js";
 import { resultsOf } from "../src/run/results.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
-import { fillDisk } from "./full-disk.mjs";
 import { record } from "./record.js";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway out-"));
@@ -361,7 +360,7 @@ describe("--out of the other commands", () => {
     const own = `full ${command} ${at}`;
     mkdirSync(cli.path(own));
     const { code, stderr } = await cli.run([...args, own], {
-      NODE_OPTIONS: `--import ${new URL("full-disk.mjs", import.meta.url).href}`,
+      NODE_OPTIONS: `--import ${new URL("../../../test/full-disk.mjs", import.meta.url).href}`,
       CLEARWAY_TEST_FULL_FOLDER: cli.path(own),
       CLEARWAY_TEST_FULL_AT: String(at),
     });
@@ -371,21 +370,6 @@ describe("--out of the other commands", () => {
     expect(readdirSync(kept).sort()).toEqual(files);
     rmSync(kept, { recursive: true });
     expect(readdirSync(cli.path(own))).toEqual([]);
-  });
-
-  test("writes through no link: report, export", async () => {
-    const { code } = await cli.run(["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "linked"], TESTED);
-    expect(code).toBe(0);
-    writeFileSync(cli.path("foreign"), "theirs");
-    symlinkSync(cli.path("foreign"), cli.path("linked/report.html.part"));
-    expect((await cli.run(["report", "linked"])).code).toBe(0);
-    rmSync(cli.path("linked/report.html"));
-    for (const name of ["linked/report.html", "linked/run.md"]) symlinkSync(cli.path("gone"), cli.path(name));
-    expect(await cli.run(["report", "linked"])).toMatchObject({ code: 1, stderr: expect.stringContaining("ELOOP") });
-    const exported = await cli.run(["export", "markdown", "linked", "--out", "linked/run.md"]);
-    expect(exported).toMatchObject({ code: 2, stderr: expect.stringContaining("ELOOP") });
-    expect(existsSync(cli.path("gone"))).toBe(false);
-    expect(readFileSync(cli.path("foreign"), "utf8")).toBe("theirs");
   });
 
   test("leaves a foreign file and the run's own files: export", async () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a terminal would obey reaches no output of a command, whoever wrote it: a record, a file, an argument.
+// What a terminal would obey reaches no output of a command, wherever it comes from: a record, a file, an argument.
 import { mkdirSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

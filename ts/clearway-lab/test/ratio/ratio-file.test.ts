@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { fillDisk } from "../../../../test/full-disk.mjs";
 import { FailedError } from "../../src/cli/errors.js";
 import { writeRatio } from "../../src/cli/ratio.js";
 import { WORKS } from "../../src/ratio/device/works.js";
@@ -14,7 +15,6 @@ import { isPrivate, networkAddress } from "../../src/ratio/network.js";
 import { RATIO_MAX, RatioError } from "../../src/ratio/ratio-error.js";
 import { parseResult, type RatioFile, ratioFile, readRatioFile } from "../../src/ratio/ratio-file.js";
 import { browserName } from "../../src/ratio/user-agent.js";
-import { fillDisk } from "../full-disk.mjs";
 import { device, HERE, samples, THERE } from "./samples.js";
 
 let folder: string;

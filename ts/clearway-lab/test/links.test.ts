@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A link in a run's folder, which another user of the folder may have made, leads no command to a foreign file.
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { resultsOf } from "../src/run/results.js";
+import { BuiltCli } from "./built-cli.js";
+import { record } from "./record.js";
+
+describe("a command", () => {
+  const cli = new BuiltCli("links-dist");
+  afterAll(() => cli.remove());
+
+  test("writes through no link: report, export", async () => {
+    mkdirSync(cli.path("linked"));
+    writeFileSync(cli.path("linked/record.json"), JSON.stringify(record()));
+    writeFileSync(cli.path("linked/results.json"), JSON.stringify(resultsOf(record())));
+    writeFileSync(cli.path("foreign"), "theirs");
+    symlinkSync(cli.path("foreign"), cli.path("linked/report.html.part"));
+    expect((await cli.run(["report", "linked"])).code).toBe(0);
+    rmSync(cli.path("linked/report.html"));
+    for (const name of ["linked/report.html", "linked/run.md"]) symlinkSync(cli.path("gone"), cli.path(name));
+    expect(await cli.run(["report", "linked"])).toMatchObject({ code: 1, stderr: expect.stringContaining("ELOOP") });
+    const exported = await cli.run(["export", "markdown", "linked", "--out", "linked/run.md"]);
+    expect(exported).toMatchObject({ code: 2, stderr: expect.stringContaining("ELOOP") });
+    expect(existsSync(cli.path("gone"))).toBe(false);
+    expect(readFileSync(cli.path("foreign"), "utf8")).toBe("theirs");
+  });
+});
