@@ -2,6 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import MiniSearch from "minisearch";
+import { bundledPackages, licenceTexts } from "../scripts/notices.mjs";
+import { root } from "../scripts/sources.mjs";
 
 const options = { fields: ["title", "page", "text"], storeFields: ["address", "title", "page"] };
 
@@ -31,6 +33,8 @@ export async function searchScript(pages) {
     minify: true,
     format: "iife",
     target: "es2022",
+    // The licence asks that its text is in every copy.
+    banner: { js: `/*!\n${licenceTexts(bundledPackages(["node_modules/minisearch"], root))}*/` },
     write: false,
   });
   return outputFiles[0].text;

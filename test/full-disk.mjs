@@ -12,7 +12,8 @@ export function fillDisk(folder, at) {
   let count = 0;
   fs.openSync = (file, ...rest) => {
     const handle = openSync(file, ...rest);
-    if (path.dirname(path.resolve(String(file))) === path.resolve(folder)) left.set(handle, count++);
+    const isPart = String(file).endsWith(".part") && path.dirname(path.resolve(String(file))) === path.resolve(folder);
+    if (isPart) left.set(handle, count++);
     return handle;
   };
   fs.writeFileSync = (file, content, ...rest) => {

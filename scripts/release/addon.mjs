@@ -2,9 +2,10 @@
 // Compiles the prebuilt addons of clearway-native from the sources that its package has: for this machine, and for each other platform whose
 // toolchain is installed.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { withoutFolders } from "../cargo.mjs";
+import { licenceTexts } from "../notices.mjs";
 import { root } from "../sources.mjs";
 
 /** The manifest of the addon's sources in the built package. */
@@ -159,14 +160,6 @@ export function crates(target) {
 
 /** Returns the licences of the crates of other authors in an addon, with their texts. Their authors ask that a copy has them. */
 export function notices(all) {
-  const parts = all
-    .filter(({ name }) => !name.startsWith("clearway-"))
-    .map(({ name, version, license, folder }) => {
-      const texts = readdirSync(folder)
-        .filter((each) => /^(licen[cs]e|copying|notice|unlicense)/i.test(each))
-        .sort()
-        .map((each) => `--- ${each}\n\n${readFileSync(join(folder, each), "utf8").trim()}\n`);
-      return [`=== ${name} ${version} (${license})\n`, ...texts].join("\n");
-    });
-  return `The addon contains code of these crates, and of Rust's standard library (MIT OR Apache-2.0).\n\n${parts.join("\n")}`;
+  const texts = licenceTexts(all.filter(({ name }) => !name.startsWith("clearway-")));
+  return `The addon contains code of these crates, and of Rust's standard library (MIT OR Apache-2.0).\n\n${texts}`;
 }

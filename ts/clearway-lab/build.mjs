@@ -5,8 +5,9 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build, transform } from "esbuild";
+import { build as bundle, transform } from "esbuild";
 import ts from "typescript";
+import { bundledPackages, licenceTexts } from "../../scripts/notices.mjs";
 import { copyPluginSources } from "./plugin-sources.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -28,6 +29,16 @@ const shared = {
   chunkNames: "chunk-[hash]",
   absWorkingDir: here,
 };
+
+/** The files in the bundles. */
+const bundled = new Set();
+
+/** Bundles, and remembers which files the bundles contain. */
+async function build(options) {
+  const { metafile } = await bundle({ ...options, metafile: true });
+  for (const { inputs } of Object.values(metafile.outputs))
+    for (const [name, { bytesInOutput }] of Object.entries(inputs)) if (bytesInOutput > 0) bundled.add(name);
+}
 
 const work = (names) => Object.fromEntries(names.map((name) => [`work-${name}`, source(`work/${name}.ts`)]));
 const everywhere = [
@@ -211,6 +222,11 @@ if (!options["node-only"]) {
   });
   await promisesPage(path.join(out, "page/promises"));
 }
+
+await writeFile(
+  path.join(out, "THIRD-PARTY-LICENSES.txt"),
+  `The files in this folder contain code of these packages.\n\n${licenceTexts(bundledPackages(bundled, here))}`,
+);
 
 /**
  * Builds the page of the profile `promises` as Vite builds an app. Each worker's own code is one file, and lazily loaded parts of the

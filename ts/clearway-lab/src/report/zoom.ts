@@ -25,7 +25,8 @@ export function zoomAssets(): { style: Html; script: Html } {
   const safe = (text: string) => text.replace(/<\/(script|style)/gi, "<\\/$1");
   return {
     style: new Html(safe(read("uPlot.min.css"))),
-    script: new Html(safe(read("uPlot.iife.min.js")) + ";" + FEED),
+    // The licence asks that its text is in every copy.
+    script: new Html(`/*!\n${safe(read("../LICENSE"))}*/\n${safe(read("uPlot.iife.min.js"))};${FEED}`),
   };
 }
 
