@@ -192,7 +192,9 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
   const { tracker, toWorkers } = host;
   if (call.crossing) merge(toWorkers, call.crossing, -1);
   if (call.inputs) worker.transport.send(Op.Cancel, id);
-  if (tracker.leave(worker, call, -1) === "deliver") {
+  const action = tracker.leave(worker, call, -1);
+  if (action === "nothing") return;
+  if (action === "deliver") {
     call.record.failed++;
     tracker.end(call, settleFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
   } else tracker.end(call, endReader);

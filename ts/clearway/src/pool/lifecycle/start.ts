@@ -91,6 +91,8 @@ export function admits({ tracker, records }: LifecycleHost, code: StreamCode, ca
       return false;
     }
   }
+  // A proxy among the arguments is code of the app. While its depth was checked, it may have ended the call.
+  if (call.state !== "queued") return false;
   if (!call.isStream) return true;
   call.settleStream();
   // The reader may have asked for values, or for the end, before any worker was ready.
