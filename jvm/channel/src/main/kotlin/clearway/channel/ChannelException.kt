@@ -28,8 +28,8 @@ public enum class ChannelError(
     /** The transport is closed. [ChannelException.reason] has the reason. */
     TRANSPORT_CLOSED("transport-closed"),
     /**
-     * The other end sent bytes that violate the protocol. Or the hellos of the two ends have no version or wire in
-     * common.
+     * The other end sent bytes that violate the protocol, or a value that does not have the expected type
+     * ([UnexpectedValueException]). Or the hellos of the two ends have no version or wire in common.
      */
     PROTOCOL("protocol"),
     /** A message does not fit in the largest frame of the connection. */
@@ -40,7 +40,7 @@ public enum class ChannelError(
  * The failure of a connect, a call, a post or a stream. Errors that the other end's code threw are [RemoteException]s
  * instead.
  */
-public class ChannelException
+public open class ChannelException
 @JvmOverloads
 public constructor(
     public val error: ChannelError,
@@ -53,6 +53,29 @@ public constructor(
     public val code: String
         get() = error.code
 }
+
+/**
+ * The other end sent a value that does not have the type that the caller expects. Its code is `protocol`. Only the call
+ * or the stream fails.
+ *
+ * @property channel the channel's name
+ * @property method the method's name; empty for an event
+ * @property path the value's place: `result` or `event`, then the way into lists and maps, such as `result[3]`
+ * @property expected the expected type at this place
+ * @property value the value at this place
+ */
+public class UnexpectedValueException
+internal constructor(
+    public val channel: String,
+    public val method: String,
+    public val path: String,
+    public val expected: String,
+    public val value: Any?,
+) :
+    ChannelException(
+        ChannelError.PROTOCOL,
+        "${if (method.isEmpty()) channel else "$channel.$method"}: $path must be $expected: $path=${shown(value)}",
+    )
 
 /**
  * An error that the other end's handler threw. A handler of this end throws this exception to choose the code and the

@@ -16,6 +16,8 @@ import clearway.channel.endpoint.Source
 import clearway.channel.wire.Status
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
+import kotlin.reflect.KType
+import kotlin.reflect.typeOf
 
 /**
  * Serves a listener by pushing events to a sink. `listen` may return before the stream ends. The stream continues until
@@ -52,12 +54,40 @@ internal constructor(private val core: Core, public val name: String, private va
      * Subscribes to the channel. The other end starts a stream for these arguments, and may send only as many events as
      * the window allows. A second `listen` on the same channel ends the first stream, whose reader gets the error
      * `cancelled`. If the stream fails, one read fails with an error, which can be any error of a method call. Later
-     * reads return the end. The type `T` is not checked. Throws the codec's exceptions for the arguments.
+     * reads return the end. Throws the codec's exceptions for the arguments.
+     *
+     * Each event is checked and converted as the result of [Methods.call] is. An event of another type ends the stream
+     * at both ends, with [UnexpectedValueException].
+     */
+    @JvmSynthetic
+    @JvmName("listenChecked")
+    public inline fun <reified T> listen(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> =
+        listenAs(typeOf<T>(), args, options)
+
+    /**
+     * Subscribes to the channel as [listen] does, for Java. Each event is checked and converted as the result of
+     * [Methods.call] with a class is.
      */
     @JvmOverloads
-    @Suppress("UNCHECKED_CAST") // The documentation of this function says that `T` is not checked.
-    public fun <T> listen(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> {
-        val read = { message: Received -> valueOf(connection.decodeReply(codec, message), name) as T }
+    public fun <T> listen(type: Class<T>, args: Any?, options: ListenOptions = ListenOptions()): EventStream<T> =
+        listenAs(ExpectedType.of(type), args, options)
+
+    /** Subscribes to the channel as [listen] does. The type `T` is not checked, and numbers are not converted. */
+    @JvmOverloads
+    @JvmName("listen")
+    public fun <T> listenUnchecked(args: Any? = null, options: ListenOptions = ListenOptions()): EventStream<T> =
+        listenAs(null, args, options)
+
+    @PublishedApi
+    internal fun <T> listenAs(type: KType, args: Any?, options: ListenOptions): EventStream<T> =
+        listenAs(ExpectedType.of(type), args, options)
+
+    @Suppress("UNCHECKED_CAST") // `type` has checked the event, or the caller asked for an unchecked one.
+    private fun <T> listenAs(type: ExpectedType?, args: Any?, options: ListenOptions): EventStream<T> {
+        val read = { message: Received ->
+            val value = valueOf(connection.decodeReply(codec, message), name)
+            (if (type == null) value else type.convert(value, name, "")) as T
+        }
         if (connection.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
         return core.listens.listen(name, codec.encodeCall(MethodCall("listen", args)), options, read)
     }

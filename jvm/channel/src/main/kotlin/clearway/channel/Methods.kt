@@ -12,6 +12,8 @@ import clearway.channel.endpoint.run
 import clearway.channel.wire.Status
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionStage
+import kotlin.reflect.KType
+import kotlin.reflect.typeOf
 
 /**
  * Implements a method. Receives the call's arguments and returns the result, or a CompletionStage of the result. A
@@ -44,14 +46,57 @@ internal constructor(private val core: Core, public val name: String, private va
     /**
      * Calls a method with one value as its arguments. The arguments are encoded before this function returns. Throws
      * the codec's exceptions for the arguments. The future fails as the future of [Messages.send] does, or with
-     * `not-implemented`. An error that the other end's method threw is a [RemoteException]. The type `R` is not
-     * checked. Cancelling the future cancels the call at the other end.
+     * `not-implemented`. An error that the other end's method threw is a [RemoteException]. Cancelling the future
+     * cancels the call at the other end.
+     *
+     * The result is checked, with the elements of its lists and maps. A number is converted to a number of type `R` if
+     * that loses nothing; only a `Float` may be rounded. A result of another type fails the future with
+     * [UnexpectedValueException]. `Unit` ignores the result.
+     */
+    @JvmSynthetic
+    @JvmName("callChecked")
+    public inline fun <reified R> call(
+        method: String,
+        args: Any? = null,
+        options: CallOptions = CallOptions(),
+    ): CompletableFuture<R> = callAs(typeOf<R>(), method, args, options)
+
+    /**
+     * Calls a method as [call] does, for Java. A number is converted to `type` if that loses nothing. A result of
+     * another type fails the future with [UnexpectedValueException]. The result may be null. The elements of lists and
+     * maps are not checked.
      */
     @JvmOverloads
-    @Suppress("UNCHECKED_CAST") // The documentation of this function says that `R` is not checked.
-    public fun <R> call(method: String, args: Any? = null, options: CallOptions = CallOptions()): CompletableFuture<R> =
+    public fun <R> call(
+        type: Class<R>,
+        method: String,
+        args: Any? = null,
+        options: CallOptions = CallOptions(),
+    ): CompletableFuture<R> = callAs(ExpectedType.of(type), method, args, options)
+
+    /** Calls a method as [call] does. The type `R` is not checked, and numbers are not converted. */
+    @JvmOverloads
+    @JvmName("call")
+    public fun <R> callUnchecked(
+        method: String,
+        args: Any? = null,
+        options: CallOptions = CallOptions(),
+    ): CompletableFuture<R> = callAs(null, method, args, options)
+
+    @PublishedApi
+    internal fun <R> callAs(type: KType, method: String, args: Any?, options: CallOptions): CompletableFuture<R> =
+        callAs(ExpectedType.of(type), method, args, options)
+
+    @Suppress("UNCHECKED_CAST") // `type` has checked the value, or the caller asked for an unchecked one.
+    private fun <R> callAs(
+        type: ExpectedType?,
+        method: String,
+        args: Any?,
+        options: CallOptions,
+    ): CompletableFuture<R> =
         core.call(name, codec.encodeCall(MethodCall(method, args)), options) { answer ->
-            valueOf(connection.decodeReply(codec, answer), name) as R
+            val value = valueOf(connection.decodeReply(codec, answer), name)
+            (if (type == null) value else type.convert(value, name, method)) as R
         }
 
     /**

@@ -38,6 +38,10 @@ class EndpointJavaTest {
             CallOptions soon = new CallOptions().deadlineMs(60_000);
             assertEquals(2, methods.<Integer>call("zoom", 2, soon).get());
             assertEquals("done", methods.<String>call("later").get());
+            assertEquals(2L, methods.call(Long.class, "zoom", 2).get());
+            Throwable wrong =
+                    Outcome.of(methods.call(String.class, "zoom", 2)).get().getError();
+            assertEquals("camera.zoom: result must be String?: result=2", wrong.getMessage());
             Outcome<Integer> refused =
                     Outcome.of(methods.<Integer>call("zoom", 9, soon)).get();
             assertEquals(OutcomeKind.REMOTE_ERROR, refused.getKind());
@@ -51,6 +55,11 @@ class EndpointJavaTest {
                 assertTrue(stream.read().get().isEnd());
             }
             assertEquals(List.of(1, 2, 3), frames);
+            List<Long> numbers = new ArrayList<>();
+            try (EventStream<Long> stream = app.events("frames").listen(Long.class, 3)) {
+                for (long frame : stream) numbers.add(frame);
+            }
+            assertEquals(List.of(1L, 2L, 3L), numbers);
         }
     }
 }

@@ -10,15 +10,23 @@ import clearway.channel.Messages
 import clearway.channel.Methods
 import clearway.channel.Reply
 import clearway.channel.transport.ChannelTransport
+import java.util.concurrent.CompletableFuture
 
 /**
  * Calls a method as [Methods.call] does, and suspends until the answer arrives. The exceptions are those of the future
- * of [Methods.call]. The type `R` is not checked.
+ * of [Methods.call], which also says how the result is checked and converted to `R`.
  *
  * Cancelling the coroutine cancels the call at the other end. A coroutine that is already cancelled sends nothing.
  */
-public suspend fun <R> Methods.awaitCall(method: String, args: Any? = null, options: CallOptions = CallOptions()): R =
-    awaitChannel("$name.$method") { call(method, args, options) }
+public suspend inline fun <reified R> Methods.awaitCall(
+    method: String,
+    args: Any? = null,
+    options: CallOptions = CallOptions(),
+): R = awaitResult("$name.$method") { call(method, args, options) }
+
+@PublishedApi
+internal suspend fun <R> awaitResult(what: String, start: () -> CompletableFuture<R>): R =
+    awaitChannel(what, start = start)
 
 /**
  * Sends a message as [Messages.send] does, and suspends until the reply arrives. The exceptions are those of the future

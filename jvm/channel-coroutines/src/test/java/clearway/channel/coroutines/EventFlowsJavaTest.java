@@ -64,7 +64,7 @@ class EventFlowsJavaTest {
             sensor.events("count").serveEach(args -> List.of(1, 2, 3));
             // #region java-publisher
             Flow.Publisher<Integer> numbers = ReactiveFlowKt.asPublisher(
-                    EventFlows.<Integer>asFlow(app.events("count"), null, new ListenOptions().window(8)));
+                    EventFlows.asFlow(app.events("count"), Integer.class, null, new ListenOptions().window(8)));
             // #endregion java-publisher
             var all = new Collector(10);
             numbers.subscribe(all);

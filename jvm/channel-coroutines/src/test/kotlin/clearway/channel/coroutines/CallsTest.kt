@@ -9,6 +9,7 @@ import clearway.channel.EndpointOptions
 import clearway.channel.MethodTable
 import clearway.channel.RemoteException
 import clearway.channel.Reply
+import clearway.channel.UnexpectedValueException
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
 import clearway.channel.transport.MemoryTransport
@@ -46,6 +47,21 @@ class CallsTest {
         val math = ends.here.methods("math")
         assertEquals(49, math.awaitCall<Int>("square", 7))
         assertNull(math.awaitCall<Int?>("square"))
+    }
+
+    @Test
+    fun `a call and a flow fail when a value does not fit the type that was asked for`() = connected { ends ->
+        ends.there.methods("files").handle(MethodTable().on("size") { _, _ -> 5_000_000_000L })
+        ends.there.events("sizes").serveEach({ listOf(1, 5_000_000_000L) })
+        val files = ends.here.methods("files")
+        assertEquals(
+            "files.size: result must be Int: result=5000000000",
+            thrownBy<UnexpectedValueException> { files.awaitCall<Int>("size") }.message,
+        )
+        assertEquals(5_000_000_000L, files.awaitCall<Long>("size"))
+        val got = mutableListOf<Int>()
+        thrownBy<UnexpectedValueException> { ends.here.events("sizes").asFlow<Int>().collect { got += it } }
+        assertEquals(listOf(1), got)
     }
 
     @Test
