@@ -6,7 +6,9 @@ import clearway.executor.SiteOptions
 import io.reactivex.rxjava3.core.Completable
 import io.reactivex.rxjava3.core.Flowable
 import io.reactivex.rxjava3.core.Single
+import io.reactivex.rxjava3.disposables.Disposable
 import io.reactivex.rxjava3.plugins.RxJavaPlugins
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.RejectedExecutionException
@@ -129,6 +131,77 @@ class AdaptiveSchedulerTest {
                 Single.fromCallable { Thread.currentThread().isInterrupted }.subscribeOn(scheduler).blockingGet()
             )
         }
+    }
+
+    @Test
+    fun `work that disposes of its own worker sees no interrupt`() {
+        val ordered = executor.asScheduler(executor.site("ordered", SiteOptions().ordered()))
+        for (each in listOf(scheduler, ordered)) repeat(50) {
+            val numbers = Flowable.range(1, 10).observeOn(each)
+            assertFalse(numbers.firstOrError().map { Thread.currentThread().isInterrupted }.blockingGet())
+            assertEquals(false, numbers.firstElement().map { Thread.currentThread().isInterrupted }.blockingGet())
+            assertFalse(numbers.take(1).map { Thread.currentThread().isInterrupted }.blockingLast())
+            val worker = each.createWorker()
+            val seen = CompletableFuture<Boolean>()
+            worker.schedule {
+                worker.dispose()
+                seen.complete(Thread.currentThread().isInterrupted)
+            }
+            assertFalse(seen.get())
+            val own = CompletableFuture<Boolean>()
+            val handle = CompletableFuture<Disposable>()
+            handle.complete(
+                each.createWorker().schedule {
+                    handle.get().dispose()
+                    own.complete(Thread.currentThread().isInterrupted)
+                }
+            )
+            assertFalse(own.get())
+        }
+    }
+
+    @Test
+    fun `disposing of a worker interrupts its running task, and its thread then serves others uninterrupted`() {
+        repeat(20) {
+            val worker = scheduler.createWorker()
+            val begun = CountDownLatch(1)
+            val interrupted = CountDownLatch(1)
+            worker.schedule {
+                begun.countDown()
+                try {
+                    CountDownLatch(1).await()
+                } catch (stop: InterruptedException) {
+                    interrupted.countDown()
+                }
+            }
+            begun.await()
+            worker.dispose()
+            interrupted.await()
+            assertFalse(
+                Single.fromCallable { Thread.currentThread().isInterrupted }.subscribeOn(scheduler).blockingGet()
+            )
+        }
+    }
+
+    @Test
+    fun `a disposed task is interrupted, and the worker's next task runs uninterrupted`() {
+        val worker = scheduler.createWorker()
+        val begun = CountDownLatch(1)
+        val next = CompletableFuture<Boolean>()
+        val task =
+            worker.schedule {
+                begun.countDown()
+                try {
+                    CountDownLatch(1).await()
+                } catch (stop: InterruptedException) {
+                    Thread.currentThread().interrupt()
+                }
+            }
+        worker.schedule { next.complete(Thread.currentThread().isInterrupted) }
+        begun.await()
+        task.dispose()
+        assertFalse(next.get())
+        worker.dispose()
     }
 
     @Test
