@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor
 
+import clearway.executor.host.Carriers
 import clearway.executor.host.Clock
 import clearway.executor.host.Processors
 import clearway.executor.host.SystemClock
@@ -67,7 +68,7 @@ public class AdaptiveExecutor internal constructor(processors: Int, elasticMax: 
         require(elasticMax >= 1) { "elasticMax must be positive: elasticMax=$elasticMax" }
         val workers = Workers("clearway-cpu", processors, STAY_NS, if (processors > 1) SPIN_NS else 0)
         val elastic =
-            VirtualThreads.factory("clearway-elastic")?.let { VirtualJobs(it, elasticMax) }
+            VirtualThreads.factory("clearway-elastic")?.let { VirtualJobs(it, Carriers.ofProcess, elasticMax) }
                 ?: Workers("clearway-elastic", elasticMax, STAY_NS, spinNs = 0)
         val costs = LiveCosts(Costs(processors, elasticMax = elasticMax), clock)
         costs.calibrate(workers, elastic)

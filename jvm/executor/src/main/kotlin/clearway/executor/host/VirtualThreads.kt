@@ -21,16 +21,23 @@ internal object VirtualThreads {
 
     /**
      * Returns a factory of virtual threads that all have this name; a number would have to be formatted for each
-     * thread. Returns null before JDK 24, where platform threads are better.
+     * thread. They inherit no thread-locals. Returns null where platform threads are better: before JDK 24, or if
+     * [Carriers] cannot be added.
      */
     fun factory(threadName: String): ThreadFactory? {
-        if (Runtime.version().feature() < SINCE) return null
+        if (Runtime.version().feature() < SINCE || !Carriers.canAdd) return null
         return find {
             val builder = Class.forName("java.lang.Thread\$Builder\$OfVirtual")
             val ofVirtual = findStatic(Thread::class.java, "ofVirtual", MethodType.methodType(builder))
             val name = findVirtual(builder, "name", MethodType.methodType(builder, String::class.java))
+            val inherit =
+                findVirtual(
+                    builder,
+                    "inheritInheritableThreadLocals",
+                    MethodType.methodType(builder, Boolean::class.java),
+                )
             val factory = findVirtual(builder, "factory", MethodType.methodType(ThreadFactory::class.java))
-            factory.invoke(name.invoke(ofVirtual.invoke(), threadName)) as ThreadFactory
+            factory.invoke(inherit.invoke(name.invoke(ofVirtual.invoke(), threadName), false)) as ThreadFactory
         }
     }
 

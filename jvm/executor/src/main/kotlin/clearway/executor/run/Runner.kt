@@ -17,12 +17,18 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
     val lifecycle = Lifecycle({ registry.isIdle }) { over() }
     @Volatile private var stopped = false
     private val watchdog =
-        Watchdog(registry, clock, costs, { workers.relieve(elastic) }) { batch, threads, onElastic ->
+        Watchdog(registry, clock, costs, ::relieve, { elastic.mayGetStuck }) { batch, threads, onElastic ->
             ask(batch, threads, onElastic)
         }
 
     init {
         workers.whenAllBusy(watchdog::arm)
+        elastic.whenAllBusy(watchdog::arm)
+    }
+
+    private fun relieve(): Boolean {
+        val jobsWait = workers.relieve(elastic)
+        return elastic.unpin() || jobsWait
     }
 
     /** Stops all threads of this executor, because no work runs or will run. */

@@ -2,6 +2,7 @@
 package clearway.executor.run
 
 import clearway.executor.host.Clock
+import clearway.executor.host.OwnThread
 import clearway.executor.model.BatchSample
 import clearway.executor.model.Growth
 import clearway.executor.model.Load
@@ -21,6 +22,8 @@ internal class Watchdog(
      * thread.
      */
     private val relieve: () -> Boolean = { false },
+    /** Whether [relieve] must be called from time to time even while nothing new happens. */
+    private val mayGetStuck: () -> Boolean = { false },
     /**
      * Asks more threads to join a batch: how many, and whether they are elastic threads (for items that block) or CPU
      * workers.
@@ -52,8 +55,7 @@ internal class Watchdog(
     }
 
     private fun begin() {
-        val begun = Thread({ run() }, "clearway-watchdog")
-        begun.isDaemon = true
+        val begun = OwnThread.detached { OwnThread("clearway-watchdog") { run() } }
         try {
             begun.start()
             thread = begun
@@ -94,7 +96,12 @@ internal class Watchdog(
             asleep = true
             if (safely(otherwise = true, ::findsWork)) asleep = false
             while (asleep && !stopped) {
-                LockSupport.park(this)
+                if (mayGetStuck()) {
+                    LockSupport.parkNanos(this, SELDOM_NS)
+                    // Two samples: one starts a check, and the next one reads its result.
+                    quiet = QUIET_SAMPLES * (SLOWEST + 1) - 2
+                    asleep = false
+                } else LockSupport.park(this)
                 Thread.interrupted() // An interrupt must not turn the wait into a spin.
             }
         }
@@ -217,6 +224,8 @@ internal class Watchdog(
         const val TICK_NS = 1_000_000L
         /** After this many samples that found nothing to do, the time between samples doubles. */
         const val QUIET_SAMPLES = 16
+        /** Time between checks of threads that may get stuck, in ns, while nothing else happens. */
+        const val SELDOM_NS = 1_000_000_000L
         /** Maximum number of doublings: 8 ms between samples. That costs less than a thousandth of a processor. */
         const val SLOWEST = 3
         /**

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.host.OwnThread
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ConcurrentLinkedDeque
 import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.ThreadFactory
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
 
@@ -21,7 +21,7 @@ internal fun interface Threads {
     val hasRoom: Boolean
         get() = true
 
-    /** Sets a function that is called for each job that finds all threads busy. */
+    /** Sets a function that is called for each job that finds, or may find, all threads busy. */
     fun whenAllBusy(onAllBusy: () -> Unit) {}
 
     /**
@@ -32,19 +32,18 @@ internal fun interface Threads {
      */
     fun relieve(others: Threads): Boolean = false
 
+    /** Whether running jobs may keep others from running, so that [unpin] must be called while they run. */
+    val mayGetStuck: Boolean
+        get() = false
+
+    /**
+     * Checks once whether jobs can run, and adds threads for them if they cannot. Returns whether the check must go on
+     * soon. Only one thread at a time may call it.
+     */
+    fun unpin(): Boolean = false
+
     /** Ends the threads after their present jobs. The caller offers no more jobs. */
     fun stop() {}
-}
-
-/**
- * Starts a new virtual thread for every job. At most `batchMax` of these threads are in one batch. Without this limit,
- * a batch would get a further thread each time the watchdog finds its threads asleep or without a processor.
- */
-internal class VirtualJobs(private val factory: ThreadFactory, private val batchMax: Int) : Threads {
-    override fun offer(job: Runnable) {
-        val limited = if (job is Batch) Runnable { job.runUnlessFull(batchMax) } else job
-        factory.newThread(limited).start()
-    }
 }
 
 /**
@@ -126,7 +125,7 @@ internal class Workers(
             if (now >= max) return onAllBusy()
             if (count.compareAndSet(now, now + 1)) break
         }
-        val worker = Worker("$name-${numbers.incrementAndGet()}")
+        val worker = OwnThread.detached { Worker("$name-${numbers.incrementAndGet()}") }
         all += worker
         try {
             start(worker)
@@ -138,12 +137,8 @@ internal class Workers(
         }
     }
 
-    private inner class Worker(name: String) : Thread(name) {
+    private inner class Worker(name: String) : OwnThread(name) {
         @Volatile private var woken = false
-
-        init {
-            isDaemon = true
-        }
 
         fun wake() {
             woken = true
