@@ -36,6 +36,9 @@ internal class HeartbeatMonitor(
     private var idleFromMs = dueMs
     private var answersFromMs = 0.0
     private val times = ThreadTimes(observer)
+    private var stepFromMs = dueMs
+    private var stepCpuMs = Double.NaN
+    private var run = Answers(null)
     private var recordedUntilMs = nowMs()
     private var samples = 0
     private var nextSampleMs = 0.0
@@ -68,6 +71,8 @@ internal class HeartbeatMonitor(
         // the reads of `answeredMs`.
         var by: Thread? = null
         @Volatile var answeredMs = Double.NaN
+        /** Whether the stall that this beat shows is recorded. The recorder's lock guards it. */
+        var isRecorded = false
 
         override fun run() {
             try {
@@ -78,15 +83,44 @@ internal class HeartbeatMonitor(
             } catch (thrown: Throwable) {
                 uncaught(thrown) // A failure here must not end the watched thread, which belongs to the app.
             }
-            by = Thread.currentThread()
-            answeredMs = nowMs()
+            val me = Thread.currentThread()
+            val atMs = nowMs()
+            by = me
+            answeredMs = atMs
+            run.answered(me, this, atMs)
         }
     }
 
-    /** Starts a run at `atMs`. Call it under the recorder's lock. */
+    /**
+     * The answers of `thread` since a run began on it. Other threads only compare `thread`. If that thread answers
+     * while it is inside of a measured function, the function runs a nested event loop, for example for a modal dialog.
+     */
+    private inner class Answers(private val thread: Thread?) {
+        var firstMs = Double.NaN
+        var last: Beat? = null
+
+        fun answered(by: Thread, beat: Beat, atMs: Double) {
+            if (by !== thread) return
+            if (firstMs.isNaN()) firstMs = atMs
+            last = beat
+        }
+    }
+
+    /** Starts a run at `atMs` on the calling thread. Call it under the recorder's lock. */
     fun restart(atMs: Double) {
+        run = Answers(Thread.currentThread())
         answersFromMs = atMs
         detector.restart(atMs)
+    }
+
+    /**
+     * Returns when the calling thread, which began the run, first and last answered since then. Returns null if it
+     * answered no beat. Records the stall that the last of these answers shows. Call it under the recorder's lock.
+     */
+    fun answersOfRun(): Pair<Double, Double>? {
+        val last = run.last ?: return null
+        recordStall(last, last.answeredMs)
+        return run.firstMs to last.answeredMs
     }
 
     /** Records that the watched thread was blocked until `atMs`. Call it under the recorder's lock. */
@@ -100,7 +134,28 @@ internal class HeartbeatMonitor(
      * that work delays the next tick, the machine is not the cause.
      */
     fun waitsFrom(atMs: Double) {
+        endStep(atMs)
         idleFromMs = atMs
+    }
+
+    /** Begins a step of this thread's own work, which waits for no lock of the app. */
+    private fun beginStep() {
+        stepCpuMs = observer.ownCpuMs()
+        stepFromMs = nowMs()
+    }
+
+    /**
+     * Records a delay by the machine if the step took much longer than this thread ran in it. A process that is stopped
+     * in the middle of a step leaves no other evidence, because no tick is late. Records nothing if the watched thread
+     * ran meanwhile.
+     */
+    private fun endStep(atMs: Double) {
+        if (atMs - stepFromMs <= LATE_MS_MIN) return
+        val lostMs = atMs - stepFromMs - (observer.ownCpuMs() - stepCpuMs)
+        if (lostMs.isNaN() || lostMs <= LATE_MS_MIN) return
+        times.readClocks(thread)
+        val isItsDoing = times.newlyRanMs >= lostMs / 2
+        if (!isItsDoing) synchronized(recorder) { recorder.watcherLate(atMs - lostMs, atMs) }
     }
 
     /**
@@ -109,7 +164,8 @@ internal class HeartbeatMonitor(
      */
     fun tick(): Double {
         val ownWaitedMs = times.ownWaitedMs()
-        val atMs = nowMs()
+        beginStep()
+        val atMs = stepFromMs
         val lateMs = atMs - dueMs
         val wokeLateMs = if (lateMs > LATE_MS_MIN) lateMs else 0.0
         times.readClocks(thread)
@@ -123,8 +179,11 @@ internal class HeartbeatMonitor(
         val isAnswered = sent != null && !sent.answeredMs.isNaN()
         if (sent != null && isAnswered) handleAnswer(sent)
         if (sent == null || isAnswered) {
+            endStep(nowMs())
+            // The executor's code may wait for a lock of the app, so it is no step.
             send(maxOf(0.0, lateMs), if (wokeLateMs > 0) busyMs else 0.0)
             sentSlowly(nowMs())
+            beginStep()
         } else if (options.stacks) sample(sent)
         // Schedules from the due time. Otherwise a late wake and the work in this function would delay the next beat.
         // With longer intervals between beats, the start of a stall is less exact. A stack sample may take longer than
@@ -141,8 +200,7 @@ internal class HeartbeatMonitor(
         }
         synchronized(recorder) {
             recordTimes(sent.answeredMs)
-            // An answer from before the run, or from before a stall that is already known, adds nothing.
-            if (sent.answeredMs >= answersFromMs) recordStall(sent, sent.answeredMs)
+            recordStall(sent, sent.answeredMs)
         }
         answered = true
         samples = 0
@@ -158,6 +216,9 @@ internal class HeartbeatMonitor(
      * start back to the start of this interval, but not before `earliestMs`.
      */
     private fun recordStall(sent: Beat, answeredMs: Double) {
+        // An answer from before the run, or from before a stall that is already known, adds nothing.
+        if (sent.isRecorded || answeredMs < answersFromMs) return
+        sent.isRecorded = true
         val seen = detector.beat(sent.sentMs, answeredMs, sent.wokeLateMs) ?: return
         val startMs = minOf(seen.startMs, maxOf(seen.earliestMs, sent.sentMs - sent.busyMs))
         recorder.detected(seen.copy(startMs = startMs))
@@ -252,7 +313,7 @@ internal class HeartbeatMonitor(
         synchronized(recorder) {
             val answeredMs = if (open.answeredMs.isNaN()) atMs else minOf(atMs, open.answeredMs)
             recordTimes(answeredMs)
-            if (answeredMs >= answersFromMs) recordStall(open, answeredMs)
+            recordStall(open, answeredMs)
         }
         beat = null
     }

@@ -30,5 +30,7 @@ internal object JvmThreadObserver : ThreadObserver {
         return if (ns < 0) Double.NaN else ns / 1e6
     }
 
+    override fun ownCpuMs(): Double = cpuMs(Thread.currentThread())
+
     override fun waiting(): Waiting? = if (cpuMs(Thread.currentThread()).isNaN()) null else RunQueue.ofThisThread()
 }

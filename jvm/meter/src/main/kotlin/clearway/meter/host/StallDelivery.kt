@@ -35,7 +35,7 @@ internal class StallDelivery(private val onStall: Consumer<in Stall>, private va
             waiting += stall
             changed.signalAll()
             if (thread != null) return
-            val started = Thread(::run, "clearway-meter-onStall").apply { isDaemon = true }
+            val started = ownThread("clearway-meter-onStall", ::run)
             started.start()
             thread = started
         }

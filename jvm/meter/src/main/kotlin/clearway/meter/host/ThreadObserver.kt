@@ -18,6 +18,9 @@ internal interface ThreadObserver {
     /** Returns the thread's CPU time in ms, or NaN if the host does not count it. */
     fun cpuMs(thread: Thread): Double
 
+    /** Returns the calling thread's CPU time in ms, or NaN if the host does not count it. */
+    fun ownCpuMs(): Double = Double.NaN
+
     /**
      * Returns a counter of the time that the calling thread waits for a core, or null if the host does not count it.
      * Another thread may read the counter.

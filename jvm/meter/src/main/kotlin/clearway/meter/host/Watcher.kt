@@ -25,7 +25,7 @@ import java.util.function.Consumer
 internal class Watcher(
     executor: Executor,
     private val options: MeterOptions,
-    beatMs: Double,
+    private val beatMs: Double,
     marks: Marks,
     onStall: Consumer<in Stall>?,
     /** Maximum time in ms for which [stop] waits for the meter's thread, before and after it interrupts that thread. */
@@ -57,7 +57,7 @@ internal class Watcher(
     @Volatile private var stopped = false
     /** Whether the meter's thread did not end in time. It then finishes the monitor itself when it ends. */
     @Volatile private var hangs = false
-    private val thread = Thread(::run, "clearway-meter").apply { isDaemon = true }
+    private val thread = ownThread("clearway-meter", ::run)
     /** Opens when the meter's thread ticks no more. */
     private val ended = CountDownLatch(1)
 
@@ -113,11 +113,20 @@ internal class Watcher(
         }
     }
 
-    /** Records that the watched thread ran `name` from `startMs` to `endMs`, without returning to its loop. */
+    /**
+     * Records that the calling thread, which began the run, ran `name` from `startMs` to `endMs`. It was blocked for
+     * all of this time, unless it answered beats from a nested event loop. Then it was blocked before and after that
+     * loop, and the beats show how it ran the loop.
+     */
     fun blocked(startMs: Double, endMs: Double, name: String) {
         synchronized(recorder) {
-            recorder.call(startMs, endMs, name)
-            recorder.detected(DetectedStall(startMs, endMs, startMs, CLOCK_ERROR_MS))
+            val answers = monitor.answersOfRun()
+            if (answers != null) recorder.call(startMs, answers.first, name)
+            val fromMs = answers?.second ?: startMs
+            // A nested loop may have run until the next beat was due.
+            val errorMs = if (answers == null) CLOCK_ERROR_MS else minOf(beatMs, endMs - fromMs)
+            recorder.call(fromMs, endMs, name)
+            recorder.detected(DetectedStall(fromMs, endMs, fromMs, errorMs))
             monitor.blockedUntil(endMs)
         }
     }

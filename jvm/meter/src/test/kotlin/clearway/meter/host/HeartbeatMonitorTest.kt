@@ -38,6 +38,12 @@ class HeartbeatMonitorTest {
             override fun close() = Unit
         }
 
+        /** The spans in which the whole process is stopped, in the middle of the monitor's own work. */
+        var frozen = emptyList<Pair<Double, Double>>()
+        private var ownMs = 0.0
+
+        override fun ownCpuMs(): Double = ownMs
+
         private val queue = ArrayDeque<Pair<Double, Runnable>>()
         var refuses = false
         var stackSamples = 0
@@ -95,7 +101,13 @@ class HeartbeatMonitorTest {
             if (queued) own = Queued(asleep + keptSending)
             while (nowMs < untilMs) {
                 val nextMs = monitor.tick()
-                busy.find { (from, until) -> nextMs >= from && nextMs < until }?.let { (_, until) -> runUntil(until) }
+                frozen.find { (from, until) -> nextMs >= from && nextMs < until }?.let { (_, until) -> nowMs = until }
+                busy
+                    .find { (from, until) -> nextMs >= from && nextMs < until }
+                    ?.let { (_, until) ->
+                        ownMs += until - nowMs
+                        runUntil(until)
+                    }
                 monitor.waitsFrom(nowMs)
                 val dueMs = maxOf(nextMs, nowMs)
                 runUntil(asleep.find { (from, until) -> dueMs >= from && dueMs < until }?.second ?: dueMs)
@@ -155,6 +167,16 @@ class HeartbeatMonitorTest {
         val report = World(listOf(200.0 to 300.0)).play(1000.0, busy = listOf(200.5 to 299.0))
         assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
         assertEquals(0.0, report.stalls[0].machineMs)
+    }
+
+    @Test
+    fun `the cause is the machine when the process was stopped in the middle of the monitor's own work`() {
+        val world = World(listOf(200.0 to 300.0), runs = false).apply { frozen = listOf(200.5 to 299.0) }
+        val report = world.play(1000.0)
+        assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
+        // If the thread ran meanwhile, the process was not stopped.
+        val ran = World(listOf(200.0 to 300.0)).apply { frozen = listOf(200.5 to 299.0) }.play(1000.0)
+        assertEquals(listOf("app"), ran.causes.map { it.cause.name.lowercase() })
     }
 
     @Test
