@@ -2,7 +2,9 @@
 package clearway.channel.websocket
 
 import java.util.concurrent.Executor
+import java.util.concurrent.Future
 import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.ThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
@@ -22,11 +24,23 @@ internal object DeliveryThreads : Executor {
     private val count = AtomicInteger()
     private val threads =
         ThreadPoolExecutor(MAX, MAX, KEPT_SECONDS, TimeUnit.SECONDS, LinkedBlockingQueue()) { task ->
-                Thread(task, "clearway-channel-websocket-${count.incrementAndGet()}").apply { isDaemon = true }
+                ownThread("clearway-channel-websocket-${count.incrementAndGet()}", task)
             }
             .apply { allowCoreThreadTimeOut(true) }
 
     override fun execute(task: Runnable): Unit = threads.execute(task)
+}
+
+/** Timers of the sockets of the process. Their actions run on [DeliveryThreads]. */
+internal object SocketTimers {
+    private val timers =
+        ScheduledThreadPoolExecutor(1) { task -> ownThread("clearway-channel-websocket-timer", task) }
+            // Without this policy, a timer that was stopped would keep its connection until its time.
+            .apply { removeOnCancelPolicy = true }
+
+    /** Runs `act` once after `ms` milliseconds, unless the result is cancelled before. */
+    fun after(ms: Long, act: () -> Unit): Future<*> =
+        timers.schedule({ DeliveryThreads.execute(act) }, ms, TimeUnit.MILLISECONDS)
 }
 
 /**

@@ -126,7 +126,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         pump()
         demand()
         // The peer's close must be read, too. A peer that does not close in time delays the end by [CLOSE_SECONDS].
-        CompletableFuture.delayedExecutor(CLOSE_SECONDS, TimeUnit.SECONDS, DeliveryThreads).execute { abort(reason) }
+        SocketTimers.after(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS)) { abort(reason) }
     }
 
     /** Ends the transport without a closing handshake, for example because the peer does not respond. */

@@ -9,7 +9,9 @@ import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ScheduledExecutorService
 import java.util.concurrent.ScheduledThreadPoolExecutor
+import java.util.concurrent.ThreadFactory
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.function.Consumer
 import org.eclipse.jetty.http.HttpHeader
 import org.eclipse.jetty.server.Request
@@ -34,7 +36,7 @@ internal constructor(
     private val onConnect: Consumer<ChannelTransport>,
     private val timers: ScheduledExecutorService = timerThread(),
 ) : AutoCloseable {
-    private val server = Server(QueuedThreadPool().apply { isDaemon = true })
+    private val server = Server(serverThreads())
     private val connector = ServerConnector(server, 1, 1)
     private val open = ConcurrentHashMap.newKeySet<JettySocket>()
 
@@ -127,10 +129,19 @@ internal constructor(
             return server
         }
 
+        // Jetty's defaults, but with threads that inherit nothing.
+        private fun serverThreads(): QueuedThreadPool {
+            val count = AtomicInteger()
+            val threads = ThreadFactory { ownThread("clearway-channel-server-${count.incrementAndGet()}", it) }
+            return QueuedThreadPool(THREADS_MAX, THREADS_MIN, THREAD_IDLE_MS, -1, null, null, threads)
+        }
+
+        private const val THREADS_MAX = 200
+        private const val THREADS_MIN = 8
+        private const val THREAD_IDLE_MS = 60_000
+
         private fun timerThread() =
-            ScheduledThreadPoolExecutor(1) { task ->
-                    Thread(task, "clearway-channel-server-timer").apply { isDaemon = true }
-                }
+            ScheduledThreadPoolExecutor(1) { task -> ownThread("clearway-channel-server-timer", task) }
                 // Without this policy, the timer of an admitted client would keep its connection until the time limit.
                 .apply { removeOnCancelPolicy = true }
 

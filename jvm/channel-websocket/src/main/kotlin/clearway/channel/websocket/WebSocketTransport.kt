@@ -20,7 +20,15 @@ import java.util.concurrent.CompletionStage
 /** Connects clients to channels over WebSockets (spec/websocket.md), with the JDK's own HTTP client. */
 public object WebSocketTransport {
     private val OPEN_WITHIN = Duration.ofSeconds(30)
-    private val sharedClient: HttpClient by lazy { HttpClient.newBuilder().executor(DeliveryThreads).build() }
+    private val sharedClient: HttpClient by lazy {
+        // The client starts a thread that inherits from this one. So a thread of our own creates the client.
+        val made = CompletableFuture<HttpClient>()
+        ownThread("clearway-channel-websocket-start") {
+                made.completeAsync({ HttpClient.newBuilder().executor(DeliveryThreads).build() }, Runnable::run)
+            }
+            .start()
+        made.join()
+    }
 
     /**
      * Starts to connect and returns at once. Frames wait until the connection is open. The transport closes with

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.transport
 
+import java.lang.reflect.Constructor
+import java.security.AccessController
+import java.security.PrivilegedAction
 import java.util.ArrayDeque
 import java.util.concurrent.Executor
 import java.util.concurrent.SynchronousQueue
@@ -82,14 +85,53 @@ internal class SerialTasks(private val executor: Executor) {
     }
 }
 
-/** Creates daemon threads. A thread's name is the prefix and a number. */
+/**
+ * Creates daemon threads that keep nothing of the threads that create them. A thread otherwise inherits the context
+ * class loader, the inheritable thread-locals, the security context and the thread group, and a server could then not
+ * unload the application that happened to come first. The context class loader is the one of this library. A thread's
+ * name is the prefix and a number.
+ */
 internal class DaemonThreads(private val prefix: String) : ThreadFactory {
     private val count = AtomicInteger()
 
     override fun newThread(task: Runnable): Thread {
-        val thread = Thread(task, prefix + count.incrementAndGet())
+        val name = prefix + count.incrementAndGet()
+        @Suppress("DEPRECATION") // It has no successor for the JDKs that have security contexts.
+        return AccessController.doPrivileged(PrivilegedAction { create(name, task) })
+    }
+
+    private fun create(name: String, task: Runnable): Thread {
+        // A security manager chooses the group itself, and may forbid to set the loader.
+        @Suppress("DEPRECATION") val isFree = System.getSecurityManager() == null
+        var group = if (isFree) Thread.currentThread().threadGroup else null
+        while (group?.parent != null) group = group.parent
+        val thread = detached?.newInstance(group, task, name, 0L, false) ?: Thread(group, task, name)
         thread.isDaemon = true
+        thread.priority = Thread.NORM_PRIORITY
+        try {
+            thread.contextClassLoader = DaemonThreads::class.java.classLoader
+        } catch (_: SecurityException) {
+            // The thread keeps the loader that it has.
+        }
         return thread
+    }
+
+    private companion object {
+        /** The constructor that can refuse inheritable thread-locals. Java 8 and older Androids lack it. */
+        val detached: Constructor<Thread>? =
+            try {
+                Thread::class
+                    .java
+                    .getConstructor(
+                        ThreadGroup::class.java,
+                        Runnable::class.java,
+                        String::class.java,
+                        Long::class.java,
+                        Boolean::class.java,
+                    )
+            } catch (_: NoSuchMethodException) {
+                null
+            }
     }
 }
 

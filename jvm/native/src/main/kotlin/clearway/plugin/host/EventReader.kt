@@ -9,7 +9,6 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 import java.util.concurrent.RejectedExecutionException
-import java.util.concurrent.ThreadFactory
 
 /**
  * Reads a plugin's events on a separate thread. The thread waits in libclearway. When an event arrives in an empty
@@ -24,7 +23,7 @@ internal class EventReader(private val instance: PluginInstance) : Runnable {
     private val drained = CountDownLatch(1)
     // The reader has its own scratch, because one thread creates the reader and another thread uses it.
     private val scratch = Scratch()
-    private val thread = daemon("clearway plugin").newThread(this)
+    private val thread = ownThread("clearway plugin", this)
 
     fun start() = thread.start()
 
@@ -202,8 +201,6 @@ internal class EventReader(private val instance: PluginInstance) : Runnable {
         const val MESSAGE = 4
         const val LOG = 5
 
-        val handlerThreads: Executor = Executors.newCachedThreadPool(daemon("clearway plugin asks"))
-
-        fun daemon(name: String): ThreadFactory = ThreadFactory { Thread(it, name).apply { isDaemon = true } }
+        val handlerThreads: Executor = Executors.newCachedThreadPool { ownThread("clearway plugin asks", it) }
     }
 }
