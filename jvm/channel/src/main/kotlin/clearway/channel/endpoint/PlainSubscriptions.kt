@@ -9,6 +9,7 @@ import clearway.channel.ListenOptions
 import clearway.channel.WhenFull
 import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
+import clearway.channel.valueOf
 
 /**
  * The event streams that this end listens to on the plain wire (spec/wire.md). This end calls the methods `listen` and
@@ -81,7 +82,8 @@ internal class PlainSubscriptions(private val connection: Connection, private va
 
         private fun refusal(answer: Received): Throwable? =
             try {
-                decode(answer)
+                // The answer to `listen` is no event, so it need not have the type of one.
+                valueOf(connection.decodeReply(codec, answer), channel)
                 null
             } catch (thrown: Throwable) {
                 thrown
