@@ -39,7 +39,16 @@ internal interface Carriers {
         override fun add(count: Int): Int {
             var more = count
             while (more > 0 && !change(more)) more /= 2
+            repeat(more) { OwnThread.detached { OwnThread("clearway-carrier-start", ::startCarrier) }.start() }
             return more
+        }
+
+        /**
+         * Makes the JDK start a carrier. The JDK starts one for the first virtual thread in a queue, and each platform
+         * thread has another queue. The queue of the calling thread is not empty while all carriers are pinned.
+         */
+        private fun startCarrier() {
+            Thread::class.java.getMethod("startVirtualThread", Runnable::class.java).invoke(null, Runnable {})
         }
 
         override fun remove(count: Int) {
