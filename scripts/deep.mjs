@@ -8,7 +8,7 @@
 // - CLEARWAY_DEEP_CHANNEL_ORDERS: of channels, in TypeScript. The default is 100,000.
 // - CLEARWAY_DEEP_JVM_ORDERS: of the JVM's executor and channels. The default is 100,000.
 import { spawnSync } from "node:child_process";
-import { afterAddon, buildStages, hasSwift, jdk, newer, node, tests } from "./common-stages.mjs";
+import { afterAddon, afterSwift, buildStages, hasSwift, jdk, newer, node, tests } from "./common-stages.mjs";
 import { sayMissing, toolchains } from "./native.mjs";
 import { runStages } from "./stages.mjs";
 import { missing as swiftMissing } from "./swift.mjs";
@@ -54,6 +54,11 @@ const everyTest = (name, options) => ({
 const stages = [
   ...buildStages,
   everyTest(`node ${process.versions.node}`, { projects: ["node", "pure", "models", "node-port", "node-processes"] }),
+  {
+    name: "every test, lab",
+    ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...afterSwift] }),
+    env: { CLEARWAY_EVERY_TEST: "1" },
+  },
   everyTest("chromium", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
   ...(newer
     ? [
