@@ -19,34 +19,63 @@ export interface Encoded extends HandledContent {
  * returns a value that contains the instance itself.
  */
 export function encode(value: unknown, registry: Registry): Encoded | undefined {
-  const encoding = new Encoding(registry);
-  const root = encoding.encode(value, 0);
-  return encoding.parts.length === 0 ? undefined : { root, parts: encoding.parts, transfer: [...encoding.transfer] };
+  return new Encoding(registry).encode(value);
 }
 
+/** A handled instance in the value. */
+interface Instance {
+  readonly instance: object;
+  readonly handler: Registered;
+  /** The object in its place. */
+  readonly place: object;
+  /** How many instances it is nested in. */
+  readonly depth: number;
+  /** The instances in its wire value. */
+  readonly contains: Instance[];
+  inner: unknown;
+  /** Whether its part is in the list, or is waiting for those of the instances in it. */
+  state: "new" | "waiting" | "listed";
+}
+
+// Instances are encoded one after the other, because a worker's stack has no room for instances that are nested hundreds of levels deep.
 class Encoding {
-  readonly parts: Part[] = [];
-  readonly transfer = new Set<object>();
   readonly #registry: Registry;
-  /** The objects in place of the handled instances. */
-  readonly #places = new Map<object, object>();
-  /** Instances whose wire value is being encoded. */
-  readonly #open = new Set<object>();
+  readonly #transfer = new Set<object>();
+  readonly #found = new Map<object, Instance>();
 
   constructor(registry: Registry) {
     this.#registry = registry;
   }
 
-  /** Returns a copy of the value with places for instances. */
-  encode(root: unknown, depth: number): unknown {
-    return copyValue(root, (object) => this.#place(object, depth));
+  encode(value: unknown): Encoded | undefined {
+    const top: Instance[] = [];
+    const root = this.#copy(value, top, 0);
+    if (top.length === 0) return undefined;
+    // The map grows meanwhile: an instance's wire value may contain further ones.
+    for (const each of this.#found.values()) {
+      const [wire, transfer] = serialized(each.instance, each.handler);
+      for (const object of transfer) this.#transfer.add(object);
+      each.inner = this.#copy(wire, each.contains, each.depth + 1);
+    }
+    return { root, parts: partsOf(top), transfer: [...this.#transfer] };
   }
 
-  #place(object: object, depth: number): object | undefined {
-    const known = this.#places.get(object);
-    if (known !== undefined) return known;
-    const handler = this.#handlerOf(object);
-    return handler && this.#serialize(object, handler, depth);
+  // Returns a copy of the value with places for instances, which it adds to `contains`.
+  #copy(value: unknown, contains: Instance[], depth: number): unknown {
+    return copyValue(value, (object) => this.#place(object, contains, depth));
+  }
+
+  #place(object: object, contains: Instance[], depth: number): object | undefined {
+    let found = this.#found.get(object);
+    if (found === undefined) {
+      const handler = this.#handlerOf(object);
+      if (handler === undefined) return undefined;
+      if (depth >= depthMax) throw broken(handler, `returned instances that are nested more than ${depthMax} deep`);
+      found = { instance: object, handler, place: {}, depth, contains: [], inner: undefined, state: "new" };
+      this.#found.set(object, found);
+    }
+    contains.push(found);
+    return found.place;
   }
 
   #handlerOf(node: object): Registered | undefined {
@@ -56,20 +85,28 @@ class Encoding {
       throw caused("not-cloneable", `a transfer handler's canHandle() failed: ${messageOf(reason)}`, reason);
     }
   }
+}
 
-  #serialize(instance: object, handler: Registered, depth: number): object {
-    if (this.#open.has(instance)) throw broken(handler, "returned a value that contains the instance itself");
-    if (depth >= depthMax) throw broken(handler, `returned instances that are nested more than ${depthMax} deep`);
-    this.#open.add(instance);
-    const [wire, transfer] = serialized(instance, handler);
-    for (const object of transfer) this.transfer.add(object);
-    const inner = this.encode(wire, depth + 1);
-    this.#open.delete(instance);
-    const place = {};
-    this.#places.set(instance, place);
-    this.parts.push([place, handler.name, inner]);
-    return place;
+/** Returns the parts of all instances, those in an instance before the instance. Throws if an instance contains itself. */
+function partsOf(top: readonly Instance[]): Part[] {
+  const parts: Part[] = [];
+  const open = [...top].reverse();
+  for (let each = open.at(-1); each !== undefined; each = open.at(-1)) {
+    if (each.state === "new") {
+      each.state = "waiting";
+      for (const inner of each.contains) {
+        if (inner.state === "waiting")
+          throw broken(inner.handler, "returned a value that contains the instance itself");
+        if (inner.state === "new") open.push(inner);
+      }
+      continue;
+    }
+    open.pop();
+    if (each.state === "listed") continue;
+    each.state = "listed";
+    parts.push([each.place, each.handler.name, each.inner]);
   }
+  return parts;
 }
 
 function serialized(instance: object, handler: Registered): [wire: unknown, transfer: object[]] {
