@@ -88,7 +88,7 @@ const sizes = [
   {
     name: "clearway/transfer (browser, minified, gzip)",
     path: browser("transfer"),
-    limit: "5.4 KB",
+    limit: "5.5 KB",
     ignore: [records],
   },
   {
@@ -115,7 +115,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "38.5 KB",
+    limit: "40.5 KB",
     ignore: [lazyModules],
   },
   {
@@ -163,7 +163,7 @@ const sizes = [
     limit: "6.1 KB",
     ignore: [/^node:/, /^ws$/],
   },
-  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "9.8 KB" },
+  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "12 KB" },
   {
     name: "clearway/offload (browser, minified, gzip)",
     path: browser("offload"),

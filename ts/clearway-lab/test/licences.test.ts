@@ -8,7 +8,7 @@ import { zoomAssets } from "../src/report/zoom.js";
 import { BuiltCli, here } from "./built-cli.js";
 
 describe("the licence text of other code", () => {
-  const cli = new BuiltCli("licences-dist");
+  const cli = new BuiltCli();
   afterAll(() => cli.remove());
 
   test("is in the built folder, for each package in the bundles", () => {

@@ -7,7 +7,7 @@ import { BuiltCli } from "./built-cli.js";
 import { record } from "./record.js";
 
 describe("a command", () => {
-  const cli = new BuiltCli("links-dist");
+  const cli = new BuiltCli();
   afterAll(() => cli.remove());
 
   test("writes through no link: report, export", async () => {

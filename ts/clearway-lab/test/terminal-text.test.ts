@@ -39,7 +39,7 @@ describe("text for a terminal", () => {
 });
 
 describe("a command", () => {
-  const cli = new BuiltCli("terminal-dist");
+  const cli = new BuiltCli();
   /** Writes a run whose texts for people are hostile, and one in which every text is. */
   beforeAll(() => {
     const everyText = (value: unknown, isHostile: (key: string) => boolean, key = ""): unknown => {

@@ -199,8 +199,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly #sink: WorkerSink<Call>;
   #referenced = true;
   #gone = false;
-  /** Whether the worker has sent something that is not of the protocol. */
-  #garbled = false;
+  #garbled = false; // Whether the worker has sent something that is not of the protocol. Nothing from it can be trusted then.
 
   /** Starts the thread. Throws the error of the app's factory or of the host if one of them throws. */
   constructor(
@@ -325,7 +324,6 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   frame(op: Op, id: number, a: unknown, b: unknown): void {
     if (this.#garbled) return;
     if (!isFromWorker(op, id, a, b)) {
-      // Nothing from such a worker can be trusted.
       this.#garbled = true;
       return void this.kill(new ClearwayError("protocol", "the worker sent a message that is not of this protocol"));
     }
