@@ -64,7 +64,7 @@ describe.skipIf(noServer)("a durable call whose worker process is killed", () =>
     expect(log.lines().filter((line) => line === "two")).toHaveLength(1);
   });
 
-  test("runs in another process when it waited in the process that was killed, also if its task is not idempotent", async () => {
+  test("runs in another process when it waited for the process that was killed, also if its task is not idempotent", async () => {
     const log = logFile();
     const { url } = await startServer();
     const nats = await connection(url);
@@ -75,9 +75,6 @@ describe.skipIf(noServer)("a durable call whose worker process is killed", () =>
     const interrupted = expect(one).rejects.toMatchObject({ code: "interrupted" });
     await log.until((lines) => lines.includes("begun one"));
     const two = work.call.effect(log.path, "two");
-    const manager = await jetstreamManager(nats);
-    const delivered = async () => (await manager.consumers.info(namesOf("work", "0").calls, "normal")).num_ack_pending;
-    await expect.poll(delivered).toBe(2);
     await first.kill();
     await startWorker(options);
     await interrupted;
