@@ -37,7 +37,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
   /** The number of the sweep in which the message was sent the last time. */
   sweep: number;
-  /** When there was a connection for the message for the first time, and it was sent, or waited for a look at the streams. */
+  /** When there was a connection for the message for the first time, and it was sent, or waited for a check of the streams. */
   sentMs: number | undefined;
   /** Number of sendings, and of those that the servers have answered with something else than a confirmation. The message may be stored while they differ. */
   sent: number;

@@ -82,7 +82,7 @@ export class ReplyReader {
   }
 
   /**
-   * Ends the reader. Deletes what it has read from the stream, and waits for that for at most so many milliseconds; without, the age of the
+   * Ends the reader. Deletes what it has read from the stream, and waits for that for at most `purgeMs` milliseconds; without, the age of the
    * outcomes deletes them.
    */
   async close(purgeMs: number): Promise<void> {
