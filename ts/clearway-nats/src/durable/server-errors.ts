@@ -14,7 +14,7 @@ export const serverNumbers = {
   wrongLastSequence: 10071,
 } as const;
 
-// The servers have no room: in the account, on the server, in its memory, on its disk, or for so many consumers or streams.
+// The servers have no room: in the account, on the server, in its memory, on its disk, or for another consumer or stream.
 const full = new Set([10002, 10023, 10026, 10027, 10028, 10047, 10122]);
 // The same for a new stream. A cluster answers that it has no servers for it.
 const unreservable = new Set([10002, 10005, 10023, 10028, 10047, 10122]);

@@ -11,7 +11,8 @@ import { wouldCopy } from "./refusal.js";
  * Prepares a value that leaves the caller. Memory under `move()` will move; all other memory will be copied. Records both in `side`. The
  * move and the copies happen later, when the value is posted.
  *
- * Arguments of one call have `shared` in common: an object in several of them stays one object. If `strict` is true and memory would be copied, throws `would-copy` and records nothing.
+ * Arguments of one call have `shared` in common: an object in several of them stays one object. If `strict` is true and memory would be
+ * copied, throws `would-copy` and records nothing.
  */
 export function prepareValue(
   value: unknown,
