@@ -59,7 +59,9 @@ const patience = {
 
 // Two test files run at the same time, even on two cores. Vitest requires the same number of workers in all projects of one `groupOrder`.
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-const inBrowser = { sequence: { groupOrder: 1 } };
+// All files of a browser share one page, and pure files share a process: a page or a process for each file would take as long as a third of
+// the tests. `make deep` gives each file its own.
+const inBrowser = { isolate: everyTest, sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
 const selected = hostTests(here("."));
 const onEveryHost = everyTest ? ["test/**/*.test.ts"] : selected.everyHost;
@@ -130,7 +132,7 @@ export default defineConfig({
   test: {
     projects: [
       nodeProject("node", all, { provide: inFull }),
-      nodeProject("pure", [pure], { provide: inFull, exclude: [] }),
+      nodeProject("pure", [pure], { provide: inFull, exclude: [], isolate: everyTest }),
       { test: { name: "models", include: [models], ...inNode, ...patience } },
       // For another version of Node than the machine's own.
       nodeProject("node-hosts", onEveryHost),

@@ -67,7 +67,8 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
       for (const { unavailable } of combine) expect(unavailable).toMatch(/^not on Linux: .* Run the lab on macOS/);
   });
 
-  test(
+  // The paces take 17 s. `make deep` runs them.
+  test.runIf(process.env["CLEARWAY_EVERY_TEST"] === "1")(
     "accounts for every event of every mechanism, back to back and at a pace, in both loops",
     async () => {
       for (const { name, mechanisms } of push)

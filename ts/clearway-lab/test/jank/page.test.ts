@@ -1,71 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures real pages in Chromium. The pages block for a long time by construction. A test measures again until the stall was found: on a busy
-// machine, the meter's worker may get no core for the whole stall.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// How the measurement of a page in Chromium goes: its steps, its limits and its ends. What a stall is explained by is in page.deep.test.ts.
+import { writeFileSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { BrowserSession } from "../../src/jank/browser-session.js";
-import { measurePage, type PageOptions } from "../../src/jank/page-run.js";
-import type { FoundStall, Run } from "../../src/jank/record.js";
-import { parseClick, parseScroll, parseType, parseWait, type Step } from "../../src/jank/step.js";
-import { parseTarget } from "../../src/jank/target.js";
-
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const pages = here("./pages/");
-let script: string;
-let folder: string;
-
-beforeAll(async () => {
-  const { outputFiles } = await build({
-    entryPoints: [here("../../src/jank/in-page.ts")],
-    bundle: true,
-    write: false,
-    format: "iife",
-    conditions: ["browser"],
-    alias: {
-      "clearway/meter": here("../../../clearway/src/meter.ts"),
-      "#meter-host": here("../../../clearway/src/meter/host/browser.ts"),
-    },
-  });
-  script = outputFiles[0]!.text;
-  folder = mkdtempSync(path.join(tmpdir(), "clearway-jank-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function measure(
-  name: string,
-  options: Partial<PageOptions> = {},
-  opened?: (session: BrowserSession) => void,
-): Promise<Run> {
-  const target = parseTarget(/^(http|\/)/.test(name) ? name : pages + name) as PageOptions["target"];
-  const all = {
-    steps: [],
-    tailMs: 300,
-    timeoutMs: 60_000,
-    bypassCsp: false,
-    floorMs: 4,
-    signal: new AbortController().signal,
-  };
-  const { run } = await measurePage({ ...all, ...options, target }, { script, ...(opened && { opened }) });
-  return run;
-}
-
-/** Measures a page until a stall has a place in `functionName`. */
-async function stallIn(name: string, functionName: string, steps: Step[] = [parseWait(".done")]): Promise<FoundStall> {
-  for (;;) {
-    const run = await measure(name, { steps });
-    expect(run.message).toBeUndefined();
-    const found = run.stalls.find(({ cause }) =>
-      [cause.place?.functionName, cause.original?.functionName].includes(functionName),
-    );
-    if (found !== undefined) return found;
-  }
-}
+import type { PageOptions } from "../../src/jank/page-run.js";
+import type { Run } from "../../src/jank/record.js";
+import { parseClick, parseScroll, parseType, parseWait } from "../../src/jank/step.js";
+import { folder, measure } from "./measure-page.js";
 
 /** Measures with longer and longer limits, until the run got as far as `enough` requires before its limit. */
 async function withLimit(name: string, options: Partial<PageOptions>, enough: (run: Run) => boolean): Promise<Run> {
@@ -75,83 +19,6 @@ async function withLimit(name: string, options: Partial<PageOptions>, enough: (r
     if (enough(run)) return run;
   }
 }
-
-describe("a page that blocks", () => {
-  test("in a timer after a click is explained by function, line and step", async () => {
-    const { cause, during } = await stallIn("timer.html", "block", [parseClick("#go"), parseWait(".done")]);
-    expect(cause.place!.url).toBe("timer.html");
-    // The profiler decides which line of the function has most samples.
-    expect(cause.code).toMatch(/while|block|end/);
-    expect(cause.callers.map(({ functionName }) => functionName)).toContain("onTimer");
-    expect(["click #go", "wait for .done"]).toContain(during);
-  });
-
-  test("in a chain of promises is explained by the function in the chain", async () => {
-    const { cause } = await stallIn("promises.html", "burn");
-    expect(cause.callers.map(({ functionName }) => functionName)).toContain("chain");
-  });
-
-  test("in layout is explained by the function that forces it", async () => {
-    const { cause } = await stallIn("layout.html", "resizeRows");
-    expect(cause.parts.layout).toBeGreaterThan(0);
-  });
-
-  test("in garbage collection is explained by the function that fills the heap", async () => {
-    const { cause } = await stallIn("gc.html", "fillHeap");
-    expect(cause.parts.gc).toBeGreaterThan(0);
-  });
-
-  test("in a large JSON.parse is explained by the function that calls it", async () => {
-    const { cause } = await stallIn("json.html", "readAll");
-    expect(cause.code).toContain("JSON.parse(text)");
-  });
-
-  test("in a third party's script is explained by that script", async () => {
-    const third = http.createServer((_, response) => {
-      response.setHeader("content-type", "text/javascript");
-      response.end(`function track() { const end = performance.now() + 400; while (performance.now() < end); document.body.className = "done"; }
-setTimeout(track, 50);`);
-    });
-    await new Promise<void>((ready) => third.listen(0, "127.0.0.1", ready));
-    try {
-      const origin = `http://127.0.0.1:${(third.address() as AddressInfo).port}`;
-      const file = path.join(folder, "third.html");
-      writeFileSync(file, `<!doctype html><title>t</title><body><script src="${origin}/track.js"></script></body>`);
-      const { cause } = await stallIn(file, "track");
-      expect(cause.thirdParty).toBe(true);
-      expect(cause.place!.url).toBe(`${origin}/track.js`);
-    } finally {
-      third.close();
-      third.closeAllConnections();
-    }
-  });
-
-  test("in a bundle is explained by the original file and function", async () => {
-    const source = `function countPrimes(until: number): number {
-  let found = 0;
-  for (let n = 2; performance.now() < until; n++) found += n % 7;
-  return found;
-}
-setTimeout(() => {
-  document.title = String(countPrimes(performance.now() + 400));
-  document.body.className = "done";
-}, 50);`;
-    await build({
-      stdin: { contents: source, sourcefile: "prime.ts", loader: "ts" },
-      bundle: true,
-      minify: true,
-      sourcemap: true,
-      outfile: path.join(folder, "app.js"),
-    });
-    const file = path.join(folder, "bundled.html");
-    writeFileSync(file, `<!doctype html><title>b</title><body><script src="app.js"></script></body>`);
-    const { cause } = await stallIn(file, "countPrimes");
-    expect(cause.original).toMatchObject({ functionName: "countPrimes", source: "prime.ts" });
-    // The profiler decides which line of the function has most samples. The bundle has only one line.
-    expect([1, 2, 3, 4]).toContain(cause.original!.line);
-    expect(cause.place!.url).toBe("app.js");
-  });
-});
 
 describe("a page", () => {
   test("that does nothing completes, and no script is a cause", async () => {
@@ -199,12 +66,6 @@ describe("a page", () => {
     const run = await measure("dialogs.html", { steps: [parseWait(".done")] });
     expect(run.outcome).toBe("completed");
     expect(run.notes).toContain("2 dialogs were closed at once (alert, confirm)");
-  });
-
-  test("that never ends a loop is stopped at the limit, and the loop is named", async () => {
-    const run = await withLimit("endless.html", { tailMs: 1000 }, ({ last }) => last?.place?.functionName === "spin");
-    expect(run.message).toMatch(/^the limit of \d+ s was reached/);
-    expect(run.notes.join()).toContain("did not answer");
   });
 
   test("that never loads is stopped at the limit", async () => {

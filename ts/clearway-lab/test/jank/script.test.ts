@@ -1,138 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the built command as a user runs it, on Node scripts and with wrong usage. The scripts block for a long time by construction. A test
-// measures again until the stall was explained: on a busy machine, the thread may get no core for most of the stall.
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Tests the built command as a user runs it, on Node scripts and with wrong usage. What a stall is explained by is in script.deep.test.ts.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FoundStall, JankReport } from "../../src/jank/record.js";
-import { RUNS_TYPESCRIPT } from "../../src/jank/typescript.js";
-import { builtLab } from "../built-lab.js";
+import { afterEach, describe, expect, test } from "vitest";
+import type { JankReport } from "../../src/jank/record.js";
 import { hasEnded } from "../has-ended.js";
-
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-// The folder is inside the package, so that Node resolves its dependencies.
-const scripts = here("./scripts/");
-let scratch: string;
-
-beforeAll(() => {
-  scratch = mkdtempSync(path.join(tmpdir(), "clearway-jank-"));
-});
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/**
- * Runs the command. Calls `heard` with what it has written to stderr so far. Resolves when the script has ended too, because the script
- * holds the other end of stderr.
- */
-function jank(
-  args: string[],
-  env: Record<string, string> = {},
-  heard?: (stderr: string, send: (signal: NodeJS.Signals) => void) => void,
-): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [path.join(builtLab(), "cli.js"), "jank", ...args], {
-      cwd: scratch,
-      env: { ...process.env, NO_COLOR: "1", ...env },
-    });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-      heard?.(stderr, (signal) => child.kill(signal));
-    });
-    child.on("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
-  });
-}
-
-async function measured(args: string[]): Promise<Ended & { report: JankReport }> {
-  const ended = await jank(["--json", ...args]);
-  return { ...ended, report: JSON.parse(ended.stdout) as JankReport };
-}
-
-const stallIn = ({ subjects }: JankReport, functionName: string): FoundStall | undefined =>
-  subjects[0]!.runs[0]!.stalls.find(({ cause }) =>
-    [cause.place?.functionName, cause.original?.functionName].includes(functionName),
-  );
-
-/** Measures a script until a stall has its cause in `functionName`. */
-async function explained(
-  args: string[],
-  functionName: string,
-): Promise<Ended & { report: JankReport; stall: FoundStall }> {
-  for (;;) {
-    const ended = await measured(args);
-    const stall = stallIn(ended.report, functionName);
-    if (stall !== undefined) return { ...ended, stall };
-  }
-}
-
-describe("a script that blocks", () => {
-  test("is explained by function and line, and completes", async () => {
-    const { code, report, stall } = await explained([`${scripts}blocks.mjs`], "block");
-    expect(code).toBe(0);
-    expect(report.subjects[0]).toMatchObject({ kind: "script", runs: [{ outcome: "completed" }] });
-    const { cause, lengthMs } = stall;
-    expect(lengthMs).toBeGreaterThanOrEqual(299);
-    expect(cause.place!.url).toMatch(/^file:.*\/blocks\.mjs$/);
-    expect(cause.callers.map(({ functionName }) => functionName)).toContain("serve");
-  });
-
-  test("in JSON.parse is explained by the function that calls it", async () => {
-    const { stall } = await explained([`${scripts}json.cjs`], "readAll");
-    expect(stall.cause.code).toContain("JSON.parse(text)");
-  });
-
-  test("in a bundle is explained by the original file and function", async () => {
-    const file = path.join(scratch, "bundle.mjs");
-    const contents = `function countPrimes(until: number): number {
-  let found = 0;
-  for (let n = 2; performance.now() < until; n++) found += n % 7;
-  return found;
-}
-setTimeout(() => console.error(countPrimes(performance.now() + 300)), 20);`;
-    const stdin = { contents, sourcefile: "prime.ts", loader: "ts" } as const;
-    await build({ stdin, bundle: true, minify: true, sourcemap: true, format: "esm", outfile: file });
-    const { stall } = await explained([file], "countPrimes");
-    expect(stall.cause.original).toMatchObject({ functionName: "countPrimes", source: "prime.ts" });
-  });
-});
-
-test("a script in TypeScript is explained by its own lines", async () => {
-  const file = path.join(scratch, "typed.ts");
-  writeFileSync(
-    path.join(scratch, "burn.ts"),
-    `
-export interface Job { readonly ms: number }
-
-export function burn({ ms }: Job): void {
-  const end: number = performance.now() + ms;
-  while (performance.now() < end);
-}
-`,
-  );
-  const specifier = RUNS_TYPESCRIPT ? "./burn.ts" : "./burn.js";
-  writeFileSync(
-    file,
-    `import { burn, type Job } from "${specifier}";\nconst job: Job = { ms: 300 };\nsetTimeout(() => burn(job), 20);\n`,
-  );
-  const { code, stall } = await explained([file], "burn");
-  expect(code).toBe(0);
-  const { cause } = stall;
-  // The profiler decides which line of the function has most samples.
-  expect([4, 5, 6]).toContain(cause.original?.line ?? cause.place!.line);
-  expect(cause.original?.source ?? cause.place!.url).toContain("burn.ts");
-});
+import { here, jank, measured, scratch, scripts } from "./run-jank.js";
 
 describe("a script", () => {
   test("gets its arguments, its own output goes to stderr, and its processes do not measure themselves", async () => {
@@ -152,16 +25,6 @@ new Worker("require('node:worker_threads').parentPort.postMessage(1)", { eval: t
     for (const line of ["said a --b false", "forked 0", "worked"]) expect(stderr).toContain(line);
     expect(stdout).not.toContain("said a --b");
     expect(report.subjects[0]!.runs).toHaveLength(1);
-  });
-
-  test.each([
-    ["throws.mjs", 1, "ended with status 1", "broken on purpose"],
-    ["exits.mjs", 3, "ended with status 3", ""],
-  ])("that ends badly is reported with what was measured: %s", async (name, _, message, own) => {
-    const { code, stderr, report } = await explained([scripts + name], "block");
-    expect(code).toBe(1);
-    expect(stderr).toContain(own);
-    expect(report.subjects[0]!.runs[0]).toMatchObject({ outcome: "failed", message: expect.stringContaining(message) });
   });
 
   test("that ends its process without notice is reported", async () => {
@@ -191,29 +54,6 @@ setTimeout(() => {}, 20);`,
       outcome: "failed",
       message: expect.stringContaining("hostile.mjs sent no report"),
     });
-  });
-
-  test("that blocks in native code is stopped at the limit, and the open stall is reported", async () => {
-    const file = path.join(scratch, "native.mjs");
-    writeFileSync(file, `import { execSync } from "node:child_process";\nexecSync("exec sleep 600");`);
-    for (let seconds = 2; ; seconds *= 2) {
-      const { report } = await measured([file, "--timeout", String(seconds)]);
-      const open = report.subjects[0]!.runs[0]!.stalls.find((stall) => stall.open);
-      expect(report.subjects[0]!.runs[0]!.outcome).toBe("timeout");
-      if (open === undefined) continue;
-      expect(open.cause.because).toContain("the thread did not answer until the end");
-      break;
-    }
-  });
-
-  test("in an endless loop is stopped at the limit, and the loop is named", async () => {
-    for (let seconds = 2; ; seconds *= 2) {
-      const { code, report } = await measured([`${scripts}endless.mjs`, "--timeout", String(seconds)]);
-      expect(code).toBe(1);
-      const [run] = report.subjects[0]!.runs;
-      expect(run!.outcome).toBe("timeout");
-      if (run!.last?.place?.functionName === "spin" && stallIn(report, "spin") !== undefined) break;
-    }
   });
 
   test("that never ends is measured for the time of --wait", async () => {

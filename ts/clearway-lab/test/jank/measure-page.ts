@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Measures a page of ./pages, or one that a test wrote into `folder()`, in Chromium.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll } from "vitest";
+import type { BrowserSession } from "../../src/jank/browser-session.js";
+import { measurePage, type PageOptions } from "../../src/jank/page-run.js";
+import type { Run } from "../../src/jank/record.js";
+import { parseTarget } from "../../src/jank/target.js";
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const pages = here("./pages/");
+let script: string;
+export let folder: string;
+
+beforeAll(async () => {
+  const { outputFiles } = await build({
+    entryPoints: [here("../../src/jank/in-page.ts")],
+    bundle: true,
+    write: false,
+    format: "iife",
+    conditions: ["browser"],
+    alias: {
+      "clearway/meter": here("../../../clearway/src/meter.ts"),
+      "#meter-host": here("../../../clearway/src/meter/host/browser.ts"),
+    },
+  });
+  script = outputFiles[0]!.text;
+  folder = mkdtempSync(path.join(tmpdir(), "clearway-jank-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+export async function measure(
+  name: string,
+  options: Partial<PageOptions> = {},
+  opened?: (session: BrowserSession) => void,
+): Promise<Run> {
+  const target = parseTarget(/^(http|\/)/.test(name) ? name : pages + name) as PageOptions["target"];
+  const all = {
+    steps: [],
+    tailMs: 300,
+    timeoutMs: 60_000,
+    bypassCsp: false,
+    floorMs: 4,
+    signal: new AbortController().signal,
+  };
+  const { run } = await measurePage({ ...all, ...options, target }, { script, ...(opened && { opened }) });
+  return run;
+}
