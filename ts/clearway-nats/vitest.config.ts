@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     provide: { seed: asked === "random" ? Date.now() | 0 : Number(asked) },
-    // Each test file starts its own nats-server and its own workers, which use the other cores.
-    maxWorkers: 2,
+    // Each test file starts its own nats-server and its own workers, which wait for each other most of the time.
+    maxWorkers: 3,
     // A test of a forgotten stream collects garbage.
     execArgv: ["--expose-gc"],
     // These limits, in milliseconds, catch tests that hang, not slow ones: the machine may be busy.
