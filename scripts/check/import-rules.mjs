@@ -6,6 +6,10 @@
  * folder or file may import itself and the ones that its rule names, and nothing else. Type imports and dynamic imports count.
  */
 export const folders = {
+  "globals.ts": {
+    may: [],
+    why: "the globals of the host as they were when the library was loaded; every folder may import it, the meter included",
+  },
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
   lazy: { may: [], why: "modules that are loaded once, when first needed, with a limit of time; timers" },
@@ -114,7 +118,7 @@ export const folders = {
     may: ["error", "host", "lazy", "transfer", "stream", "transport"],
     why: "named messages between two ends, their codecs, and what carries them",
   },
-  meter: { may: [], why: "imports nothing: it must be able to watch an app that uses nothing else of Clearway" },
+  meter: { may: [], why: "imports nothing else: it must be able to watch an app that uses nothing else of Clearway" },
   "index.ts": {
     may: [
       "pool/pool.ts",
@@ -184,6 +188,9 @@ export const folders = {
   "meter-metrics.ts": { may: ["meter"], why: "entry `clearway/meter/metrics`" },
   "meter-trace.ts": { may: ["meter"], why: "entry `clearway/meter/trace`" },
 };
+
+/** The file that every folder may import. */
+export const everywhere = "globals.ts";
 
 /** The imports that the build replaces with the host's own file, and the folder that has the files of both hosts. */
 export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };

@@ -5,7 +5,7 @@ import { join, posix } from "node:path";
 import ts from "typescript";
 import { isProgram, report } from "../problems.mjs";
 import { files, root } from "../sources.mjs";
-import { aliases, builtins, folders, parts, peers } from "./import-rules.mjs";
+import { aliases, builtins, everywhere, folders, parts, peers } from "./import-rules.mjs";
 import { labImportProblem, labRulesTable } from "./lab-import-rules.mjs";
 
 const library = "ts/clearway/src/";
@@ -32,7 +32,7 @@ function insideLibrary(path, specifier, to) {
   if (!to) return "the library has no runtime dependency";
   if (!to.startsWith(library)) return "the library imports nothing outside its src";
   const other = place(to);
-  if (other === from || folders[from].may.includes(other)) return undefined;
+  if (other === from || other === everywhere || folders[from].may.includes(other)) return undefined;
   return `${from} may import ${folders[from].may.join(", ") || "nothing"}`;
 }
 

@@ -34,6 +34,7 @@ export const checks = [
   { name: "native header snapshot", command: own("header-api") },
   { name: "import rules", command: own("imports") },
   { name: "import cycles", command: own("cycles") },
+  { name: "globals", command: own("globals") },
   { name: "import cycles in Rust", command: own("rust-cycles") },
   { name: "file sizes", command: own("file-sizes") },
   { name: "phrases", command: own("phrases") },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
+import { OwnPromise } from "../globals.js";
 import { allCodedAs, Form } from "../transfer/coded.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { prepareForProcess } from "../transfer/other-process.js";
@@ -94,7 +96,7 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
     const read = async (): Promise<void> => {
       await before;
       try {
-        const ready = await Promise.all(allCodedAs(forms, args).map((each) => revive(each)));
+        const ready = await OwnPromise.all(allCodedAs(forms, args).map((each) => revive(each)));
         if (!this.#over) this.#run(call, ready);
       } catch (reason) {
         this.#fail(call, reason);
@@ -113,7 +115,7 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
       const value = fn?.(...args);
       if (!isThenable(value)) return this.#answer(call, value);
       // A foreign thenable may settle twice, or throw after it has settled.
-      Promise.resolve(value).then(
+      OwnPromise.resolve(value).then(
         (each) => this.#answer(call, each),
         (reason) => this.#fail(call, reason),
       );

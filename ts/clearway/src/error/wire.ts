@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { structuredClone } from "../globals.js";
 import { ClearwayError } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
 import { calledFrom, define } from "./stack.js";

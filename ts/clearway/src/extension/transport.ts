@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import {
   type ChannelSink,
@@ -9,6 +10,7 @@ import {
 } from "../channel/transport/transport.js";
 import { SendWindow, windowBytesOf } from "../channel/transport/window.js";
 import { invalid } from "../error/clearway-error.js";
+import { queueMicrotask } from "../globals.js";
 import { bytesOfBase64, fromBase64, toBase64 } from "./base64.js";
 import { type ExtensionMessage, extensionMark, partBytesMax, partBytesMin, readExtensionMessage } from "./message.js";
 

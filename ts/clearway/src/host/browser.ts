@@ -2,6 +2,7 @@
 
 import { ClearwayError } from "../error/clearway-error.js";
 import { reasonOf } from "../error/read-signal.js";
+import { newAbortController, newMessageChannel, now, OwnPromise } from "../globals.js";
 import type { ParentEndpoint, SpawnOptions, ThreadOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { bufferBytes, tagOf } from "./tag.js";
 
@@ -41,13 +42,6 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 /** Returns the function unchanged: browsers have no async contexts. */
 export const inContext = <Act>(act: Act): Act => act;
 
-/**
- * Returns the time since the epoch in milliseconds, as precise as the page's isolation allows. Times of different threads are comparable.
- */
-export function now(): number {
-  return performance.timeOrigin + performance.now();
-}
-
 /** Whether loading a lazy module needs a network request. If it does, the library requests lazy modules before it needs them. */
 export const loadsOverNetwork = true;
 
@@ -62,14 +56,6 @@ export function refuseFactory(): void {}
 
 /** Whether a worker may survive an uncaught error. */
 export const survivesUncaughtErrors = true;
-
-/** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */
-export function clock(): number {
-  return performance.now();
-}
-
-/** Prepares `clock` to be fast. Does nothing in browsers, where `clock` is always fast. */
-export function warmClock(): void {}
 
 /** Starts a module worker from its URL and returns at once. If the module fails to load, calls `events.error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
@@ -86,7 +72,7 @@ function holdLock(stem: string, granted: (name: string) => void): void {
   const name = stem + originEnd;
   const hold = (): Promise<never> => {
     granted(name);
-    return new Promise(() => {});
+    return new OwnPromise(() => {});
   };
   navigator.locks.request(name, hold).catch(() => {});
 }
@@ -102,7 +88,7 @@ let ownLifeline: Promise<string> | undefined;
  */
 export function lifeline(): Promise<string> | undefined {
   if (typeof document !== "undefined" || !globalThis.navigator?.locks) return undefined;
-  ownLifeline ??= new Promise((granted) => holdLock(`clearway:${now()}:${Math.random()}`, granted));
+  ownLifeline ??= new OwnPromise((granted) => holdLock(`clearway:${now()}:${Math.random()}`, granted));
   return ownLifeline;
 }
 
@@ -132,7 +118,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     );
   }
   adopted.add(worker);
-  const ended = new AbortController();
+  const ended = newAbortController();
   const { signal } = ended;
   const end = (): void => {
     if (signal.aborted) return;
@@ -140,7 +126,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     worker.onmessage = worker.onerror = null;
     // The pool treats this worker as dead and may run its calls again elsewhere, so the worker must stop. A factory's worker may have its own
     // `terminate()`, which may throw, reject, or not end the thread. The browser's `terminate` is therefore called in any case.
-    new Promise((resolve) => resolve(worker.terminate())).catch(() => {});
+    new OwnPromise((resolve) => resolve(worker.terminate())).catch(() => {});
     Worker.prototype.terminate.call(worker);
     events.exit(undefined);
   };
@@ -238,7 +224,7 @@ export function afterMessages(next: () => void): void {
   // A message that a thread posts to itself is handled after the waiting messages. Unlike a nested timer, it is not delayed by at least 4
   // ms.
   if (turns === undefined) {
-    turns = new MessageChannel();
+    turns = newMessageChannel();
     turns.port1.onmessage = () => waiting.shift()?.();
   }
   waiting.push(next);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { AsyncResource } from "node:async_hooks";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import * as threads from "node:worker_threads";
 import { ClearwayError } from "../error/clearway-error.js";
 import { abortOf, reasonOf } from "../error/read-signal.js";
+import { OwnPromise, queueMicrotask, setImmediate } from "../globals.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { callerOf, captureCaller, withoutFrames } from "./node/caller.js";
 import { pipeOutput, printed } from "./node/output.js";
@@ -92,13 +94,6 @@ export function inContext<Args extends unknown[], Result>(act: (...args: Args) =
 }
 
 /**
- * Returns the time since the epoch in milliseconds, with the resolution of the monotonic clock. Times of different threads are comparable.
- */
-export function now(): number {
-  return performance.timeOrigin + performance.now();
-}
-
-/**
  * Whether loading a lazy module needs a network request. In Node a lazy module is a local file, which loads in 0.3 ms. Node therefore loads
  * it when it is needed, or after the first call was answered. Neither delays the first call of another task.
  */
@@ -109,25 +104,6 @@ export const inProcess = /* @__PURE__ */ Object.hasOwn(globalThis, parentKey);
 
 /** Whether a worker may survive an uncaught error. */
 export const survivesUncaughtErrors = false;
-
-let shiftMs: number | undefined;
-
-/** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */
-export function clock(): number {
-  if (shiftMs !== undefined) return performance.now() + shiftMs;
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1_000 + nanoseconds / 1e6;
-}
-
-/**
- * Prepares `clock` to be fast.
- *
- * A worker's first access to `performance` takes 0.5 ms, a fortieth of the worker's start. Before this function is called, `clock` uses
- * `process.hrtime`. `process.hrtime` reads the same clock, but costs slightly more per call.
- */
-export function warmClock(): void {
-  shiftMs ??= clock() - performance.now();
-}
 
 /**
  * Starts a worker from the URL of its module and returns at once. If the module fails to load, calls `events.error`. If the worker ends
@@ -193,7 +169,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   // The worker's uncaught error. Node delivers errors over a separate connection, so an error may arrive before the worker's last messages.
   // When Node reports the exit, all messages have arrived.
   let uncaught: { reason: unknown } | undefined;
-  const exited = new Promise<unknown>((resolve) => {
+  const exited = new OwnPromise<unknown>((resolve) => {
     const exit = (code?: number): void => {
       gone = true;
       release.end();
@@ -202,7 +178,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
       events.exit(code);
       // The worker's last output has arrived in this process, but may not be written yet.
       const unread = [worker.stdout, worker.stderr].filter((each) => each.readableFlowing && each.readableLength > 0);
-      resolve(Promise.all(unread.map((each) => once(each, "close"))));
+      resolve(OwnPromise.all(unread.map((each) => once(each, "close"))));
     };
     // A worker that has already ended emits no more events.
     if (worker.threadId < 0) queueMicrotask(exit);
@@ -247,7 +223,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
 function endThread(worker: threads.Worker): void {
   const { terminate } = threads.Worker.prototype;
   try {
-    if (worker.terminate !== terminate) Promise.resolve(worker.terminate()).catch(() => {});
+    if (worker.terminate !== terminate) OwnPromise.resolve(worker.terminate()).catch(() => {});
   } catch {
     // Node's `terminate` follows.
   }
@@ -269,7 +245,7 @@ export function parent(): ParentEndpoint | undefined {
     listen: (onMessage, onMessageError) => {
       heard = (message) => {
         if (message !== flushMessage) return onMessage(message);
-        void (printed() ?? Promise.resolve()).then(() => port.postMessage(flushMessage));
+        void (printed() ?? OwnPromise.resolve()).then(() => port.postMessage(flushMessage));
       };
       failed = onMessageError;
       port.on("message", heard);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { structuredClone } from "../globals.js";
 
 /**
  * How structured clone copies an object. Its internal slots decide. A class, a prototype or a string tag says nothing: the app can change

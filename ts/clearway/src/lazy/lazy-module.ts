@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { clearTimeout, OwnPromise, setTimeout } from "../globals.js";
+
 // Time limit for loading a lazy module, in milliseconds; the same as the default limit of a worker's start. Browsers wait minutes for a
 // server that does not answer, and no call may wait that long. A lazy module has a few KB. If it has not arrived within the limit, it will
 // not arrive.
@@ -15,7 +17,7 @@ const asItIs = (cause: unknown): unknown => cause;
 export function lazyModule<Exports>(load: () => Promise<Exports>, explain = asItIs): () => Promise<Exports> {
   let loading: Promise<Exports> | undefined;
   return () => {
-    loading ??= new Promise<Exports>((resolve, reject) => {
+    loading ??= new OwnPromise<Exports>((resolve, reject) => {
       const fail = (cause: unknown): void => {
         loading = undefined;
         reject(explain(cause));

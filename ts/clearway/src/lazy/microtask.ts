@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { OwnPromise } from "../globals.js";
+
 // Created on first use, so that importing this file has no side effects.
 let settled: Promise<void> | undefined;
 
@@ -8,6 +10,6 @@ let settled: Promise<void> | undefined;
  * as the rest of a small message.
  */
 export function inMicrotask(act: () => void): void {
-  settled ??= Promise.resolve();
+  settled ??= OwnPromise.resolve();
   void settled.then(act);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/** The handle that `setTimeout` returns, in any host. */
-export type Timer = ReturnType<typeof setTimeout>;
+import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
 
 /**
  * Starts a timer of any length, in milliseconds. Hosts support at most 24.8 days and fire at once for a longer time. A longer time is
@@ -13,7 +12,7 @@ export function after(ms: number, act: () => void): Timer {
 
 /** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects. Clears its timer. */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new OwnPromise((resolve) => {
     const settle = (inTime: boolean): void => {
       clearTimeout(timer);
       resolve(inTime);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { now } from "#meter-host";
+import { OwnPromise, setTimeout } from "../globals.js";
 import { check, wholeNumber } from "./checked.js";
 import { checkRatio } from "./scale.js";
 
@@ -48,7 +50,7 @@ export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<D
     const tookMs = now() - startMs;
     if (sum !== calibrationSum) throw new Error(`the calibration task went wrong: sum=${sum}`);
     if (run >= 0) times.push(tookMs);
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await new OwnPromise<void>((resolve) => setTimeout(resolve, 0));
   }
   times.sort((a, b) => a - b);
   const at = (q: number): number => times[Math.min(runs - 1, Math.floor(runs * q))]!;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { now } from "#meter-host";
+import { OwnPromise } from "../globals.js";
 import type { MarkShare } from "./stall.js";
 
 /** The number of closed marks that are kept for unexplained stalls. At 1 mark per ms, 512 marks last longer than any explanation takes. */
@@ -52,7 +54,7 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
     end();
     throw error;
   }
-  if (result instanceof Promise) {
+  if (result instanceof OwnPromise) {
     result.then(end, end);
     return result;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { wallMs } from "../globals.js";
 import { check } from "./checked.js";
 import { formatReport } from "./format.js";
 import { type MeterOptions, meterRules } from "./options.js";
@@ -43,7 +44,7 @@ export async function measure<Value>(
   try {
     await observer.ready();
     const beginMs = observer.begin();
-    recorder.begin(beginMs, Date.now());
+    recorder.begin(beginMs, wallMs());
     const returned = fn();
     // A plain value ends the run at once. An `await` would add the rest of the tick to the run.
     const isSync = !isPromiseLike(returned);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { now } from "#meter-host";
+import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
 import { check, listener, type Rules, wholeNumber } from "./checked.js";
 import { bestOffset, type ClockOffset } from "./model/offset.js";
 import { quantile } from "./model/tail.js";
@@ -94,7 +96,7 @@ export async function ping(target: PingTarget, options: PingOptions = {}): Promi
       if (signal?.aborted) break;
       const sentMs = now();
       dueMs = sentMs + intervalMs;
-      const answer = await Promise.race([send(), aborted.promise]);
+      const answer = await OwnPromise.race([send(), aborted.promise]);
       const backMs = now();
       if (answer === abortedMark) break;
       const remoteTimeMs = remoteTimeOf(answer);
@@ -167,9 +169,9 @@ function reportOf(trips: readonly Trip[]): PingReport {
 const abortedMark = Symbol("aborted");
 
 function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof abortedMark>; dispose(): void } {
-  if (!signal) return { promise: new Promise(() => {}), dispose: () => {} };
+  if (!signal) return { promise: new OwnPromise(() => {}), dispose: () => {} };
   let listener = (): void => {};
-  const promise = new Promise<typeof abortedMark>((resolve) => {
+  const promise = new OwnPromise<typeof abortedMark>((resolve) => {
     listener = () => resolve(abortedMark);
     if (signal.aborted) listener();
     else signal.addEventListener("abort", listener, { once: true });
@@ -188,9 +190,9 @@ function whenAborted(signal: AbortSignal | undefined): { promise: Promise<typeof
 
 /** Waits until the time is over or `ended` settles. Leaves no timer. */
 async function pause(ms: number, ended: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
+  let timer: Timer | undefined;
+  const over = new OwnPromise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await Promise.race([over, ended]).finally(() => clearTimeout(timer));
+  await OwnPromise.race([over, ended]).finally(() => clearTimeout(timer));
 }

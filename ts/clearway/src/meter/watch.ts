@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { now } from "#meter-host";
+import { setTimeout, unref, wallMs } from "../globals.js";
 import { check, listener, type Rules, wholeNumber } from "./checked.js";
 import { type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
@@ -46,10 +48,10 @@ export function watch(options: WatchOptions = {}): Watch {
     onDetected: () => {
       // Explains the stall later, when its evidence has arrived. The watch may have stopped by that time.
       const timer = setTimeout(() => recorder.explain(now() - observer.settleMs), observer.settleMs + 1);
-      (timer as { unref?: () => void }).unref?.();
+      unref(timer);
     },
   });
-  recorder.begin(observer.begin(), Date.now());
+  recorder.begin(observer.begin(), wallMs());
   let finalReport: StallReport | undefined;
   let stopped = false;
   const stop = (): void => {
@@ -70,7 +72,7 @@ export function watch(options: WatchOptions = {}): Watch {
     },
     report: () => finalReport ?? recorder.report(observer.flushHidden()),
     reset: () => {
-      if (!stopped) recorder.begin(observer.begin(), Date.now());
+      if (!stopped) recorder.begin(observer.begin(), wallMs());
     },
     stop,
     [dispose]: stop,

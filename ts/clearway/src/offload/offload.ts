@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { checked, type Rules } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { OwnPromise } from "../globals.js";
 import { tagOf } from "../host/tag.js";
 import { type CallOptions, type Pool, pool } from "../index.js";
 import { callRules } from "../pool/options.js";
@@ -98,7 +100,7 @@ function refuse(fn: unknown): Promise<never> {
       : invalid("fn", "a function", fn);
   // A caller reads a generator's stream without `await`, so a rejected promise would be lost.
   if (/Generator/.test(tagOf(fn))) throw reason;
-  return Promise.reject(reason);
+  return OwnPromise.reject(reason);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { parent } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
+import { OwnPromise } from "../globals.js";
 import { within } from "../lazy/timer.js";
 import { definitionOfTask, type TaskDefinition } from "../task/task.js";
 import { type Advice, advise } from "./advice.js";
@@ -103,7 +104,7 @@ export class Placer {
   readonly #elsewhere: boolean;
   #abandon!: () => void;
   /** Settles when the pool is terminated. */
-  readonly #abandoned = new Promise<void>((resolve) => {
+  readonly #abandoned = new OwnPromise<void>((resolve) => {
     this.#abandon = resolve;
   });
 
@@ -122,7 +123,7 @@ export class Placer {
    */
   async advise(): Promise<Advice> {
     const { startTimeoutMs } = this.#owner.settings;
-    if (this.loaded && !this.#module) await within(Promise.race([this.loaded, this.#abandoned]), startTimeoutMs);
+    if (this.loaded && !this.#module) await within(OwnPromise.race([this.loaded, this.#abandoned]), startTimeoutMs);
     const module = this.#module;
     const why = module ? "why" in module && module.why : this.loaded && "the module has not been loaded yet";
     const notes = why ? [`Nothing runs inline: ${why}.`] : [];
@@ -276,7 +277,7 @@ export class Placer {
     const known = this.#known.get(task);
     if (known !== undefined) return known;
     // Loads in a separate microtask, because the app's function that loads the module may call this pool.
-    this.loaded ??= Promise.resolve().then(() => this.#load());
+    this.loaded ??= OwnPromise.resolve().then(() => this.#load());
     if (this.#module === undefined) return undefined;
     const definition = "tasks" in this.#module ? this.#module.tasks.get(task.name) : undefined;
     const made: Known = { model: new Model(this.#budgetUs), definition, answered: new Map() };

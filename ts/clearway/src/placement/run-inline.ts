@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { refuseDetached } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
+import { OwnPromise, structuredClone } from "../globals.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { CallContext } from "../task/context.js";
 import { isGenerator, type TaskDefinition } from "../task/task.js";
@@ -173,12 +175,12 @@ export class Inline {
     try {
       const result = definition.wantsContext ? definition.run(new CallContext(silent), ...own) : definition.run(...own);
       if (isThenable(result)) return this.#later(task, definition, result, strict);
-      const answer = Promise.resolve(cross(result, task.name, definition, strict, this.#owner.fromWorkers));
+      const answer = OwnPromise.resolve(cross(result, task.name, definition, strict, this.#owner.fromWorkers));
       task.ok++;
       return answer;
     } catch (reason) {
       task.failed++;
-      return Promise.reject(crossError(reason));
+      return OwnPromise.reject(crossError(reason));
     }
   }
 
@@ -225,7 +227,7 @@ export class Inline {
   ): Promise<unknown> {
     const { tracker } = this.#owner;
     tracker.openCount++;
-    return new Promise((resolve, reject) => {
+    return new OwnPromise((resolve, reject) => {
       let over = false;
       const end = (act: () => void): void => {
         if (over) return;
@@ -246,7 +248,7 @@ export class Inline {
         });
       this.#waiting.add(abandon);
       // A foreign thenable may settle twice, or throw after it has settled.
-      Promise.resolve(result).then(
+      OwnPromise.resolve(result).then(
         (value) =>
           end(() => {
             try {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { afterMessages } from "#host";
+import { clock, globals, OwnPromise } from "../globals.js";
 
 // Duration of a frame at 60 frames per second, in microseconds. A hidden page draws no frames. There, the budget of a frame is renewed
 // after this time.
@@ -30,11 +32,11 @@ interface Usage {
 // of the thread. A pause may then seem shorter, so no long run is wrongly attributed to the machine.
 const { process } = globalThis as { process?: { threadCpuUsage?(): Usage; cpuUsage?(): Usage } };
 
-const settled = Promise.resolve();
+const settled = OwnPromise.resolve();
 
 /** The clock of this thread. */
 export const threadClock: Clock = {
-  nowUs: () => performance.now() * 1000,
+  nowUs: () => clock() * 1000,
   // A promise reaction costs 50 ns. `queueMicrotask` costs 300 ns, because Node makes a resource for each call.
   afterBurst: (next) => void settled.then(next),
   afterTurn: afterMessages,
@@ -42,7 +44,7 @@ export const threadClock: Clock = {
     const usage = process?.threadCpuUsage?.() ?? process?.cpuUsage?.();
     return usage && usage.user + usage.system;
   },
-  onFrame: typeof requestAnimationFrame === "function" ? (next) => void requestAnimationFrame(next) : undefined,
+  onFrame: globals.requestAnimationFrame && ((next) => void globals.requestAnimationFrame?.(next)),
 };
 
 /**

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now } from "#host";
+
 import { ClearwayError } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
+import { now, OwnPromise } from "../globals.js";
 import { lazyModule, preload } from "../lazy/lazy-module.js";
 import { within } from "../lazy/timer.js";
 import type { PlacerOwner } from "../placement/owner.js";
@@ -85,7 +86,7 @@ export class Engine implements Hosts {
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.records.of(name);
     const placed = this.placer?.place(record, args, options);
-    if (placed instanceof Promise) return placed;
+    if (placed instanceof OwnPromise) return placed;
     const { kind } = record;
     const { lifecycle, tracker } = this;
     const stack = options.callerStack ?? (kind === "function" ? "" : stackAbove(caller));
@@ -144,7 +145,7 @@ export class Engine implements Hosts {
   async ready(): Promise<void> {
     if (this.ended) throw this.ended;
     if (this.workers.count("ready") === 0) {
-      await new Promise<void>((resolve, reject) => {
+      await new OwnPromise<void>((resolve, reject) => {
         this.#readyWaiters.push({ resolve, reject });
         this.startForReady();
       });

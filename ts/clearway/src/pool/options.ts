@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole } from "../error/checked.js";
 import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
+import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import type { Placement } from "../placement/owner.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";

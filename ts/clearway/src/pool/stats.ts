@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now } from "#host";
+import { now, structuredClone } from "../globals.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
 import type { Ledger, LedgerSide } from "../transfer/ledger.js";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { newMessageChannel } from "../globals.js";
 import { alignment, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "./layout.js";
 import { invalid, released } from "./refusal.js";
 import { bufferCount, type Shape } from "./shape.js";
@@ -52,7 +53,7 @@ function detach(data: ArrayBuffer & { transfer?(bytes: number): ArrayBuffer }): 
   // Node 20 has no `transfer`. A post to a closed port detaches the buffer and drops it. `structuredClone` would keep the memory until
   // the next garbage collection. V8 would then collect everything at once and block the thread: 6 ms in a stream of 100 M rows.
   if (closedPort === undefined) {
-    closedPort = new MessageChannel().port1;
+    closedPort = newMessageChannel().port1;
     closedPort.close();
   }
   closedPort.postMessage(data, [data]);

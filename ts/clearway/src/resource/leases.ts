@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
+import { clearTimeout, clock, OwnPromise, setTimeout, type Timer } from "../globals.js";
 import { Lease, type UseOutcome } from "./lease.js";
 import { definitionOf, type Resource } from "./resource.js";
 
@@ -10,7 +12,7 @@ interface Opened {
   value: unknown;
   definition: Definition;
   lease: Lease;
-  idleTimer: ReturnType<typeof setTimeout> | undefined;
+  idleTimer: Timer | undefined;
 }
 
 /** The clock that leases use, in milliseconds. Tests pass a fake clock. */
@@ -38,8 +40,8 @@ export class Leases {
   #live = 0;
   #shut = false;
 
-  constructor(clock: Clock = performance) {
-    this.#clock = clock;
+  constructor(ownClock: Clock = { now: clock }) {
+    this.#clock = ownClock;
   }
 
   /** Number of open resources, in use or idle. */
@@ -54,7 +56,7 @@ export class Leases {
   async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
     const acquired: [string, Opened][] = [];
     const names = Object.keys(resources);
-    const results = await Promise.allSettled(names.map((name) => this.#take(name, definitionOf(resources[name]!))));
+    const results = await OwnPromise.allSettled(names.map((name) => this.#take(name, definitionOf(resources[name]!))));
     let failed: PromiseRejectedResult | undefined;
     results.forEach((result, at) => {
       if (result.status === "fulfilled") acquired.push([names[at]!, result.value]);
@@ -64,7 +66,7 @@ export class Leases {
     const release = async (outcome: UseOutcome): Promise<void> => {
       // A resource must not be closed while its `cancel` runs. `release` therefore waits for `cancel`, up to the time limit.
       if (cancelling !== undefined) await withTimeLimit(cancelling);
-      await Promise.all(acquired.splice(0).map(([, opened]) => this.#release(opened, outcome)));
+      await OwnPromise.all(acquired.splice(0).map(([, opened]) => this.#release(opened, outcome)));
     };
     if (failed !== undefined) {
       await release("ok");
@@ -76,7 +78,7 @@ export class Leases {
       values,
       release,
       cancel: () => {
-        cancelling ??= Promise.all(
+        cancelling ??= OwnPromise.all(
           acquired.map(([, { definition, value }]) => ignoreErrors(() => definition.cancel?.(value))),
         );
       },
@@ -92,7 +94,7 @@ export class Leases {
     for (const list of this.#idle.values()) {
       for (const opened of list.splice(0)) if (opened.lease.expire() === "close") void this.#close(opened);
     }
-    while (this.#closing.size > 0) await Promise.all(this.#closing);
+    while (this.#closing.size > 0) await OwnPromise.all(this.#closing);
   }
 
   async #take(name: string, definition: Definition): Promise<Opened> {
@@ -158,11 +160,11 @@ const closeLimitMs = 5_000;
 const maxTimerMs = 2 ** 31 - 1;
 
 function withTimeLimit(promise: Promise<unknown>): Promise<unknown> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise((resolve) => {
+  let timer: Timer | undefined;
+  const late = new OwnPromise<void>((resolve) => {
     timer = setTimeout(resolve, closeLimitMs);
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return OwnPromise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 // Runs a function of a resource and ignores its error, because no caller could receive it. A resource whose function fails is abandoned.

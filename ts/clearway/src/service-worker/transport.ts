@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import { onPageLeave } from "../channel/transport/page-leave.js";
 import type { PortEvents, PortLike } from "../channel/transport/port-like.js";
 import type { ChannelTransport } from "../channel/transport/transport.js";
 import { UnsharedPortTransport } from "../channel/transport/unshared-port.js";
 import { invalid } from "../error/clearway-error.js";
-import { after, type Timer } from "../lazy/timer.js";
+import type { Timer } from "../globals.js";
+import { clearTimeout, newMessageChannel, queueMicrotask } from "../globals.js";
+import { after } from "../lazy/timer.js";
 import { isUnknown, pageMessage } from "./message.js";
 
 /** The part of a ServiceWorker that Clearway uses. */
@@ -42,7 +45,7 @@ export function serviceWorkerTransport(
 ): ChannelTransport {
   if (typeof worker?.postMessage !== "function") throw invalid("worker", "a ServiceWorker", worker);
   const settings = transportOptions(options, { awakeMs: 1 }, { awakeMs: 20_000 });
-  return new ServiceWorkerTransport(worker, new MessageChannel(), settings, settings.awakeMs as number);
+  return new ServiceWorkerTransport(worker, newMessageChannel(), settings, settings.awakeMs as number);
 }
 
 class ServiceWorkerTransport extends UnsharedPortTransport {
@@ -92,7 +95,7 @@ class ServiceWorkerTransport extends UnsharedPortTransport {
   #ping(): void {
     if (this.#over || this.#awakeMs === Number.POSITIVE_INFINITY) return;
     this.#timer = after(this.#awakeMs, () => {
-      const { port1, port2 } = new MessageChannel();
+      const { port1, port2 } = newMessageChannel();
       port1.onmessage = ({ data }) => {
         port1.close();
         // The worker was stopped and started again, and has forgotten the connection.

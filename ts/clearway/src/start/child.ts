@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The file `child.mjs`: a worker that is a child process starts with it. Connects to the pool, then imports the task module.
+
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { withoutUncopied } from "../error/wire.js";
+import { OwnPromise, setImmediate } from "../globals.js";
 import type { OnMessage, ParentEndpoint } from "../host/host.js";
 import { printed } from "../host/node/output.js";
 import {
@@ -46,7 +48,7 @@ function received(message: unknown): void {
   const [kind, content] = decoded ?? [];
   if (kind === ProcessMessage.Start) begin(content as ProcessOrders);
   else if (kind === ProcessMessage.Flush) {
-    void (printed() ?? Promise.resolve()).then(() => send(encodeMessage(ProcessMessage.Flush, undefined)));
+    void (printed() ?? OwnPromise.resolve()).then(() => send(encodeMessage(ProcessMessage.Flush, undefined)));
   } else if (kind === ProcessMessage.Posted) heard ? heard(content) : early.push(content);
 }
 

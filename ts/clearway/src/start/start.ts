@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The file `start.mjs`: a worker whose task module is TypeScript starts with it. Registers the loader that the app uses, then imports the
 // task module. A worker that starts with JavaScript never loads this file.
+
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
+import { setImmediate } from "../globals.js";
 import { ordersKey, type StartOrders } from "../host/node/start-orders.js";
 import { loadTaskModule } from "./load.js";
 

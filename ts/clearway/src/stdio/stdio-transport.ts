@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { Readable, Writable } from "node:stream";
 import { checkFrame, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import {
@@ -9,6 +10,7 @@ import {
 } from "../channel/transport/transport.js";
 import { checked, type Rules, type Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
+import { clearTimeout, queueMicrotask, setTimeout, unref } from "../globals.js";
 import { inMicrotask } from "../lazy/microtask.js";
 import { FrameReader } from "./frame-reader.js";
 import { closeFrame, joinFrames } from "./frame-writer.js";
@@ -272,7 +274,7 @@ export class StdioTransport implements ChannelTransport {
     if (isStandard(readable) || readable.readableEnded) return void readable.destroy();
     readable.resume();
     const timer = setTimeout(() => readable.destroy(), leaveMs);
-    timer.unref();
+    unref(timer);
     readable.once("close", () => clearTimeout(timer));
   }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { ChildProcess } from "node:child_process";
 import type { TransportLimits } from "../channel/transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
+import { queueMicrotask } from "../globals.js";
 import { listen } from "./listen.js";
 import { type StdioStreams, StdioTransport } from "./stdio-transport.js";
 

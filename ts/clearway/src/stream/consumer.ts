@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { clock, OwnPromise } from "../globals.js";
 import { isCoded } from "../transfer/coded.js";
 import { revive } from "../transfer/revive.js";
 import { type Budget, turnBudget } from "../transport/turn-budget.js";
@@ -57,7 +58,7 @@ export class Consumer extends Reader {
 
   constructor(window: WindowSetting, wire: ConsumerWire, turns: Budget = turnBudget) {
     super();
-    this.#credit = new ReceiveCredit(window, () => performance.now(), inFlightMax);
+    this.#credit = new ReceiveCredit(window, () => clock(), inFlightMax);
     this.#wire = wire;
     this.#turns = turns;
   }
@@ -86,9 +87,9 @@ export class Consumer extends Reader {
 
   #read(isBatch: boolean): Promise<IteratorResult<unknown>> {
     if (this.#hasReady) {
-      if (this.#waiting.length === 0 && !this.#turns.isSpent) return Promise.resolve(this.#takeStep(isBatch));
+      if (this.#waiting.length === 0 && !this.#turns.isSpent) return OwnPromise.resolve(this.#takeStep(isBatch));
     } else if (this.#end) return this.#takeEnd();
-    const result = new Promise<IteratorResult<unknown>>((resolve, reject) =>
+    const result = new OwnPromise<IteratorResult<unknown>>((resolve, reject) =>
       this.#waiting.push({ isBatch, resolve, reject }),
     );
     if (this.#hasReady) {
@@ -106,9 +107,9 @@ export class Consumer extends Reader {
     this.#head = 0;
     if (this.#end) {
       this.#end = { done: undefined };
-      return Promise.resolve({ done: true, value });
+      return OwnPromise.resolve({ done: true, value });
     }
-    const ended = new Promise<IteratorResult<unknown>>((resolve, reject) =>
+    const ended = new OwnPromise<IteratorResult<unknown>>((resolve, reject) =>
       // If the producer's `finally` throws, `return()` rejects with that error. A local iterator does the same.
       this.#waiting.push({ isBatch: false, resolve: () => resolve({ done: true, value }), reject }),
     );
@@ -240,8 +241,8 @@ export class Consumer extends Reader {
   #takeEnd(): Promise<IteratorResult<unknown>> {
     const end = this.#end;
     this.#end = { done: undefined };
-    if (end && "failed" in end) return Promise.reject(end.failed);
-    return Promise.resolve({ done: true, value: end?.done });
+    if (end && "failed" in end) return OwnPromise.reject(end.failed);
+    return OwnPromise.resolve({ done: true, value: end?.done });
   }
 }
 
@@ -249,4 +250,4 @@ function stepOf(value: unknown): IteratorResult<unknown> {
   return { done: false, value };
 }
 
-const resolved = Promise.resolve();
+const resolved = OwnPromise.resolve();

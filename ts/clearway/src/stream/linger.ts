@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { OwnPromise } from "../globals.js";
 import type { Transport } from "../transport/transport.js";
 
 /**
@@ -39,4 +40,4 @@ export class Linger {
   };
 }
 
-const resolved = Promise.resolve();
+const resolved = OwnPromise.resolve();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { clock, OwnPromise } from "../globals.js";
 import type { Transport } from "../transport/transport.js";
 import type { Budget } from "../transport/turn-budget.js";
 import { SendCredit } from "./credit.js";
@@ -96,12 +97,12 @@ export class Producer {
 
   async #pull(): Promise<void> {
     this.#pulling = true;
-    let flushedMs = performance.now();
+    let flushedMs = clock();
     try {
       while (this.#credit.maySend && !this.#stopping) {
         if (this.#turns?.isSpent) {
           this.#wire.transport.flush();
-          await new Promise<void>((next) => this.#turns?.pause(next));
+          await new OwnPromise<void>((next) => this.#turns?.pause(next));
           continue;
         }
         let step = this.#iterator.next();
@@ -125,7 +126,7 @@ export class Producer {
         if (isAsync) this.#linger.hold();
         this.#credit.spend(this.#wire.chunk(step.value, weightOf));
         // The iterator may go on without letting this thread's turn end.
-        const nowMs = performance.now();
+        const nowMs = clock();
         if (nowMs - flushedMs < flushMs) continue;
         flushedMs = nowMs;
         this.#wire.transport.flush();

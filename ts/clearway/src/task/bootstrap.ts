@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { loadsOverNetwork, now } from "#host";
+
+import { loadsOverNetwork } from "#host";
 import { serving } from "#serving";
 import { ClearwayError } from "../error/clearway-error.js";
+import { clearTimeout, now, OwnPromise, queueMicrotask, setTimeout, type Timer, unref } from "../globals.js";
 import { inDevelopment } from "../host/development.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { prepareResult } from "../transfer/prepare-result.js";
@@ -42,7 +44,7 @@ let modules: TaskModule[] = [];
 let loadingModule = false;
 /** Whether `setup` is running. Until it has ended, messages wait. */
 let preparing = false;
-let foreignTimer: ReturnType<typeof setTimeout> | undefined;
+let foreignTimer: Timer | undefined;
 let settings: HelloSettings | undefined;
 let usesResources = false; // whether a task leases resources, which take long to open
 let server: Server | undefined;
@@ -77,7 +79,7 @@ export function receive(from: ParentEndpoint, module: TaskModule, parts: readonl
     return queueMicrotask(greetMarked);
   }
   foreignTimer = setTimeout(endpoint.ignore, foreignWaitMs);
-  if (typeof foreignTimer === "object") (foreignTimer as { unref?(): void }).unref?.();
+  unref(foreignTimer);
 }
 
 function greetMarked(): void {
@@ -190,7 +192,7 @@ function handledEarly(frames: readonly unknown[], hello: HelloSettings): boolean
   endpoint.called?.(frames[1] as number, names[definitions.indexOf(definition)]!);
   early = runEarly(frames, definition, hello, endpoint);
   if (early === undefined) firstCallAnswered();
-  if (early?.value instanceof Promise) {
+  if (early?.value instanceof OwnPromise) {
     void settle(early);
     void answeredOrWaiting(isFirstCallPending).then(serve);
   } else serve();
@@ -213,7 +215,7 @@ function answerControlFrame(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
   else if (op === Op.Close) {
-    void Promise.resolve(endpoint.printed()).then(() => endpoint.post([Op.Closed, 0, 0, 0], []));
+    void OwnPromise.resolve(endpoint.printed()).then(() => endpoint.post([Op.Closed, 0, 0, 0], []));
   } else if (op === Op.Roll) endpoint.post([Op.Roll, 0, [], 0], []);
   else return false;
   return true;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock, inProcess } from "#host";
+
+import { inProcess } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import type { WireError } from "../error/wire.js";
 import { isWireError } from "../error/wire-check.js";
+import { clock, OwnPromise } from "../globals.js";
 import { codedAs, type Form, formsOf } from "../transfer/coded.js";
 import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
@@ -63,7 +65,7 @@ export class CallbackStub implements TaskInput {
   }
 
   readonly call = (...args: unknown[]): Promise<unknown> => {
-    const answer = new Promise<unknown>((resolve, reject) => {
+    const answer = new OwnPromise<unknown>((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal());
       const open = { args, resolve, reject };
       if (this.#sent.size < this.#concurrency && !this.#hasWaiting) this.#send(open);
@@ -110,7 +112,7 @@ export class CallbackStub implements TaskInput {
   finish(): Promise<void> | undefined {
     this.#refusal ??= ended;
     if (!this.#hasWaiting) return undefined;
-    return new Promise((resolve) => {
+    return new OwnPromise((resolve) => {
       this.#drained = resolve;
     });
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../error/clearway-error.js";
+import { newAbortController } from "../globals.js";
 import type { TaskContext } from "./task.js";
 
 /** The part of a call that its context uses. */
@@ -30,7 +32,7 @@ export class CallContext implements TaskContext {
   get signal(): AbortSignal {
     this.#wasRead = true;
     if (this.#controller === undefined) {
-      this.#controller = new AbortController();
+      this.#controller = newAbortController();
       if (this.#reason !== undefined) this.#controller.abort(this.#reason.value);
     }
     return this.#controller.signal;
@@ -75,7 +77,7 @@ export function testContext<Extra extends object>(extra?: Extra & Partial<TaskCo
   if (extra !== undefined && (typeof extra !== "object" || extra === null)) {
     throw new ClearwayError("invalid-argument", "testContext() takes an object of context properties");
   }
-  const signal = extra?.signal ?? new AbortController().signal;
+  const signal = extra?.signal ?? newAbortController().signal;
   const base: TaskContext = {
     signal,
     get cancelled() {

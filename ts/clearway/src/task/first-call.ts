@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock, inProcess, refuseDetached } from "#host";
+
+import { inProcess, refuseDetached } from "#host";
+import { clock } from "../globals.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { entryOf, isEmpty, onWire } from "../transfer/ledger.js";
 import { becomeCopies } from "../transfer/other-process.js";

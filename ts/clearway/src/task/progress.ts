@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterMessages, clock } from "#host";
+
+import { afterMessages } from "#host";
+import { clock } from "../globals.js";
 import { roughBytes } from "../transfer/rough-bytes.js";
 
 /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterMessages, clock } from "#host";
+
+import { afterMessages } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
+import { clock, OwnPromise, queueMicrotask } from "../globals.js";
 import type { Held, Leases } from "../resource/leases.js";
 import { isCoded } from "../transfer/coded.js";
 import { revive } from "../transfer/revive.js";
@@ -168,7 +170,7 @@ export class Runner {
         this.#stream(call, result);
       } else if (isThenable(result)) {
         // A foreign thenable may settle twice, or throw after it has settled.
-        (result instanceof Promise ? result : Promise.resolve(result)).then(
+        (result instanceof OwnPromise ? result : OwnPromise.resolve(result)).then(
           (value) => this.#finish(call, true, value),
           (reason) => this.#finish(call, false, reason),
         );
@@ -237,7 +239,7 @@ export class Runner {
     } else {
       call.held = undefined;
       const how = call.cancelled !== undefined ? "cancelled" : ok ? "ok" : "failed";
-      void Promise.all([held?.release(how), sending]).then(() => this.#answer(call, ok, outcome, finishedMs));
+      void OwnPromise.all([held?.release(how), sending]).then(() => this.#answer(call, ok, outcome, finishedMs));
     }
     return finishedMs;
   }
@@ -262,7 +264,7 @@ export class Runner {
 // Waits for a call's resources, unless the call is cancelled. A resource may take long to open. If the call is cancelled in the meantime,
 // the resource is kept for the next call.
 function unlessCancelled(call: ServedCall, holding: Promise<Held>): Promise<Held> {
-  return new Promise((resolve, reject) => {
+  return new OwnPromise((resolve, reject) => {
     call.giveUp = (reason) => {
       call.giveUp = undefined;
       reject(reason);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock, heapBytes, now, warmClock } from "#host";
+
+import { heapBytes } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";
+import { clock, now } from "../globals.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { allCodedAs, type Form } from "../transfer/coded.js";
 import type { prepareResult } from "../transfer/prepare-result.js";
@@ -143,7 +145,6 @@ export class Server {
     // The answer may still wait for the end of the tick.
     this.#transport.flush();
     this.preloadForTasks();
-    warmClock();
     errors.preload();
     if (!this.#settings.ring) return;
     // Without the ring, all frames are sent through the port.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { caused } from "../error/clearway-error.js";
+import { OwnPromise } from "../globals.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer, type ProducerWire } from "../stream/producer.js";
@@ -79,7 +81,7 @@ export class Inputs {
    */
   finish({ inputs = [] }: ServedCall): Promise<unknown> | undefined {
     const waiting = inputs.flatMap(({ end }) => end.finish?.() ?? []);
-    return waiting.length > 0 ? Promise.all(waiting) : undefined;
+    return waiting.length > 0 ? OwnPromise.all(waiting) : undefined;
   }
 
   /** Ends the inputs of a call that was answered. The caller stops sending when it reads the answer. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock } from "#host";
+import { clock } from "../globals.js";
 import { cloneMsMax } from "../host/development.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { coded, frameSlots, Op } from "../transport/protocol.js";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { afterMessages } from "#host";
+import { clock } from "../globals.js";
 import type { Endpoint } from "../host/host.js";
 import { AdaptiveSpin } from "../transport/ring/adaptive-spin.js";
 import { RingPort, type RingPortOwner } from "../transport/ring/ring-port.js";
@@ -54,9 +56,9 @@ export class SpinThenPark {
   watch(): void {
     if (this.#turning) return;
     this.#ring.unpark();
-    const clock = performance.now();
-    this.#duration.woken((clock - this.#quietSinceMs) * 1000);
-    this.#quietSinceMs = clock;
+    const atMs = clock();
+    this.#duration.woken((atMs - this.#quietSinceMs) * 1000);
+    this.#quietSinceMs = atMs;
     this.#pollRing(false);
   }
 
@@ -69,22 +71,22 @@ export class SpinThenPark {
   // found by spinning. A frame that came with a message does not.
   #pollRing(awake: boolean): void {
     const ring = this.#ring;
-    const beganMs = performance.now();
-    let clock = beganMs;
-    while (clock - beganMs < turnMs) {
+    const beganMs = clock();
+    let atMs = beganMs;
+    while (atMs - beganMs < turnMs) {
       if (ring.drain()) {
         if (awake) this.#duration.caught();
         awake = true;
-        clock = this.#quietSinceMs = performance.now();
+        atMs = this.#quietSinceMs = clock();
         continue;
       }
       // The message of a mark comes through the event loop and wakes the worker.
       if (ring.blocked) return;
-      const leftUs = ring.maySpin ? this.#duration.usAt(clock) - (clock - this.#quietSinceMs) * 1000 : 0;
+      const leftUs = ring.maySpin ? this.#duration.usAt(atMs) - (atMs - this.#quietSinceMs) * 1000 : 0;
       if (leftUs <= 0) return this.#park();
       if (this.#worker.busy()) break;
-      const found = this.#spin(clock, leftUs);
-      clock = performance.now();
+      const found = this.#spin(atMs, leftUs);
+      atMs = clock();
       if (!found) return this.#park();
       awake = true;
     }
@@ -102,14 +104,14 @@ export class SpinThenPark {
   #spin(fromMs: number, limitUs: number): boolean {
     const ring = this.#ring;
     const untilMs = fromMs + limitUs / 1000;
-    for (let clock = fromMs; clock < untilMs; ) {
+    for (let atMs = fromMs; atMs < untilMs; ) {
       for (let each = 0; each < pollsPerReading; each++) if (ring.waiting) return true;
-      const next = performance.now();
-      if (next - clock > jumpMs) {
+      const next = clock();
+      if (next - atMs > jumpMs) {
         this.#duration.jumped(next);
         break;
       }
-      clock = next;
+      atMs = next;
     }
     return ring.waiting;
   }

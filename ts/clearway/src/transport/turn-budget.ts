@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { afterMessages } from "#host";
+import { clock } from "../globals.js";
 
 /**
  * How long streams may work in one turn of a thread's event loop, in milliseconds: readers, the sources of streams into tasks, and rings.
@@ -66,7 +68,7 @@ function ofThread(): TurnBudget {
   if (found) return found;
   const scope = globalThis as { [name: symbol]: TurnBudget | undefined };
   const name = Symbol.for("clearway.turnBudget");
-  found = scope[name] ??= new TurnBudget({ now: () => performance.now(), afterTurn: afterMessages });
+  found = scope[name] ??= new TurnBudget({ now: () => clock(), afterTurn: afterMessages });
   return found;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { WebSocket } from "ws";
 import type { CloseReason } from "../channel/transport/transport.js";
+import { clearInterval, OwnPromise, setImmediate, setInterval, type Timer } from "../globals.js";
 import type { SocketTransport } from "../websocket/socket-transport.js";
 
 interface Connection {
@@ -16,7 +18,7 @@ const pongBytesMax = 1 << 20;
 export class Connections {
   readonly #open = new Map<WebSocket, Connection>();
   readonly #pingMs: number;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timer: Timer | undefined;
   #emptied: (() => void)[] = [];
 
   constructor(pingMs: number) {
@@ -53,7 +55,7 @@ export class Connections {
   /** Closes all connections. Settles when no connection is left. */
   async close(reason: CloseReason): Promise<void> {
     if (this.#open.size === 0) return;
-    const emptied = new Promise<void>((resolve) => this.#emptied.push(resolve));
+    const emptied = new OwnPromise<void>((resolve) => this.#emptied.push(resolve));
     for (const { transport } of this.#open.values()) transport.close(reason);
     await emptied;
   }

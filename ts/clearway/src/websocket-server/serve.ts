@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ChannelTransport } from "../channel/transport/transport.js";
 import { callable } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
+import { clearTimeout, newAbortController, OwnPromise, setTimeout, type Timer } from "../globals.js";
 import { SocketTransport } from "../websocket/socket-transport.js";
 import { subprotocol } from "../websocket/subprotocol.js";
 import { authorize, pathOf, type Refusal } from "./authorize.js";
@@ -81,9 +83,9 @@ export async function serveWebSockets(
   // Checks a request. The request counts as a connection until its check settles or times out, even after the client has disconnected. A
   // check that runs longer than the time limit still counts as a running check.
   const checkRequest = async (request: IncomingMessage): Promise<Refusal | undefined> => {
-    const controller = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<Refusal>((resolve) => {
+    const controller = newAbortController();
+    let timer: Timer | undefined;
+    const timeout = new OwnPromise<Refusal>((resolve) => {
       timer = setTimeout(() => {
         resolve([408, "it took too long"]);
         controller.abort(new ClearwayError("timeout", `the check of a token took more than ${handshakeMs} ms`));
@@ -100,7 +102,7 @@ export async function serveWebSockets(
     const ended = (): void => void checks--;
     check.then(ended, ended);
     try {
-      return await Promise.race([check, timeout]);
+      return await OwnPromise.race([check, timeout]);
     } catch {
       return [401, "the token could not be checked"];
     } finally {
@@ -137,7 +139,7 @@ export async function serveWebSockets(
     await connections.close({ code: "closed", message: "the server closes" });
     server.off("upgrade", upgrade);
     own?.closeAllConnections();
-    if (own?.listening) await new Promise((resolve) => own.close(resolve));
+    if (own?.listening) await new OwnPromise((resolve) => own.close(resolve));
   };
   const close = (): Promise<void> => {
     closing ??= shut();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { checkFrame, frameTooLarge, isShared, type TransportLimits } from "../channel/transport/limits.js";
 import {
   type ChannelSink,
@@ -8,6 +9,7 @@ import {
 } from "../channel/transport/transport.js";
 import { windowBytesOf } from "../channel/transport/window.js";
 import { invalid } from "../error/clearway-error.js";
+import { clearTimeout, queueMicrotask, setTimeout } from "../globals.js";
 import { closeStatus, readStatus } from "./close-status.js";
 import { MarkedWindow, markText, readMark } from "./mark.js";
 import { connecting, isClosed, isOpen, listen, type NodeSocket, type SocketEvents } from "./socket-like.js";

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { listenTo, type PortEvents } from "../channel/transport/port-like.js";
 import type { CloseReason } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
-import { after, type Timer } from "../lazy/timer.js";
+import type { Timer } from "../globals.js";
+import { clearTimeout, newMessageChannel, queueMicrotask } from "../globals.js";
+import { after } from "../lazy/timer.js";
 import { readWindowMessage, type WindowMessage, windowMessage } from "./message.js";
 import { type Origins, targetOf } from "./origins.js";
 
@@ -60,7 +63,7 @@ export class Handshake {
     pending.set(target, names.set(name, this));
     this.#meeting = meeting;
     this.#failed = failed;
-    const { port1, port2 } = new MessageChannel();
+    const { port1, port2 } = newMessageChannel();
     this.#kept = port1;
     this.#given = port2;
     // If the transport is closed before this microtask, the other window never hears of it.

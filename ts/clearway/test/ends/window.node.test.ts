@@ -73,15 +73,17 @@ const fromFrame = (frame: Frame, options: Options): Promise<void> =>
  */
 const untilHeard = (options: Options): Promise<void> =>
   page.evaluate(async (options) => {
-    const { setTimeout } = globalThis;
+    // The library uses the timers of its start.
+    const own = (globalThis as unknown as Record<symbol, { setTimeout: unknown }>)[Symbol.for("clearway.globals")]!;
+    const { setTimeout } = own;
     globalThis.timers = new Map();
-    globalThis.setTimeout = ((act: () => void, ms?: number) => globalThis.timers.set(ms, act)) as never;
+    own.setTimeout = (act: () => void, ms?: number) => globalThis.timers.set(ms, act);
     const openMs = 3000;
     const target = document.querySelector("iframe")!.contentWindow!;
     globalThis.endpoint = lib.connect(lib.windowTransport(target, { ...options, openMs }));
     globalThis.endpoint.catch(() => {});
     await null; // the transport listens, and has set its timer, in a microtask
-    globalThis.setTimeout = setTimeout;
+    own.setTimeout = setTimeout;
     // This listener is called after the transport's own.
     addEventListener("message", () => globalThis.timers.get(openMs)!(), { once: true });
   }, options);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { lazyModule, preload } from "../../src/lazy/lazy-module.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => useFakeTimers());
+afterEach(() => useRealTimers());
 
 test("a lazy module is loaded once for all concurrent callers", async () => {
   let loads = 0;

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { formatPing } from "../../src/meter/format.js";
 import { bestOffset } from "../../src/meter/model/offset.js";
 import { ping } from "../../src/meter/ping.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 import { foreignSignals } from "../fixtures/signals.js";
 
@@ -61,8 +62,8 @@ describe("a ping", () => {
   });
 
   it("leaves no timer when it is aborted between two pings", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => useRealTimers());
     const controller = new AbortController();
     // The ping sets its timer in the same turn, after the sample.
     const onSample = () => queueMicrotask(() => controller.abort());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, expect, test, vi } from "vitest";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { PaperCaller } from "./caller.js";
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => useRealTimers());
 
 test("advise() waits at most 30 s, as for a worker's start, for a module that never loads", async () => {
-  vi.useFakeTimers();
+  useFakeTimers();
   const caller = new PaperCaller(1, () => new Promise(() => {}));
   void caller.loaded();
   let notes: readonly string[] | undefined;

@@ -2,6 +2,7 @@
 // Child processes, too: a process is killed where a thread is terminated.
 import type { CallOptions, PoolOptions } from "clearway";
 import { describe, expect, test, vi } from "vitest";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { gate, inProcesses, plainPool, reasonOf } from "../fixtures/pools.js";
 
 const shared = typeof SharedArrayBuffer === "function" && !inProcesses;
@@ -144,7 +145,7 @@ describe("cancelling a running call", () => {
     const clean = pool.starting({ signal: stop.clean.signal });
     const calls = [reasonOf(deaf.call.deaf()), reasonOf(clean.call.cleansUp(channelName))];
     await Promise.all([deaf.started, clean.started]);
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       stop.deaf.abort();
       vi.advanceTimersByTime(900);
@@ -153,7 +154,7 @@ describe("cancelling a running call", () => {
       // The first call's grace period ends, and the second one's goes on.
       vi.advanceTimersByTime(100);
     } finally {
-      vi.useRealTimers();
+      useRealTimers();
     }
     await expect.poll(() => told).toContain("cleaning");
     channel.postMessage("end");
@@ -171,7 +172,7 @@ test("a call that does not stop leaves no ready() waiting while other calls in i
   const [deafEnd, besideEnd] = [reasonOf(deaf.call.deaf()), reasonOf(beside.call.hold())];
   await Promise.all([deaf.started, beside.started]);
   let ready: Promise<void>;
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     stop.deaf.abort();
     await deafEnd;
@@ -179,7 +180,7 @@ test("a call that does not stop leaves no ready() waiting while other calls in i
     vi.advanceTimersByTime(1000);
     ready = pool.ready();
   } finally {
-    vi.useRealTimers();
+    useRealTimers();
   }
   await ready;
   expect(pool.stats().workers.ready).toBe(1);
@@ -194,7 +195,7 @@ describe("a time limit", () => {
     const busy = pool.starting({ signal: holder.signal });
     const held = reasonOf(busy.call.hold());
     await busy.started;
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       // Waits much longer than its timeoutMs, which only applies to a started task.
       const waiting = pool.with({ timeoutMs: 5 }).call.add(1, 1);
@@ -205,7 +206,7 @@ describe("a time limit", () => {
       await held;
       expect(await waiting).toBe(2);
     } finally {
-      vi.useRealTimers();
+      useRealTimers();
     }
   });
 
@@ -242,7 +243,7 @@ describe("a settled call", () => {
 
   test("leaves no timer", async () => {
     const pool = await warm();
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       const { call } = pool.with({ timeoutMs: 1e6, deadlineMs: 1e6 });
       await call.add(1, 2);
@@ -252,7 +253,7 @@ describe("a settled call", () => {
       vi.advanceTimersByTime(20);
       expect(vi.getTimerCount()).toBe(0);
     } finally {
-      vi.useRealTimers();
+      useRealTimers();
     }
   });
 });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { globals } from "../../src/globals.js";
+import { fakeClock } from "../fixtures/fake-timers.js";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
 type Worn = typeof import("../fixtures/worn.tasks.js");
@@ -8,9 +10,8 @@ const hour = 3_600_000;
 
 /** Advances this thread's clock by `ms`. */
 function advance(ms: number): void {
-  const real = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + ms);
-  onTestFinished(() => clock.mockRestore());
+  const { clock } = globals;
+  onTestFinished(fakeClock(() => clock() + ms));
 }
 
 describe("recycling", () => {

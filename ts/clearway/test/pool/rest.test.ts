@@ -3,9 +3,10 @@ import { expect, test, vi } from "vitest";
 import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
 import { retireAll } from "../../src/pool/lifecycle/stop.js";
 import { WorkerLife } from "../../src/pool/worker/worker.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 test("close() waits for a worker's resources at most for its time limit", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const life = new WorkerLife();
     life.ready();
@@ -15,6 +16,6 @@ test("close() waits for a worker's resources at most for its time limit", async 
     await retired;
     expect(life.state).toBe("draining");
   } finally {
-    vi.useRealTimers();
+    useRealTimers();
   }
 });

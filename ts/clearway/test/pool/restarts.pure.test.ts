@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
 import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/restarts.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");
 
@@ -22,8 +23,8 @@ function poolOf({ othersLive = false } = {}) {
   return { pool, task, failed, workers: engine.workers, end: () => exitedBeforeCall(pool, 0, why) };
 }
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => useRealTimers());
 
 test("a pool without failed workers reports no pause", () => {
   expect(pauseOf(poolOf().pool)).toBeUndefined();

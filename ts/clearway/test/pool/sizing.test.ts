@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test, vi } from "vitest";
 import { settingsOf } from "../../src/pool/options.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
@@ -28,7 +29,7 @@ describe("the size of a pool", () => {
   });
 
   test("shrinks to its minimum and no further, when several workers have idled equally long", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
       const pool = testPool<Crash>(builtUrl("crash"), { size: { min: 1, max: 3, idleMs: 300 }, graceMs: 600_000 });
       await pool.ready();
@@ -44,7 +45,7 @@ describe("the size of a pool", () => {
       vi.advanceTimersByTime(1_000);
       expect(pool.stats().workers.ready).toBe(1);
     } finally {
-      vi.useRealTimers();
+      useRealTimers();
     }
   });
 

@@ -2,12 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Held, Leases } from "../../src/resource/leases.js";
 import { type ResourceDefinition, resource } from "../../src/resource/resource.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  useFakeTimers();
 });
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
 });
 
 /** Returns a resource that logs its life: `open 1`, `check 1`, `close 1`, `cancel 1`. */

@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { type PoolOptions, pool } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { gate, reasonOf } from "../fixtures/pools.js";
 import { PostgresServer, type Sessions, sessionsOf } from "../fixtures/postgres.js";
 import type { PostgresData } from "../fixtures/postgres.tasks.js";
@@ -123,15 +124,15 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     await database.call.pid();
     const begun = gate<unknown>();
     // A fake clock: the timeout passes when the query runs, and not before, however slow the machine is.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => useRealTimers());
     const running = reasonOf(database.with({ timeoutMs: 100, onProgress: begun.tell }).call.sleep(sleepS));
     const pid = await begun.promise;
     while (!(await sessionsOf(admin)).some(sleeps(pid)));
     vi.advanceTimersByTime(100);
     expect(await running).toMatchObject({ code: "timeout" });
     while ((await sessionsOf(admin)).length > 0);
-    vi.useRealTimers();
+    useRealTimers();
     expect(await database.call.add(1, 1)).toBe(2);
   });
 
@@ -145,13 +146,13 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const isAtWork = sleeps(pid);
     while (!(await sessionsOf(admin)).some(isAtWork));
     // A fake clock: the grace period passes when the query has been cancelled, and not before, however slow the machine is.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => useRealTimers());
     controller.abort();
     expect(await running).toMatchObject({ name: "AbortError" });
     while ((await sessionsOf(admin)).some(isAtWork));
     vi.advanceTimersByTime(graceMs);
-    vi.useRealTimers();
+    useRealTimers();
     await expect.poll(async () => (await sessionsOf(admin)).map((session) => session.pid)).not.toContain(pid);
     expect(await database.call.pid()).not.toBe(pid);
     // The cancelling connection may still be closing.

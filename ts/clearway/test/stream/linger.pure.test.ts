@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Linger, lingerMicrotasks } from "../../src/stream/linger.js";
 import { Producer } from "../../src/stream/producer.js";
 import { PortTransport } from "../../src/transport/port.js";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
+import { fakeClock } from "../fixtures/fake-timers.js";
 import { settle } from "./timeline.js";
 
 // A producer also sends its values each millisecond.
-beforeEach(() => {
-  vi.spyOn(performance, "now").mockReturnValue(0);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+beforeEach(() => fakeClock(() => 0));
 
 /** Returns a transport, the ids in each message that it has posted, and a function that sends a stream's values through it. */
 function start(): { transport: PortTransport; posted: number[][]; stream(iterator: AsyncIterator<unknown>): Producer } {

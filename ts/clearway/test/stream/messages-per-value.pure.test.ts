@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Consumer } from "../../src/stream/consumer.js";
 import { adaptiveWindow, type WindowSetting } from "../../src/stream/credit.js";
 import { Producer } from "../../src/stream/producer.js";
 import { PortTransport } from "../../src/transport/port.js";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
 import { TurnBudget } from "../../src/transport/turn-budget.js";
+import { fakeClock } from "../fixtures/fake-timers.js";
 import { pair } from "../transport/ring/pair.js";
 import { FakeTurns } from "./fake-turns.js";
 import { settle } from "./timeline.js";
 
 // The clock stands still: no window waits, and no value is sent because of the time.
-beforeEach(() => {
-  vi.spyOn(performance, "now").mockReturnValue(0);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+beforeEach(() => fakeClock(() => 0));
 
 const values = 20_000;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { iteratorOf, Producer, type ProducerWire } from "../../src/stream/producer.js";
+import { fakeClock } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 import { follow, followSync, Log, settle } from "./timeline.js";
 
@@ -220,7 +221,7 @@ describe("a producer whose iterator is synchronous", () => {
   test("sends its values each millisecond, because the turn does not end meanwhile", async () => {
     const log = new Log();
     let nowMs = 0;
-    const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const restore = fakeClock(() => nowMs);
     try {
       function* slow() {
         for (const value of "abcd") {
@@ -234,7 +235,7 @@ describe("a producer whose iterator is synchronous", () => {
       );
       await settle();
     } finally {
-      clock.mockRestore();
+      restore();
     }
     expect(log.text).toBe("ab!cd!|");
   });

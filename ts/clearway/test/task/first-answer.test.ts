@@ -10,6 +10,7 @@ import { Server } from "../../src/task/server.js";
 import { definitionOfTask, type TaskMap, withResources } from "../../src/task/task.js";
 import { prepareResult } from "../../src/transfer/prepare-result.js";
 import { type HelloSettings, Op } from "../../src/transport/protocol.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { gate } from "../fixtures/pools.js";
 
 const settings: HelloSettings = {
@@ -83,10 +84,10 @@ test.each(["atOnce", "atHand"])("the result of %s is sent before the server is l
 });
 
 test.runIf(loadsOverNetwork)("an idle worker loads the lazy modules that need a request, but no server", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  useFakeTimers({ toFake: ["setTimeout"] });
   const take = await listening("resting");
   vi.runAllTimers();
-  vi.useRealTimers();
+  useRealTimers();
   expect(log).toEqual(["lifeline", "preload"]);
   take(call("atOnce"));
   expect(log.slice(2, 3)).toEqual(["Result 1"]);
@@ -95,21 +96,21 @@ test.runIf(loadsOverNetwork)("an idle worker loads the lazy modules that need a 
 test.runIf(!loadsOverNetwork)(
   "a worker without resources starts no timer when its lazy modules are local files",
   async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout"] });
     await listening("plain");
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
+    useRealTimers();
   },
 );
 
 test("an idle worker loads the lazy module that opens its tasks' resources", async () => {
   const leased = withResources({ one: resource({ open: () => 1 }) })(({ one }) => one);
   const asked = vi.spyOn(leases, "preload").mockImplementation(() => void log.push("leases"));
-  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  useFakeTimers({ toFake: ["setTimeout"] });
   await listening("leasing", { leased });
   expect(asked).not.toHaveBeenCalled();
   vi.runAllTimers();
-  vi.useRealTimers();
+  useRealTimers();
   expect(log).toEqual(["lifeline", "leases", "preload"]);
 });
 

@@ -4,8 +4,9 @@ import { windowBytesOf } from "../../src/channel/transport/window.js";
 import { markText } from "../../src/websocket/mark.js";
 import { SocketTransport } from "../../src/websocket/socket-transport.js";
 import { subprotocol } from "../../src/websocket/subprotocol.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => useRealTimers());
 
 /** An open socket whose other end sends what the test says, and reads nothing before that. */
 class Unread {
@@ -31,7 +32,7 @@ class Unread {
 }
 
 test("echoes of marks to an endpoint that never reads are bounded by the window, and the last echo leaves when there is room", async () => {
-  vi.useFakeTimers();
+  useFakeTimers();
   const socket = new Unread();
   const windowBytes = 1024;
   const transport = new SocketTransport(socket as never, { frameBytesMax: 1 << 20, windowBytes });

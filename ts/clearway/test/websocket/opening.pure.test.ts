@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
 import type { WebSocketClass } from "../../src/websocket/socket-like.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 /** A fake WebSocket that opens on demand. */
 class Socket extends EventTarget {
@@ -37,8 +38,8 @@ class Socket extends EventTarget {
   }
 }
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => useFakeTimers());
+afterEach(() => useRealTimers());
 
 function opening() {
   const reasons: CloseReason[] = [];

@@ -8,6 +8,7 @@ import type { ChannelTransport } from "../../src/channel/transport/transport.js"
 import { webSocketTransport } from "../../src/websocket/transport.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { bare, client, closeOf, echoes, endOf, statusOf } from "./servers.js";
 
 /** An HTTP server whose own limits are a minute: Node's answer to a slow request must not come before that of channels. */
@@ -139,7 +140,7 @@ describe("a server of channels", () => {
   });
 
   test("closes a connection that does not answer a ping, and keeps one that does", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       const { channels, logs } = await echoes({ pingMs: 60 });
       const deaf = await bare(channels);
@@ -157,7 +158,7 @@ describe("a server of channels", () => {
       expect(channels.connections).toBe(1);
       deaf.terminate();
     } finally {
-      vi.useRealTimers();
+      useRealTimers();
     }
   });
 
@@ -175,8 +176,8 @@ describe("a server of channels", () => {
 
   test("delivers all sent frames on close() to a client that reads late, and then the reason", async () => {
     // The limit on the time for closing must not depend on this machine's speed.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => useRealTimers());
     const sizes = Array.from({ length: 40 }, (_, at) => 200_000 + at);
     const ends: [ChannelTransport, Socket][] = [];
     const channels = await serveWebSockets({}, (transport, { socket }) => {

@@ -3,7 +3,9 @@
 import { abortSignal, aboveZero, checked, type Rules } from "../../error/checked.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { abortOf } from "../../error/read-signal.js";
-import { after, type Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, OwnPromise } from "../../globals.js";
+import { after } from "../../lazy/timer.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
@@ -96,12 +98,12 @@ export class Calls implements CallOwner {
     const settings = options === undefined ? noOptions : checked(options, callRules);
     const { signal, timeoutMs, deadlineMs } = settings;
     const aborted = abortOf(signal);
-    if (aborted) return Promise.reject(aborted.reason);
-    if (this.#connection.over) return Promise.reject(this.#connection.closedError(`call to ${channel}`));
+    if (aborted) return OwnPromise.reject(aborted.reason);
+    if (this.#connection.over) return OwnPromise.reject(this.#connection.closedError(`call to ${channel}`));
     const { callsMax } = this.#connection.settings;
     if (this.#open.size >= callsMax)
-      return Promise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
-    return new Promise((resolve, reject) => {
+      return OwnPromise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
+    return new OwnPromise((resolve, reject) => {
       const id = this.#nextId();
       const call = new Call(this, id, name, channel, message, settings, resolve, reject);
       this.#open.set(id, call);
@@ -150,8 +152,8 @@ export class Calls implements CallOwner {
 
   /** Returns a promise that settles when no call is open. */
   idle(): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
+    if (this.#open.size === 0) return OwnPromise.resolve();
+    return new OwnPromise((resolve) => {
       const before = this.#idle;
       this.#idle = () => {
         before?.();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { onAbort } from "#host";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { abortOf } from "../../error/read-signal.js";
-import { after, type Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, OwnPromise } from "../../globals.js";
+import { after } from "../../lazy/timer.js";
 import { requireLittleEndian } from "../codec/bytes.js";
 import type { ChannelSink, ChannelTransport, CloseReason } from "../transport/transport.js";
 import type { ValueFrame } from "../transport/value-frame.js";
@@ -29,7 +32,7 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
   if (!(transport.frameBytesMax >= frameBytesMin))
     throw invalid("transport.frameBytesMax", `at least ${frameBytesMin}`, transport.frameBytesMax);
   requireLittleEndian();
-  return new Promise((resolve, reject) => {
+  return new OwnPromise((resolve, reject) => {
     const handshake = new Handshake(transport, settings, resolve, reject);
     try {
       handshake.begin();

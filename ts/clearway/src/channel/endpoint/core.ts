@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { clearTimeout, OwnPromise, setTimeout, structuredClone, type Timer } from "../../globals.js";
 import { keyText } from "../codec/utf8.js";
 import { type ChannelTransport, type CloseReason, closedHere } from "../transport/transport.js";
 import type { ValueFrame } from "../transport/value-frame.js";
@@ -63,7 +65,7 @@ export class Core {
       end: (reason) => this.terminate(reason),
     });
     this.#publishers = new Publishers(this.connection, this.router);
-    this.closed = new Promise((resolve) => {
+    this.closed = new OwnPromise((resolve) => {
       this.#resolveClosed = resolve;
     });
     this.router.handle(
@@ -80,11 +82,11 @@ export class Core {
   post(channel: string, message: Encoded): Promise<void> {
     const { connection } = this;
     const name = connection.name(channel);
-    if (connection.over) return Promise.reject(connection.closedError(`post to ${channel}`));
+    if (connection.over) return OwnPromise.reject(connection.closedError(`post to ${channel}`));
     const { callsMax } = connection.settings;
     if (this.#posts.size >= callsMax)
-      return Promise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${callsMax}`));
-    return new Promise((resolve, reject) => {
+      return OwnPromise.reject(new ClearwayError("queue-full", `too many waiting posts: callsMax=${callsMax}`));
+    return new OwnPromise((resolve, reject) => {
       const post: QueuedRequest = {
         leave: () => {
           connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name, channel }, message);
@@ -174,11 +176,11 @@ export class Core {
     this.#publishers.finish();
     for (const source of [...this.plainSources]) source.cancel(this.connection.closedError("closing"), Status.done);
     this.router.refuseEarly();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<void>((resolve) => {
+    let timer: Timer | undefined;
+    const timeout = new OwnPromise<void>((resolve) => {
       timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1));
     });
-    await Promise.race([Promise.all([this.#calls.idle(), this.router.idle()]), timeout, this.closed]);
+    await OwnPromise.race([OwnPromise.all([this.#calls.idle(), this.router.idle()]), timeout, this.closed]);
     clearTimeout(timer);
     this.terminate();
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { OwnPromise } from "../../globals.js";
 import { ReceiveCredit, type Window } from "../../stream/credit.js";
 import { Reader } from "../../stream/reader.js";
 import type { Budget } from "../../transport/turn-budget.js";
@@ -128,7 +129,7 @@ export class Listener<M> extends Reader {
   }
 
   override next(): Promise<IteratorResult<unknown>> {
-    return new Promise((resolve, reject) => {
+    return new OwnPromise((resolve, reject) => {
       this.#asking.push({ resolve, reject });
       this.#settle();
     });
@@ -140,7 +141,7 @@ export class Listener<M> extends Reader {
       this.#close();
       if (notifyPeer) this.#owner.cancel();
     }
-    return Promise.resolve({ done: true, value });
+    return OwnPromise.resolve({ done: true, value });
   }
 
   #settle(): void {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { callable } from "../../error/checked.js";
+import { OwnPromise } from "../../globals.js";
 import { checkMessageCodec, type MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
@@ -54,7 +55,7 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
       try {
         return core.call(name, connection.encode(codec, message, "kept"), options).then(read, stitch);
       } catch (reason) {
-        return Promise.reject(reason);
+        return OwnPromise.reject(reason);
       }
     },
     async post(message) {
@@ -90,7 +91,7 @@ export function respondWith<T>({ run, answer, fail }: Responder<T>): (served: Se
     try {
       const value = run(served);
       if (isPromise(value))
-        return Promise.resolve(value)
+        return OwnPromise.resolve(value)
           .then((each) => answer(served, each))
           .catch((error) => fail(served, error));
       answer(served, value);

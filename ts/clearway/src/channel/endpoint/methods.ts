@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { object } from "../../error/checked.js";
+import { OwnPromise } from "../../globals.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
@@ -56,7 +57,7 @@ export function methodsOf(core: Core, name: string, codec: MethodCodec): Methods
       try {
         return core.call(name, connection.encodeCall(codec, method, args), options).then(read, stitch) as Promise<R>;
       } catch (reason) {
-        return Promise.reject(reason);
+        return OwnPromise.reject(reason);
       }
     },
     handle(handlers) {

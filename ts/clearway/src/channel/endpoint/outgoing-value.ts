@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { refuseDetached } from "#host";
 import { checkDepth } from "../../error/depth.js";
+import { structuredClone } from "../../globals.js";
 import { bufferBytes, memoryOf, totalBufferBytes } from "../../host/tag.js";
 import { copyValue } from "../../transfer/copy-value.js";
 import { compactView } from "../../transfer/find-memory.js";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { after, type Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout } from "../../globals.js";
+import { after } from "../../lazy/timer.js";
 import type { CloseReason } from "../transport/transport.js";
 import { type FrameParts, Status } from "../wire/frame.js";
 import { bytesOf, type Connection, type Encoded } from "./connection.js";

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { after, type Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, clock, OwnPromise, queueMicrotask } from "../../globals.js";
+import { after } from "../../lazy/timer.js";
 import { roughBytes } from "../../transfer/rough-bytes.js";
 import { Flag, type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
@@ -161,7 +164,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
 
   /** Returns a promise that settles when every request is answered and all answers have been sent. */
   idle(): Promise<void> {
-    return new Promise((resolve) => {
+    return new OwnPromise((resolve) => {
       this.#idle.push(resolve);
       this.#checkIdle();
     });
@@ -233,7 +236,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     }
     if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
     // Every message counts 64 bytes more than its body, because an empty message takes memory too.
-    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, Date.now()))
+    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, clock()))
       refuse(gone, Status.dropped);
     this.#startTimer();
   }
@@ -256,9 +259,9 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   #startTimer(): void {
     const next = this.#early.nextMs;
     if (this.#timer !== undefined || next === undefined || next === Number.POSITIVE_INFINITY) return;
-    this.#timer = after(Math.max(next - Date.now(), 1), () => {
+    this.#timer = after(Math.max(next - clock(), 1), () => {
       this.#timer = undefined;
-      this.#expire(Date.now());
+      this.#expire(clock());
       this.#startTimer();
     });
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
-import { after, type Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, newAbortController } from "../../globals.js";
+import { after } from "../../lazy/timer.js";
 import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
@@ -61,7 +64,7 @@ export class Served implements HandlerContext, Answered {
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new AbortController();
+      this.#controller = newAbortController();
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     }
     return this.#controller.signal;

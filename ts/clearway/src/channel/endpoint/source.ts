@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { newAbortController, OwnPromise } from "../../globals.js";
 import { type Budget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
 import { bytesOf, type Encoded } from "./connection.js";
@@ -50,7 +52,7 @@ export class Source implements EventSink {
   readonly queue: SourceQueue<Encoded>;
   readonly #wire: SourceWire;
   readonly #limits: QueueLimits;
-  readonly #controller = new AbortController();
+  readonly #controller = newAbortController();
   readonly #onEnded: () => void;
   readonly #turns: Budget;
   /** Sends that wait for room, in order. */
@@ -100,7 +102,7 @@ export class Source implements EventSink {
     if (this.#waiters.length >= waitersMax)
       throw new ClearwayError("queue-full", `${this.channel}: ${waitersMax} sends wait already; await them`);
     message.value?.hold();
-    return new Promise((settle) => this.#waiters.push({ message, bytes, settle }));
+    return new OwnPromise((settle) => this.#waiters.push({ message, bytes, settle }));
   }
 
   // Clones an event that waits for credit, because the source may change it meanwhile. Throws if the event cannot cross. An event that has
@@ -221,7 +223,7 @@ export class Source implements EventSink {
 
   /** Waits until the next value may be requested, then resolves to true. Resolves to false if the stream is over. */
   async #waitToPull(): Promise<boolean> {
-    while (!this.#mayPull && !this.#over) await new Promise<void>((resolve) => (this.#resumePump = resolve));
+    while (!this.#mayPull && !this.#over) await new OwnPromise<void>((resolve) => (this.#resumePump = resolve));
     return !this.#over;
   }
 
@@ -230,7 +232,7 @@ export class Source implements EventSink {
    * would block its thread: where events are dropped, and on the plain wire, there is always room.
    */
   #nextTurn(): Promise<void> {
-    return new Promise((resolve) => this.#turns.pause(resolve));
+    return new OwnPromise((resolve) => this.#turns.pause(resolve));
   }
 
   get #mayPull(): boolean {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { afterMessages } from "#host";
+import { clock } from "../../globals.js";
 import { Op } from "../../transport/protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "../../transport/ring/layout.js";
 import { Poller } from "../../transport/ring/poller.js";
@@ -21,7 +23,7 @@ export interface ChannelRingPortOwner {
 }
 
 // The poller reads active rings once per turn of the event loop (`transport/ring/poller.ts`).
-const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
+const poller = new Poller({ now: () => clock(), afterTurn: afterMessages });
 
 // A message of RingPort is a flat array of ring frames. Each ring frame takes four slots.
 const slots = 4;

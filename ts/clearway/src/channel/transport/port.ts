@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { lifeline, refuseDetached } from "#host";
 import { invalid } from "../../error/clearway-error.js";
+import { queueMicrotask } from "../../globals.js";
 import { inMicrotask } from "../../lazy/microtask.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
 import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "./limits.js";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { Readable } from "node:stream";
 import type { Worker } from "node:worker_threads";
+import { OwnPromise } from "../../globals.js";
 import type { SpawnOptions, TextSink } from "../host.js";
 
 /** Writes what a worker prints to the app's sinks. Output without a sink goes where Node sends it: to this thread's stdout and stderr. */
@@ -33,7 +35,7 @@ export function pipe(from: Readable, sink: TextSink, settings: SpawnOptions["set
 export function printed(): Promise<void> | undefined {
   const waiting = [process.stdout, process.stderr].filter((stream) => stream.writableLength > 0);
   if (waiting.length === 0) return undefined;
-  return Promise.all(waiting.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve())))).then(
-    () => {},
-  );
+  return OwnPromise.all(
+    waiting.map((stream) => new OwnPromise<void>((resolve) => stream.write("", () => resolve()))),
+  ).then(() => {});
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { types } from "node:util";
 import { type WireError, wireKey, withoutUncopied } from "../../error/wire.js";
+import { structuredClone } from "../../globals.js";
 import { Structure } from "../structure.js";
 import { bufferBytes, tagOf } from "../tag.js";
 import { structureOf } from "./structure.js";

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import { decodeError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
+import { OwnPromise, setImmediate } from "../../globals.js";
 import type { SpawnOptions, WorkerEvents, WorkerHandle } from "../host.js";
 import { callerOf, withoutFrames } from "./caller.js";
 import { pipe } from "./output.js";
@@ -85,7 +87,7 @@ class ProcessWorker implements WorkerHandle {
     this.#start = start;
     this.#settings = settings;
     this.#events = events;
-    this.#gone = new Promise((resolve) => {
+    this.#gone = new OwnPromise((resolve) => {
       this.#resolveGone = resolve;
     });
     this.#release = new Release({
@@ -214,4 +216,4 @@ class ProcessWorker implements WorkerHandle {
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const turn = (): Promise<void> => new OwnPromise((resolve) => setImmediate(resolve));

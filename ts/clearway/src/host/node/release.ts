@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { setImmediate, setTimeout, type Timer, unref } from "../../globals.js";
+
 // Idle time in milliseconds after which a worker no longer keeps the process alive. To unreference a worker and reference it again takes
 // four calls into Node's core. Without the delay, each call that is made when the previous one is answered would cost half a microsecond
 // more. The price of the delay: a script with no other work ends this much later.
@@ -18,7 +20,7 @@ export class Release {
   readonly #worker: Referenced;
   #wantsRef = true;
   #referenced = true;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Timer | undefined;
   /** Whether the worker has printed since it last confirmed that all of its output had arrived. */
   #printing = false;
   #gone = false;
@@ -51,7 +53,7 @@ export class Release {
       // After the delay, waits for one more turn of the event loop. This thread then first reads the messages that arrived while it was
       // busy.
       this.#timer = setTimeout(() => setImmediate(() => this.#unrefWhenIdle()), releaseMs);
-      this.#timer.unref();
+      unref(this.#timer);
     }
   }
 

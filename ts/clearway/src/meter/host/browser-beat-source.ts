@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../../globals.js";
 import type { FastestTransit } from "../detect/fastest-transit.js";
 import { BeatWorker } from "./browser-beat-worker.js";
 
@@ -34,7 +35,7 @@ class BeatSource {
   #starting: BeatWorker | undefined;
   #why: string | undefined;
   #failed = 0;
-  #linger: ReturnType<typeof setTimeout> | undefined;
+  #linger: Timer | undefined;
 
   /** The reason why no worker sends beats, or `undefined` while one sends them or starts. */
   get why(): string | undefined {
@@ -48,7 +49,7 @@ class BeatSource {
 
   /** Settles when the first beats have arrived, after 2 s without a beat, or when the worker has failed or was stopped. Never rejects. */
   get ready(): Promise<void> {
-    return (this.#starting ?? this.#current)?.ready ?? Promise.resolve();
+    return (this.#starting ?? this.#current)?.ready ?? OwnPromise.resolve();
   }
 
   addListener(listener: BeatListener): void {

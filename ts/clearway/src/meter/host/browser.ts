@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { clearTimeout, clock, globals, OwnPromise, setTimeout } from "../../globals.js";
 import { BeatDetector } from "../detect/beats.js";
 import type { DetectedStall } from "../detect/turns.js";
 import type { SourceState, StallReport } from "../report.js";
@@ -11,7 +12,7 @@ const inPage = typeof document !== "undefined";
 
 export const kind: StallReport["host"] = inPage ? "browser" : "browser-worker";
 
-export const now = (): number => performance.now();
+export const now = (): number => clock();
 
 /** Default time between beats, in milliseconds. This time limits the error of a stall's start to 1 ms. docs/meter.md states the cost. */
 const beatMsDefault = 2;
@@ -82,7 +83,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     if (stopped) return;
     frames++;
     sink.frame(atMs);
-    requestAnimationFrame(onFrame);
+    globals.requestAnimationFrame?.(onFrame);
   };
   const startBeats = (): void => {
     timers.start();
@@ -122,7 +123,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   if (inPage && document.visibilityState === "hidden") hiddenSinceMs = beginMs;
   else startBeats();
   toggleListeners("addEventListener");
-  if (inPage && options.frames) requestAnimationFrame(onFrame);
+  if (inPage && options.frames) globals.requestAnimationFrame?.(onFrame);
 
   const sources = (): SourceState[] => {
     const why = beatSource.why;
@@ -183,7 +184,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       // Waits for two frames, even if frames are not counted, because entries arrive after the frame that they describe.
       let shown = 0;
       if (inPage && hiddenSinceMs === undefined) await untilFrames(() => shown++ >= 2, 250);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await new OwnPromise<void>((resolve) => setTimeout(resolve, 30));
       // If no beat has arrived in this time, the watcher has ended. This thread has run since, so the stall's end is unknown.
       endedMs = undefined;
       timeline.flush();
@@ -206,7 +207,7 @@ function exactStall(startMs: number, endMs: number): DetectedStall {
 
 /** Calls `enough` at each frame until it returns true, for at most `msMax`. The limit is for pages that show no frames. */
 function untilFrames(enough: () => boolean, msMax: number): Promise<void> {
-  return new Promise((resolve) => {
+  return new OwnPromise((resolve) => {
     let over = false;
     const finish = (): void => {
       over = true;
@@ -217,7 +218,7 @@ function untilFrames(enough: () => boolean, msMax: number): Promise<void> {
     const checkFrame = (): void => {
       if (over) return;
       if (enough()) finish();
-      else requestAnimationFrame(checkFrame);
+      else globals.requestAnimationFrame?.(checkFrame);
     };
     checkFrame();
   });

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { performance } from "node:perf_hooks";
+// Node's own timers also where a test environment has others: these can be refreshed, and let the process end.
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { type DetectedStall, TurnDetector } from "../detect/turns.js";
 import type { Sink } from "./host.js";
 import { RunQueue } from "./node-run-queue.js";
 import type { ThreadObserver } from "./node-thread.js";
 import { nodeWatcher } from "./node-watcher.js";
 
-const now = (): number => performance.now();
+// Read once: a test may replace the clock.
+const now: () => number = performance.now.bind(performance);
 
 /** Returns how long the loop has been idle. libuv counts it to the nanosecond. Unlike `eventLoopUtilization()`, this allocates nothing. */
 const idleMs = (): number => performance.nodeTiming.idleTime;

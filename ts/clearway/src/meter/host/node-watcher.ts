@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { performance } from "node:perf_hooks";
 import { isMainThread, Worker } from "node:worker_threads";
+import { clearTimeout, OwnPromise, setTimeout, type Timer, unref } from "../../globals.js";
 import type { SourceState } from "../report.js";
 import { appFrames } from "../stacks.js";
 import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
+
+// Read once: a test may replace the clocks. The watchdog's thread shares the clock of `hrtime`.
+const now: () => number = performance.now.bind(performance);
+const hrtimeNs: () => bigint = process.hrtime.bigint.bind(process.hrtime);
 
 /** The time, in ms, for which an unused watchdog continues to run. Starting one takes about 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
@@ -18,10 +25,10 @@ class NodeWatcher {
   readonly #sinks = new Set<WatcherSink>();
   readonly #shared = new Int32Array(new SharedArrayBuffer(8));
   #worker: Worker | undefined;
-  #ready: Promise<void> = Promise.resolve();
+  #ready: Promise<void> = OwnPromise.resolve();
   #failed: string | undefined;
   #noStacks: string | undefined = isMainThread ? undefined : "the inspector reaches only the main thread";
-  #linger: NodeJS.Timeout | undefined;
+  #linger: Timer | undefined;
   #running = false;
 
   get inUse(): boolean {
@@ -55,7 +62,7 @@ class NodeWatcher {
       this.#worker = undefined;
       void worker?.terminate();
     }, lingerMs);
-    this.#linger.unref();
+    unref(this.#linger);
   }
 
   /** Records that the thread answered at `atMs`. Every turn of the loop calls this, so it is only one atomic store. */
@@ -80,7 +87,7 @@ class NodeWatcher {
   }
 
   #start(beatMs: number, tickMs: number): void {
-    const baseNs = process.hrtime.bigint() - BigInt(Math.round(performance.now() * 1e6));
+    const baseNs = hrtimeNs() - BigInt(Math.round(now() * 1e6));
     const workerData: WatchdogData = {
       shared: this.#shared,
       baseNs,
@@ -90,8 +97,8 @@ class NodeWatcher {
       samplesMax: 40,
       framesMax: 32,
     };
-    this.answered(performance.now());
-    this.#ready = new Promise((resolve) => {
+    this.answered(now());
+    this.#ready = new OwnPromise((resolve) => {
       const fail = (why: string): void => {
         this.#failed = why;
         this.#running = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { PerformanceObserver, performance } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
+import { OwnPromise, setImmediate, setTimeout } from "../../globals.js";
 import type { StallReport } from "../report.js";
 import type { ObserveOptions, Observer, Sink } from "./host.js";
 import { observeLoop, reportsIdleTime } from "./node-loop.js";
@@ -9,7 +11,8 @@ import { nodeWatcher } from "./node-watcher.js";
 
 export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 
-export const now = (): number => performance.now();
+export // Read once: a test may replace the clock.
+const now: () => number = performance.now.bind(performance);
 
 /**
  * Default period of the heartbeats of an idle loop, in milliseconds. Each heartbeat shows the watchdog that the loop answers. The period
@@ -55,7 +58,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
     // Waits longer than one tick of the watcher, and then for two turns of the loop. Node passes on the garbage collector's reports once
     // per turn, and calls the observer after earlier immediates. A timer alone could run before both.
     settle: () =>
-      new Promise((resolve) => {
+      new OwnPromise((resolve) => {
         setTimeout(() => setImmediate(() => setImmediate(resolve)), 15);
       }),
     stop: () => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { clearTimeout, setTimeout, type Timer, unref } from "../../globals.js";
 import { BeatDetector } from "../detect/beats.js";
 import { FastestTransit } from "../detect/fastest-transit.js";
 import type { DetectedStall } from "../detect/turns.js";
@@ -21,7 +22,7 @@ export class TimerBeats {
   readonly #floorMs: number;
   #detector: BeatDetector;
   #dueMs = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Timer | undefined;
 
   constructor(
     floorMs: number,
@@ -71,6 +72,6 @@ export class TimerBeats {
       this.onDetected(this.#detector.beat(this.#dueMs, this.now()));
       this.#arm();
     }, periodMs);
-    (this.#timer as { unref?: () => void }).unref?.();
+    unref(this.#timer);
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { OwnPromise } from "../../globals.js";
 import { check, listener, type Rules } from "../checked.js";
 import type { Stall } from "../stall.js";
 import { AmountCounter } from "./amounts.js";
@@ -100,7 +101,7 @@ export function recordStalls(meter: OpenTelemetryMeter, options: OpenTelemetryOp
     try {
       const returned = call();
       // An instrument that is really async must not end the process with an unhandled rejection.
-      if (returned instanceof Promise) returned.catch(failed);
+      if (returned instanceof OwnPromise) returned.catch(failed);
     } catch (error) {
       failed(error);
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
 import { abortOf } from "../../error/read-signal.js";
 import { calledFrom } from "../../error/stack.js";
+import { OwnPromise } from "../../globals.js";
 import { MovedValue } from "../../transfer/move.js";
 import { isCallback } from "../../transport/callback.js";
 import type { BroadcastFailure, BroadcastResult, BroadcastSource } from "./broadcast-types.js";
@@ -41,7 +43,7 @@ export async function broadcast({ owner, name, args, call }: BroadcastSource): P
   const calls = places.map((workerIndex) =>
     owner.submit(name, args, { ...call, workerIndex, key: Symbol() }, () => {}),
   );
-  const outcomes = await Promise.allSettled(calls);
+  const outcomes = await OwnPromise.allSettled(calls);
   const failures: BroadcastFailure[] = [];
   const results: BroadcastResult<unknown>[] = [];
   outcomes.forEach((outcome, at) => {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { inContext } from "#host";
-import type { Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, OwnPromise } from "../../globals.js";
 import type { Consumer } from "../../stream/consumer.js";
 import type { Grant } from "../../stream/credit.js";
 import type { Form } from "../../transfer/coded.js";
@@ -168,7 +170,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
 
   /** Returns a new promise for the caller. `settle` and `fail` settle it. */
   promise(): Promise<unknown> {
-    const promise = new Promise<unknown>(keepSettle);
+    const promise = new OwnPromise<unknown>(keepSettle);
     this.#settle = settleLatest;
     settleLatest = undefined;
     return promise;
@@ -264,6 +266,6 @@ export function stackAbove(below: (...args: never[]) => unknown): string {
 // the caller's stack. An abort reason belongs to the caller and stays unchanged.
 function rejected(reason: unknown, rethrow: ((error: unknown) => never) | undefined): Promise<never> {
   // Rejects one microtask later. By then the caller's promise depends on this one, so V8 can find the functions that await it.
-  const later = Promise.resolve().then(() => Promise.reject(reason));
+  const later = OwnPromise.resolve().then(() => OwnPromise.reject(reason));
   return rethrow ? later.catch(rethrow) : later;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { inContext, onAbort } from "#host";
 import { abortSignal, checked, type Rules, whole } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { newAbortController, OwnPromise } from "../../globals.js";
 import type { CallSettings } from "../options.js";
 import type { MapOptions, MapSource } from "./map-types.js";
 
@@ -38,7 +40,7 @@ export class Mapping {
   readonly #concurrency: number;
   readonly #signals: readonly (AbortSignal | undefined)[];
   /** Cancels the open calls. */
-  readonly #cancel = new AbortController();
+  readonly #cancel = newAbortController();
   readonly #call: CallSettings;
   /** Runs code of the app in the async context in which the mapping was made. */
   readonly #act = inContext(<Result>(act: () => Result): Result => act());
@@ -85,7 +87,7 @@ export class Mapping {
 
   /** Returns the next result. */
   next(handle: object): Promise<IteratorResult<unknown>> {
-    return new Promise((resolve, reject) => {
+    return new OwnPromise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
       this.#wanted(handle);
     });
@@ -93,7 +95,7 @@ export class Mapping {
 
   /** Returns all results that were not read. */
   collect(handle: object): Promise<unknown[]> {
-    this.#all ??= new Promise((resolve, reject) => {
+    this.#all ??= new OwnPromise((resolve, reject) => {
       this.#settleAll = { resolve, reject };
       if (this.#over) this.#settle();
       else this.#wanted(handle);
@@ -211,7 +213,7 @@ export class Mapping {
     const { owner, name } = this.#source;
     const index = this.#made++;
     const answer = this.#act(() => owner.submit(name, [input, ...this.#options.args!], this.#call, this.#submitted));
-    Promise.resolve(answer).then(
+    OwnPromise.resolve(answer).then(
       (value) => this.#succeeded(index, value),
       (reason) => {
         this.#ended++;

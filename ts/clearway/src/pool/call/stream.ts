@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { OwnPromise } from "../../globals.js";
 import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
 import { Reader } from "../../stream/reader.js";
 import type { Batches, Stream } from "../../task/caller.js";
@@ -124,7 +126,7 @@ export class StreamHandle extends Reader implements Stream<unknown> {
       consumer.keepAlive = this;
       return consumer[what](value) as Promise<IteratorResult<never>>;
     }
-    return new Promise((resolve, reject) => stream.later(() => resolve(this.#request(what, value)), reject));
+    return new OwnPromise((resolve, reject) => stream.later(() => resolve(this.#request(what, value)), reject));
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { onAbort } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
+import { OwnPromise } from "../../globals.js";
 import { after } from "../../lazy/timer.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { revive } from "../../transfer/revive.js";
@@ -147,7 +149,7 @@ export class CallTracker {
 
   /** Settles when no call is open. */
   async idle(): Promise<void> {
-    if (this.openCount > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    if (this.openCount > 0) await new OwnPromise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
   /** Removes an answered call from its worker, which is still alive. `runUs` is -1 if the call did not run. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now } from "#host";
+
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
 import { calledFrom, define } from "../../error/stack.js";
 import { decodeError, type WireError } from "../../error/wire.js";
+import { now, OwnPromise } from "../../globals.js";
 import { lazyModule, preload } from "../../lazy/lazy-module.js";
 import { after } from "../../lazy/timer.js";
 import { progressWindow } from "../../task/progress.js";
@@ -232,7 +233,7 @@ export async function ping({ workers, ended }: LifecycleHost): Promise<{ remoteT
 
 /** Makes one round trip to a worker. Returns the worker's time in milliseconds since the epoch. Rejects if the worker is lost. */
 export function pingWorker(worker: Worker): Promise<number> {
-  return new Promise((resolve, reject) => {
+  return new OwnPromise((resolve, reject) => {
     worker.pings.push({ resolve, reject });
     worker.setRef(true);
     worker.sendNow(Op.Ping, 0);

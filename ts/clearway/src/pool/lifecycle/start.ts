@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import { messageOf } from "../../error/message-of.js";
 import { decodeError, type WireError } from "../../error/wire.js";
+import { clearTimeout } from "../../globals.js";
 import type { PoolCall, StreamCode } from "../call/call.js";
 import type { TaskRecord } from "../schedule/task-stats.js";
 import type { Tasks } from "../worker/worker.js";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now, survivesUncaughtErrors } from "#host";
+
+import { survivesUncaughtErrors } from "#host";
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
+import { clearTimeout, now, OwnPromise, unref } from "../../globals.js";
 import type { ExitCode } from "../../host/host.js";
 import { after, within } from "../../lazy/timer.js";
 import { cellOf } from "../../task/context.js";
@@ -129,7 +131,7 @@ function armShrink(host: LifecycleHost, worker: Worker, ms: number): void {
     if (leftMs > 1) armShrink(host, worker, leftMs);
     else retire(worker);
   });
-  (worker.idleTimer as { unref?(): void }).unref?.();
+  unref(worker.idleTimer);
 }
 
 // Returns whether the worker has reached a limit of `recycle`.
@@ -150,13 +152,13 @@ function retire(worker: Worker): void {
 export async function retireAll({ workers }: Pick<LifecycleHost, "workers">, limitMs: number): Promise<void> {
   for (const worker of workers) retire(worker);
   // Node 24 prints a warning for a negative time.
-  await within(Promise.all([...workers].map((worker) => worker.leaving)), Math.max(0, limitMs));
+  await within(OwnPromise.all([...workers].map((worker) => worker.leaving)), Math.max(0, limitMs));
 }
 
 // Closes the worker's resources, then ends the worker. After a time limit, ends the worker in any case.
 function close(worker: Worker): void {
   worker.setRef(true);
-  const closed = new Promise<void>((resolve) => {
+  const closed = new OwnPromise<void>((resolve) => {
     worker.closed = resolve;
   });
   worker.sendNow(Op.Close, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock } from "#host";
+import { clock } from "../../globals.js";
 import { cloneMsMax } from "../../host/development.js";
 import { frameSlots, Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";

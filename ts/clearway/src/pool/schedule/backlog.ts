@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { OwnPromise, queueMicrotask } from "../../globals.js";
 import type { Settings } from "../options.js";
 
 /** The part of an item that a queue reads. */
@@ -129,7 +131,7 @@ export class Backlog<Call extends BacklogCall> {
 
   /** Settles when the backlog is below its limits. */
   async room(): Promise<void> {
-    if (this.full) await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
+    if (this.full) await new OwnPromise<void>((resolve) => this.#roomWaiters.push(resolve));
   }
 
   /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import type { ClearwayError } from "../../error/clearway-error.js";
-import type { Timer } from "../../lazy/timer.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, OwnPromise } from "../../globals.js";
 import { PoolWorker, type WorkerCall, type WorkerSink, type WorkerSource, type WorkerState } from "./worker.js";
 
 /** The workers of a pool, by index. Starts and ends them. */
@@ -81,7 +83,7 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
   async terminate(why: ClearwayError): Promise<void> {
     this.stopped = true;
     clearTimeout(this.restartTimer);
-    await Promise.all([...this].map((worker) => worker.kill(why)));
+    await OwnPromise.all([...this].map((worker) => worker.kill(why)));
   }
 
   put(index: number, worker: PoolWorker<Call> | undefined): void {

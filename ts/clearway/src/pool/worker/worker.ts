@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { adopt, now, spawn } from "#host";
+
+import { adopt, spawn } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
+import type { Timer } from "../../globals.js";
+import { clearTimeout, now } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
-import { after, type Timer } from "../../lazy/timer.js";
+import { after } from "../../lazy/timer.js";
 import { cancelCellCount } from "../../task/context.js";
 import type { TaskPlacement } from "../../task/task.js";
 import type { Form } from "../../transfer/coded.js";

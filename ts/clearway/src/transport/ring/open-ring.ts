@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { afterMessages, cores } from "#host";
+import { clock } from "../../globals.js";
 import type { Endpoint } from "../../host/host.js";
 import { callFlagBits, coded, frameSlots, Op } from "../protocol.js";
 import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
@@ -16,7 +18,7 @@ export interface CallerOwner extends RingPortOwner {
   expectsSoon(id: number): boolean;
 }
 
-const poller = new Poller({ now: () => performance.now(), afterTurn: afterMessages });
+const poller = new Poller({ now: () => clock(), afterTurn: afterMessages });
 
 // The rings of this thread, oldest first. At most `cores() - 1` workers may spin, because this thread needs a core. The other workers
 // sleep as soon as they are idle.

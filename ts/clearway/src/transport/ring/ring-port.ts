@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
+import { queueMicrotask } from "../../globals.js";
 import type { Endpoint } from "../../host/host.js";
 import type { FastPath } from "../fast-path.js";
 import { coded, isFrames, Op } from "../protocol.js";

@@ -4,11 +4,12 @@ import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
+import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { answerBytes, bare, call, open, terminateAll, text, turn, withoutPause } from "./bare.js";
 import { endpoints, until } from "./pairs.js";
 
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
   terminateAll();
 });
 
@@ -49,7 +50,7 @@ describe("an endpoint that calls and never reads", () => {
   });
 
   test("is disconnected with a reason after it has read nothing for stallMs", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end } = await flood({ stallMs: 500 });
     vi.advanceTimersByTime(499);
     await turn();
@@ -63,7 +64,7 @@ describe("an endpoint that calls and never reads", () => {
   });
 
   test("is not disconnected once it reads", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await flood({ stallMs: 500 });
     there.open(log);
     await log.until(() => statuses().length === 1000);
@@ -73,7 +74,7 @@ describe("an endpoint that calls and never reads", () => {
   });
 
   test("is not disconnected while it reads one answer within every stallMs, however long all answers take", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await flood({ stallMs: 500 });
     log.onFrame = () => there.pause!();
     there.open(log);
@@ -228,7 +229,7 @@ describe("an endpoint that calls and cancels at once", () => {
   });
 
   test("occupies one call slot with a timed-out handler until the handler ends", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await bare({ callsMax: 1 });
     there.open(log);
     let go = (): void => {};

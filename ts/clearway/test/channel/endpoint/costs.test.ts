@@ -6,6 +6,7 @@ import { connect } from "../../../src/channel/endpoint/connect.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { portTransport } from "../../../src/channel/transport/port.js";
 import { Post } from "../../../src/channel/transport/port-message.js";
+import { globals } from "../../../src/globals.js";
 import { move } from "../../../src/transfer/move.js";
 
 const open: Endpoint[] = [];
@@ -107,7 +108,7 @@ describe("a call between two ends on a port", () => {
 
   test("arms no timer without a limit of time, and one with a limit", async () => {
     const { a } = await ends();
-    const armed = vi.spyOn(globalThis, "setTimeout");
+    const armed = vi.spyOn(globals, "setTimeout");
     for (const value of values) {
       await a.methods("echo").call("x", value);
       await a.messages("later").send(value);

@@ -3,13 +3,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { Early } from "../../../src/channel/endpoint/early.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
+import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { endpoints, rejection } from "./pairs.js";
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  useFakeTimers();
 });
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
 });
 
 const wires = ["clearway", "plain"] as const;

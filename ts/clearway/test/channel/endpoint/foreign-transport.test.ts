@@ -4,6 +4,7 @@ import { connect } from "../../../src/channel/endpoint/connect.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { throwing } from "../../fixtures/misdeeds.js";
 import { Watch } from "../../pool/chaos/watch.js";
 import { endpoints, rejection, until } from "./pairs.js";
@@ -13,7 +14,7 @@ import { endpoints, rejection, until } from "./pairs.js";
 const watchMs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_WATCH_MS"] ?? 60_000);
 const open: Endpoint[] = [];
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
   vi.restoreAllMocks();
   for (const each of open.splice(0)) each.terminate();
 });
@@ -78,7 +79,7 @@ describe.each(["clearway", "plain"] as const)("a transport of an app, on the %s 
   test.each(["open", "send", "close"] as const)(
     "whose %s() throws before the hello rejects connect()",
     async (method) => {
-      vi.useFakeTimers();
+      useFakeTimers();
       const { transport, wrong } = foreign(memoryPair()[0], () => {
         throw new Error("foreign");
       });

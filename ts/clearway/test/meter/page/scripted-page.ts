@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { vi } from "vitest";
+import { followGlobals } from "../../fixtures/fake-timers.js";
 import { Agenda } from "./agenda.js";
 
 /** The machine of a scripted page. All times are in milliseconds. */
@@ -103,6 +104,7 @@ export class ScriptedPage {
       requestAnimationFrame: (run: (atMs: number) => void) => page.#frames.push(run),
     };
     for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    followGlobals();
     this.#agenda.add(frameMs, () => this.#frame());
   }
 

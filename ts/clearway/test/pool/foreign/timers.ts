@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { globals } from "../../../src/globals.js";
 
 // `releaseMs` in `host/node.ts`: an idle worker is unreferenced after this time, even when its pool has ended by then.
 const shortMs = 10;
 
 /** Starts counting this thread's timers. */
 export function watchTimers(): { left(): Promise<string[]>; restore(): void } {
-  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const { setTimeout: set, clearTimeout: clear } = globals;
   const waiting = new Map<unknown, number>();
   let emptied: (() => void) | undefined;
   const gone = (timer: unknown): void => {
     if (waiting.delete(timer) && waiting.size === 0) emptied?.();
   };
-  globalThis.setTimeout = ((act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+  globals.setTimeout = (act, ms = 0) => {
     const timer = set(() => {
       gone(timer);
-      act(...args);
+      act();
     }, ms);
     waiting.set(timer, ms);
     return timer;
-  }) as typeof setTimeout;
-  globalThis.clearTimeout = ((timer: NodeJS.Timeout) => {
+  };
+  globals.clearTimeout = (timer) => {
     gone(timer);
     clear(timer);
-  }) as typeof clearTimeout;
+  };
   return {
     /** Returns the remaining timers, after the short ones have fired. */
     left: async () => {
@@ -37,8 +38,8 @@ export function watchTimers(): { left(): Promise<string[]>; restore(): void } {
       return long;
     },
     restore: () => {
-      globalThis.setTimeout = set;
-      globalThis.clearTimeout = clear;
+      globals.setTimeout = set;
+      globals.clearTimeout = clear;
     },
   };
 }
