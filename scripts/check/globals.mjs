@@ -33,7 +33,8 @@ const exempt = [
 ];
 
 const isWallClock = (node) =>
-  ts.isCallExpression(node) && /^(?:globalThis\.)?(?:Date\.now|process\.hrtime(?:\.bigint)?)$/.test(node.expression.getText());
+  ts.isCallExpression(node) &&
+  /^(?:globalThis\.)?(?:Date\.now|process\.hrtime(?:\.bigint)?)$/.test(node.expression.getText());
 
 // The heap of a page is no clock.
 const isHeap = (node) => /^\(performance as \{ memory/.test(node.parent?.parent?.getText() ?? "");
@@ -53,7 +54,8 @@ function declared(file) {
 // A name in the position of a property or of a type is not a use of the global, except as a property of `globalThis`.
 function isUse(node) {
   const { parent } = node;
-  if (ts.isPropertyAccessExpression(parent) && parent.name === node) return parent.expression.getText() === "globalThis";
+  if (ts.isPropertyAccessExpression(parent) && parent.name === node)
+    return parent.expression.getText() === "globalThis";
   if (ts.isShorthandPropertyAssignment(parent)) return true;
   return parent.name !== node && parent.propertyName !== node;
 }

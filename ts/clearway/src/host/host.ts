@@ -41,8 +41,13 @@ export interface WorkerEvents {
 export interface WorkerHandle extends Endpoint {
   /** True if the worker received the pool's greeting when it started. */
   readonly greeted?: true;
-  /** Ends the thread at once, even if a task is running. The promise settles when the thread is gone, after `exit`. */
+  /**
+   * Ends the thread at once, even if a task is running. The promise settles when the thread is gone, after `exit`. A thread inside native code
+   * ends only when that code returns.
+   */
   terminate(): Promise<void>;
+  /** Stops listening to a worker that does not end. It no longer keeps the process alive, and `exit` is not called. */
+  abandon(): void;
   /** Sets whether this worker keeps the process alive. Has no effect in browsers. */
   setRef(on: boolean): void;
 }

@@ -209,6 +209,13 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
+    abandon: () => {
+      gone = true;
+      release.end();
+      worker.removeAllListeners();
+      worker.on("error", () => {});
+      worker.unref();
+    },
     // Calls Node's `terminate` only once: each call adds a listener that stays until the thread has ended.
     terminate: () => {
       ending ??= end();

@@ -12,6 +12,7 @@ import {
   decodeMessage,
   type Envelope,
   encodeMessage,
+  lifePipe,
   ProcessMessage,
   type ProcessOrders,
   parentKey,
@@ -20,9 +21,6 @@ import {
 import type { StartOrders } from "../host/node/start-orders.js";
 import { encodeThrown } from "../transfer/thrown.js";
 import { loadTaskModule } from "./load.js";
-
-// Read at once, because it changes when the parent is gone.
-const parentPid = process.ppid;
 
 let heard: OnMessage | undefined;
 let unreadable: (() => void) | undefined;
@@ -99,10 +97,12 @@ function uncaught(reason: unknown): void {
   send(encodeMessage(ProcessMessage.Uncaught, wire), () => process.exit(1));
 }
 
-// Ends this process when its parent is gone, even if a task blocks this thread. A parent that is killed cannot end its children. Called when
-// the worker has greeted its pool and before it runs a call, because starting the thread would delay the import of the task module.
+// Ends this process when its pool's thread is gone, even if a task blocks this thread. A process that is killed cannot end its children, and
+// neither can a thread. The pool's thread holds the other end of a pipe, which the system closes then. Called when the worker has greeted its
+// pool and before it runs a call, because starting the thread would delay the import of the task module.
 function watchParent(): void {
-  const code = `setInterval(() => process.ppid === ${parentPid} || process.kill(process.pid, "SIGKILL"), 1_000);`;
+  const code = `const pipe = new (require("node:net").Socket)({ fd: ${lifePipe} });
+    pipe.on("error", () => {}).on("close", () => process.kill(process.pid, "SIGKILL")).resume();`;
   try {
     const watch = new Worker(code, { eval: true, execArgv: [], stdout: true, stderr: true });
     watch.unref();

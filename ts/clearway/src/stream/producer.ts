@@ -9,7 +9,7 @@ import { weightOf } from "./weight.js";
 /** The messages that a producer sends to its consumer. */
 export interface ProducerWire {
   /** Carries the messages. */
-  readonly transport: Pick<Transport, "scheduled" | "flush">;
+  readonly transport: Pick<Transport, "scheduled" | "flush" | "hurry">;
   /**
    * Posts one value. `weigh` returns its weight, which counts as bytes of the value unless the ring carries it. Returns the bytes for which
    * the consumer gives credit back. Throws if the value cannot be sent to another thread.
@@ -20,9 +20,6 @@ export interface ProducerWire {
 }
 
 type AnyIterator = AsyncIterator<unknown, unknown, void> | Iterator<unknown, unknown, void>;
-
-/** How long an iterator may produce values without a pause before they are sent, in milliseconds. */
-const flushMs = 1;
 
 /**
  * The sending half of a stream. Reads values from an iterator while it has credit, and posts them.
@@ -97,7 +94,6 @@ export class Producer {
 
   async #pull(): Promise<void> {
     this.#pulling = true;
-    let flushedMs = clock();
     try {
       while (this.#credit.maySend && !this.#stopping) {
         if (this.#turns?.isSpent) {
@@ -124,12 +120,10 @@ export class Producer {
         }
         if (this.#stopping) break;
         if (isAsync) this.#linger.hold();
-        this.#credit.spend(this.#wire.chunk(step.value, weightOf));
+        const bytes = this.#wire.chunk(step.value, weightOf);
+        this.#credit.spend(bytes);
         // The iterator may go on without letting this thread's turn end.
-        const nowMs = clock();
-        if (nowMs - flushedMs < flushMs) continue;
-        flushedMs = nowMs;
-        this.#wire.transport.flush();
+        this.#wire.transport.hurry(clock(), bytes);
       }
     } catch (reason) {
       this.#awaiting = false;

@@ -18,9 +18,6 @@ import type { PortTransport } from "../transport/port.js";
 import { Op } from "../transport/protocol.js";
 import type { TaskInput } from "./task-input.js";
 
-// Time in milliseconds after which calls are sent in a loop that never yields its thread.
-const flushMs = 1;
-
 /** Decodes an error, now or later, and passes it to `use`. Never throws. */
 export type Decode = (wire: WireError, use: (reason: unknown) => void) => void;
 
@@ -52,7 +49,6 @@ export class CallbackStub implements TaskInput {
   /** Makes the error for further calls. Undefined while the call is open. */
   #refusal: (() => unknown) | undefined;
   #drained: (() => void) | undefined;
-  #flushedMs = clock();
   /** Ledger entries of sent calls that contain memory. If the transport then refuses a call, its entries are reversed. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
@@ -174,7 +170,7 @@ export class CallbackStub implements TaskInput {
   #post(call: number, args: unknown[]): void {
     const transport = this.#transport;
     // A call that the ring accepts needs no search for memory. The caller adds its copied bytes to the ledger when it arrives.
-    if (!this.#strict && transport.sendByRing(Op.Chunk, this.#id, [call, args], 0)) return;
+    if (!this.#strict && transport.sendByRing(Op.Chunk, this.#id, [call, args], 0)) return transport.hurry(clock());
     const entry = emptySide();
     const transfer = new Set<object>();
     const forms: Form[] = [];
@@ -193,10 +189,8 @@ export class CallbackStub implements TaskInput {
       this.#enter(entry, 1);
     }
     transport.send(Op.Chunk, this.#id, message, 0, [...transfer]);
-    const nowMs = clock();
-    if (nowMs - this.#flushedMs < flushMs) return;
-    this.#flushedMs = nowMs;
-    transport.flush();
+    // The task may go on without letting this thread's turn end.
+    transport.hurry(clock());
   }
 
   // Adds an entry to the pool's ledger, or subtracts it.

@@ -45,7 +45,6 @@ export class Runner {
   readonly #begun = new Set<ServedCall>();
   #guarded = 0;
   #pumping = false;
-  #flushedMs = 0;
 
   constructor(
     transport: PortTransport,
@@ -80,7 +79,11 @@ export class Runner {
     try {
       while (!this.ending && at < this.#waiting.length && this.#running < this.#settings.concurrency) {
         clockMs = this.#begin(this.#waiting[at++]!, clockMs);
-        if (clockMs - heldSince <= holdMs) continue;
+        if (clockMs - heldSince <= holdMs) {
+          // The next call may take long. The results of this one and of earlier ones must not wait for it.
+          if (at < this.#waiting.length) this.#transport.hurry(clockMs);
+          continue;
+        }
         this.#transport.flush();
         heldSince = clockMs;
         if (at < this.#waiting.length) {
@@ -199,12 +202,8 @@ export class Runner {
 
   #sendProgress(call: ServedCall, value: unknown): number {
     const units = this.#answers.progress(call.id, value);
-    // Without this flush, the progress of a loop that never yields its thread would be sent only after the loop.
-    const nowMs = clock();
-    if (nowMs - this.#flushedMs >= holdMs) {
-      this.#flushedMs = nowMs;
-      this.#transport.flush();
-    }
+    // The task may go on without letting this thread's turn end.
+    this.#transport.hurry(clock());
     return units;
   }
 

@@ -7,6 +7,14 @@ import type { FastPath } from "./fast-path.js";
 import { frameSlots, type Op } from "./protocol.js";
 import type { OnRefused, Transport } from "./transport.js";
 
+// A burst ends when no value comes for this many milliseconds. The next value begins another burst, and is posted at once.
+const burstGapMs = 1;
+// In a burst, one of this many values may wait. The first eight are posted one by one. A stream of 20,000 values then takes about 70
+// messages more than without this limit.
+const burstShare = 8;
+// Bytes that may wait in a burst. A message of this size takes longer to copy than to post.
+const burstBytes = 65_536;
+
 interface Transfer {
   object: object;
   /** Index in the array of frames where this object's frame starts. */
@@ -31,6 +39,11 @@ export class PortTransport implements Transport {
   #movesAlone = false;
   #closed = false;
   #postingSingly = false;
+  /** Number of values of the present burst, and how many of them wait. */
+  #burst = 0;
+  #held = 0;
+  #heldBytes = 0;
+  #hurriedMs = Number.NEGATIVE_INFINITY;
 
   constructor(endpoint: Endpoint, onRefused: OnRefused) {
     this.#endpoint = endpoint;
@@ -90,7 +103,20 @@ export class PortTransport implements Transport {
     this.flush();
   };
 
+  hurry(nowMs: number, bytes = 0): void {
+    const paused = nowMs - this.#hurriedMs >= burstGapMs;
+    this.#hurriedMs = nowMs;
+    if (paused) this.#burst = 0;
+    this.#burst++;
+    this.#held++;
+    this.#heldBytes += bytes;
+    // The ring's frames have left already. A flush only wakes the other side.
+    const isDue = this.#frames.length === 0 || this.#held * burstShare > this.#burst || this.#heldBytes >= burstBytes;
+    if (isDue) this.flush();
+  }
+
   flush(): void {
+    this.#held = this.#heldBytes = 0;
     if (this.#frames.length === 0) return this.#closed ? undefined : this.ring?.wake();
     const frames = this.#frames;
     const transfers = this.#transfers;

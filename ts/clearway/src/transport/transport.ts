@@ -15,6 +15,12 @@ export interface Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void;
   /** Posts all waiting frames now. */
   flush(): void;
+  /**
+   * Called after a value that a task or a source has handed over, at `nowMs`. The thread may now be busy for long, so the value must not wait
+   * for the end of the tick. Posts the waiting frames, except in a burst of many values: there at most an eighth of the values waits for
+   * the next one. `bytes` is the weight of the value.
+   */
+  hurry(nowMs: number, bytes?: number): void;
   /** Drops all waiting frames, and all frames that `send` takes later. Sends no wake-up for the frames that were sent before. */
   close(): void;
 }

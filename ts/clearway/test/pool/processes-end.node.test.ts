@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { builtUrl } from "../fixtures/pools.js";
 
-async function program(source: string): Promise<ChildProcess> {
+async function program(source: string, inline = false): Promise<ChildProcess> {
   // In the fixtures' folder, so that `clearway` resolves as it does there.
   const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -17,14 +17,15 @@ async function program(source: string): Promise<ChildProcess> {
   const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("process").href)});
     const make = (options) => pool(url, { size: 1, processes: true, ...options });\n`;
   await writeFile(file, head + source);
-  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "pipe"] });
+  const args = inline ? ["--input-type=module", "-e", head + source] : [file];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }
 
 /** Settles when the program has exited by itself. */
-async function outcome(source: string): Promise<{ code: number | null; output: string }> {
-  const child = await program(source);
+async function outcome(source: string, inline = false): Promise<{ code: number | null; output: string }> {
+  const child = await program(source, inline);
   let output = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (data) => (output += data));
   const [code] = await once(child, "close");
@@ -39,6 +40,11 @@ describe("a script exits by itself", () => {
       "with a stream that it no longer reads",
       `const s = make({ window: { items: 1 } }).call.values(9, 1); console.log((await s.next()).value.length); globalThis.kept = s;`,
       "1",
+    ],
+    [
+      "with an idle thread whose output it captures",
+      `console.log(await make({ processes: false, stdout: { write() {} }, stderr: { write() {} } }).call.add(1, 2));`,
+      "3",
     ],
     ["after run()", `console.log(await run(url, { processes: true }).call.add(2, 2));`, "4"],
     ["but not before the answer to a call", `make().call.later(50).then(console.log);`, "done"],
@@ -55,6 +61,11 @@ describe("a script exits by itself", () => {
   ])("%s", async (_name, source, output) => {
     expect(await outcome(source)).toEqual({ code: 0, output });
   });
+});
+
+test("a script of the command line runs once, and not in its processes", async () => {
+  const source = `console.log("script"); console.log(await run(url, { processes: true }).call.add(1, 2));`;
+  expect(await outcome(source, true)).toEqual({ code: 0, output: "script\n3" });
 });
 
 test.each([
@@ -103,6 +114,20 @@ describe.runIf(process.platform === "linux")("a process ends with its parent", (
     }
     await exited;
     await expect.poll(() => runs(pid)).toBe(false);
+  });
+
+  test("if that is a thread that is terminated, even in a loop that never ends", async () => {
+    const parent = await program(`
+      const { Worker } = await import("node:worker_threads");
+      const code = \`const { parentPort, workerData } = require("node:worker_threads");
+        import(workerData.lib).then(({ pool }) => pool(workerData.url, { size: 1, processes: true })
+          .with({ onProgress: (pid) => parentPort.postMessage(pid) }).call.hotLoop());\`;
+      const thread = new Worker(code, { eval: true, workerData: { lib: import.meta.resolve("clearway"), url: url.href } });
+      thread.once("message", (pid) => { console.log(pid); setImmediate(() => thread.terminate()); });
+      setInterval(() => {}, 1000);`);
+    const [line] = await once(createInterface(parent.stdout!), "line");
+    await expect.poll(() => runs(Number(line))).toBe(false);
+    expect(parent.exitCode).toBeNull();
   });
 
   test("that is killed while its process starts", async () => {

@@ -39,7 +39,9 @@ function replaceAll(): string[] {
     if (value === undefined) continue;
     const get = (): unknown => {
       // The test's runner uses these globals, too.
-      const caller = new Error().stack?.split("\n").find((line) => /:\d+:\d+\)?$/.test(line) && !line.includes("replaced-globals"));
+      const caller = new Error().stack
+        ?.split("\n")
+        .find((line) => /:\d+:\d+\)?$/.test(line) && !line.includes("replaced-globals"));
       if (caller?.includes("vitest")) return value;
       used.push(`${name} ${caller}`);
       throw new Error(`the library uses the global ${name}`);

@@ -35,7 +35,10 @@ describe.each([
     await vi.advanceTimersByTimeAsync(200);
     setClock(byMs);
     // A second call makes the router look at the first one.
-    end.methods("nobody").call("m").catch(() => {});
+    end
+      .methods("nobody")
+      .call("m")
+      .catch(() => {});
     await vi.advanceTimersByTimeAsync(4_000);
     expect(failed).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -56,7 +59,7 @@ describe.each([
     await Promise.resolve();
     expect(failed).toBe(false);
     vi.advanceTimersByTime(1);
-    expect((await call).code).toBe("timeout");
+    expect((await call).code).toBe("deadline");
   });
 
   test("a stream gives all its values", async () => {

@@ -9,8 +9,18 @@ import type { SpawnOptions, TextSink } from "../host.js";
 export function pipeOutput(worker: Worker, settings: SpawnOptions["settings"]): void {
   for (const name of ["stdout", "stderr"] as const) {
     const sink = settings[name];
-    if (sink) pipe(worker[name], sink, settings);
+    if (!sink) continue;
+    doNotKeepAlive(worker[name]);
+    pipe(worker[name], sink, settings);
   }
+}
+
+// To read the output that Node does not print itself, Node references the worker's port until the output ends: an idle worker would keep the
+// process alive. Node has no option for that. It decides by this flag, which it clears for output that it prints itself. `Release` keeps the
+// process alive until the output has arrived.
+function doNotKeepAlive(from: Readable): void {
+  const flag = Object.getOwnPropertySymbols(from).find(({ description }) => description === "kIncrementsPortRef");
+  if (flag) Object.assign(from, { [flag]: false });
 }
 
 /**

@@ -12,6 +12,9 @@ import { isUntransferable } from "./transferable.js";
 // messages on the same channel. Its value has the bytes of V8's serialization of `[kind, content]`. Node's serialization of the channel
 // itself would not do: it silently drops what it cannot copy, and views arrive as parts of a larger buffer.
 
+/** Number of the file in a child process that is the pipe to its pool's thread. Files 0 to 2 are standard, 3 has the messages. */
+export const lifePipe = 4;
+
 /** The kinds of message. */
 export enum ProcessMessage {
   /** To the child, first: its {@link ProcessOrders}. */

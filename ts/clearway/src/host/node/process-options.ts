@@ -3,12 +3,53 @@ import { SHARE_ENV } from "node:worker_threads";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import type { ThreadOptions } from "../host.js";
 
-// Two processes cannot listen on one port, so a child does not inherit the inspector. `execArgv` can set it.
-const inspector = /^--inspect(-|=|$)/;
+/**
+ * The flags of Node that a child does not inherit, each with the reason. It inherits all others: loaders, conditions, permissions, limits of
+ * V8. A value that follows a flag as a separate argument goes with it.
+ */
+const notInherited: readonly RegExp[] = [
+  // The child would run the app's own script in place of its file, and so start children without end.
+  /^(-e|-p|-pe|--eval|--print)(=|$)/,
+  // Says how to read such a script. Node refuses it with a file.
+  /^--(input-type|experimental-default-type)(=|$)/,
+  // Run something other than a file: a prompt, a check of the syntax, a script of package.json, the test runner, a build of Node.
+  /^(-i|--interactive|-c|--check|--run|--build-sea|--build-snapshot|--build-snapshot-config|--experimental-sea-config)(=|$)/,
+  /^--test(-|=|$)/,
+  // The parent restarts itself, and its children with it.
+  /^--watch(-|=|$)/,
+  // Two processes cannot listen on one port. `execArgv` can set another one.
+  /^--inspect(-|=|$)/,
+  // Each child would overwrite the parent's file. Profilers themselves are inherited, and choose a name for each process.
+  /^--(cpu-prof-name|heap-prof-name|report-filename)(=|$)/,
+];
+
+/** Returns the flags that a child process inherits. `script` is the text of `--eval`, if this process runs one. */
+export function inheritedFlags(flags: readonly string[], script?: string): string[] {
+  let dropped = false;
+  return flags.filter((each) => {
+    const isFlag = each.startsWith("-");
+    if (each === script || (dropped && !isFlag)) return false;
+    dropped = notInherited.some((flag) => flag.test(each));
+    return !dropped;
+  });
+}
+
+/**
+ * Returns the environment of a child process. Undefined: a copy of this process's. `NODE_OPTIONS` is filtered like the command line, unless
+ * the app has set another one for the child.
+ */
+export function processEnvironment({ env }: ThreadOptions): NodeJS.ProcessEnv | undefined {
+  const variables = (env ?? process.env) as NodeJS.ProcessEnv;
+  const given = variables["NODE_OPTIONS"];
+  if (!given || given !== process.env["NODE_OPTIONS"]) return env as NodeJS.ProcessEnv | undefined;
+  // A value with spaces is in double quotes.
+  const flags = given.match(/(?:[^\s"]|"(?:\\.|[^"\\])*")+/g) ?? [];
+  return { ...variables, NODE_OPTIONS: inheritedFlags(flags).join(" ") };
+}
 
 /** Returns Node's command line options for a worker that is a child process. */
 export function processFlags({ execArgv, resourceLimits }: ThreadOptions): string[] {
-  const flags = execArgv ? [...execArgv] : process.execArgv.filter((each) => !inspector.test(each));
+  const flags = execArgv ? [...execArgv] : inheritedFlags(process.execArgv, (process as { _eval?: string })._eval);
   const { maxOldGenerationSizeMb: old, maxYoungGenerationSizeMb: young } = resourceLimits ?? {};
   if (old !== undefined) flags.push(`--max-old-space-size=${Math.ceil(old)}`);
   // The young generation has three semi-spaces.

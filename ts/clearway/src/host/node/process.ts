@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import type { ChildProcess } from "node:child_process";
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { decodeError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
 import { OwnPromise, setImmediate } from "../../globals.js";
@@ -10,8 +10,15 @@ import { callerOf, withoutFrames } from "./caller.js";
 import { pipe } from "./output.js";
 import { libraryFile } from "./own-file.js";
 import { ChildErrors } from "./process-errors.js";
-import { decodeMessage, encodeMessage, ProcessMessage, type ProcessOrders, postCopy } from "./process-messages.js";
-import { processFlags } from "./process-options.js";
+import {
+  decodeMessage,
+  encodeMessage,
+  lifePipe,
+  ProcessMessage,
+  type ProcessOrders,
+  postCopy,
+} from "./process-messages.js";
+import { processEnvironment, processFlags } from "./process-options.js";
 import { Release } from "./release.js";
 import { type Start, taskUrl } from "./start.js";
 import { explainError, explainExit } from "./start-error.js";
@@ -37,11 +44,12 @@ export function spawnProcess(start: Start, options: SpawnOptions, events: Worker
   };
   const first = encodeMessage(ProcessMessage.Start, orders);
   const { fork } = process.getBuiltinModule("node:child_process");
+  const env = processEnvironment(settings);
   const child = fork(childFile(), [...(settings.argv ?? [])], {
     execArgv: processFlags(settings),
-    ...(settings.env && { env: settings.env as NodeJS.ProcessEnv }),
+    ...(env && { env }),
     serialization: "advanced",
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
   });
   return new ProcessWorker(child, start, options, events).begin(first);
 }
@@ -105,6 +113,8 @@ class ProcessWorker implements WorkerHandle {
     this.#read(child.stdout, this.#settings.stdout ?? process.stdout);
     this.#read(child.stderr, this.#settings.stderr ?? process.stderr, (bytes) => this.#errors.add(bytes));
     child.on("message", (message) => this.#received(message));
+    // The child never writes to it.
+    this.#life?.on("error", () => {});
     child.once("exit", (code, signal) => void this.#exited(signal ?? code ?? undefined));
     child.on("error", (reason) => {
       // If the process could not be started, no `exit` follows. Any other error is one of `kill` or of the channel, which an exit follows.
@@ -124,6 +134,14 @@ class ProcessWorker implements WorkerHandle {
   terminate(): Promise<void> {
     if (!this.#ended) this.#child.kill("SIGKILL");
     return this.#gone;
+  }
+
+  abandon(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#release.end();
+    this.#child.removeAllListeners().on("error", () => {});
+    this.#each((part) => part.unref());
   }
 
   setRef(on: boolean): void {
@@ -187,7 +205,7 @@ class ProcessWorker implements WorkerHandle {
     this.#release.end();
     child.removeAllListeners();
     child.on("error", () => {});
-    for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    for (const stream of [child.stdout, child.stderr, this.#life]) stream?.destroy();
     if (child.connected) child.disconnect();
     const uncaught = this.#uncaught ?? this.#errors.outOfMemory(how);
     if (uncaught) this.#reportError(uncaught.reason);
@@ -207,9 +225,14 @@ class ProcessWorker implements WorkerHandle {
     withoutFrames(() => this.#events.exit(how, what));
   }
 
+  // The pipe whose end tells the child that this thread is gone.
+  get #life(): Duplex | undefined {
+    return this.#child.stdio[lifePipe] as Duplex | undefined;
+  }
+
   #each(act: (part: { ref(): unknown; unref(): unknown }) => unknown): void {
     const { channel, stdout, stderr } = this.#child;
-    for (const part of [this.#child, channel, stdout, stderr]) {
+    for (const part of [this.#child, channel, stdout, stderr, this.#life]) {
       // The output's pipes are sockets.
       if (part) act(part as unknown as { ref(): unknown; unref(): unknown });
     }

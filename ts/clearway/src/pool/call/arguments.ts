@@ -9,6 +9,7 @@ import { prepareForProcess } from "../../transfer/other-process.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
 import type { PoolCall } from "./call.js";
 import { Input } from "./input.js";
+import { openSource } from "./source.js";
 
 /**
  * Prepares the arguments of a call: unwraps values from `move()`, opens streams, and counts what will be moved and copied. Moves nothing
@@ -23,7 +24,8 @@ export function prepareArguments(call: PoolCall): void {
     if (call.args === args) call.args = args.slice();
     if (!(value instanceof MovedValue) && Symbol.asyncIterator in value) {
       call.inputs ??= [];
-      call.inputs.push(new Input(at, (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]()));
+      const { iterator, close } = openSource(value as AsyncIterable<unknown, unknown, void>);
+      call.inputs.push(new Input(at, iterator, close));
       call.args[at] = undefined;
     } else {
       call.crossing ??= emptySide();

@@ -154,6 +154,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   /** Progress listener of the call. Runs in the async context of the call if the host has such contexts. */
   readonly onProgress: ((value: unknown) => void) | undefined;
   #settle: ((value: unknown) => void) | undefined;
+  #promise: Promise<unknown> | undefined;
 
   constructor(
     readonly id: number,
@@ -172,6 +173,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   promise(): Promise<unknown> {
     const promise = new OwnPromise<unknown>(keepSettle);
     this.#settle = settleLatest;
+    this.#promise = promise;
     settleLatest = undefined;
     return promise;
   }
@@ -215,11 +217,14 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
    */
   settle(value: unknown): void {
     this.#settle?.(value);
-    this.#settle = undefined;
+    this.#settle = this.#promise = undefined;
   }
 
   fail(reason: unknown): void {
-    if (this.#settle) this.settle(rejected(reason, reason === this.ownError ? this.rethrow : undefined));
+    if (!this.#settle) return;
+    // No worker has listed its tasks yet, so the caller may hold a stream that it reads later. Its reader receives the failure then.
+    if (this.stream && !this.record.kind) this.#promise?.catch(() => {});
+    this.settle(rejected(reason, reason === this.ownError ? this.rethrow : undefined));
   }
 
   /** Resolves the caller's promise with the stream, because the task is a stream. */

@@ -40,14 +40,18 @@ export class Input {
     /** Index of the argument that the stream replaces. */
     readonly argument: number,
     readonly iterator: AsyncIterator<unknown, unknown, void>,
+    /** Closes the source although a value is awaited. Undefined if the source cannot be closed then. */
+    readonly close?: () => unknown,
   ) {}
 
   /**
-   * Closes the source, because the call is over or will never be sent. Closing unlocks a ReadableStream, and calls `return` of an iterator.
+   * Closes the source, because the call is over, will never be sent, or reads no further. Closes a stream of Node or of the web at once, also
+   * if the task has never read it. Calls `return` of any other iterator, which waits for a pending `next`.
    */
   stop(): void {
     if (this.over) return;
     this.over = true;
     void this.act(async () => (this.feed ? this.feed.producer.stop() : this.iterator.return?.())).catch(() => {});
+    if (this.close) void this.act(async () => this.close?.()).catch(() => {});
   }
 }

@@ -5,6 +5,7 @@ import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
 import { clearTimeout, now, OwnPromise, unref } from "../../globals.js";
 import type { ExitCode } from "../../host/host.js";
+import { inMicrotask } from "../../lazy/microtask.js";
 import { after, within } from "../../lazy/timer.js";
 import { cellOf } from "../../task/context.js";
 import { encodeThrown } from "../../transfer/thrown.js";
@@ -59,18 +60,16 @@ function overdue(host: LifecycleHost, worker: Worker, call: PoolCall): void {
     "worker-crashed",
     "the worker was replaced: another task of it did not stop when it was cancelled",
   );
-  if (condemn(worker, why)) return;
+  if (condemn(host, worker, why)) return;
   // The worker has other calls. The other calls may finish as long as the thread answers. The worker gets no new calls.
   const limitMs = Math.max(host.settings.graceMs, aliveMs);
   const look = async (): Promise<void> => {
     const alive = await within(pingWorker(worker), limitMs);
     if (worker.life.state === "gone") return;
-    if (!alive) return killOverdue(worker, why);
+    if (!alive) return killOverdue(host, worker, why);
     // The other calls may take long. For example, a half-read stream waits for its reader. Waiting calls must not wait for this worker, so
     // another worker takes its index.
     supersede(host, worker);
-    host.scheduler.run();
-    host.startForReady();
     // The call that did not stop may block the thread later, so the thread is pinged again. The idle timer is free for this, because the
     // pool does not end a draining worker for being idle. The timer is cleared when the worker ends.
     clearTimeout(worker.idleTimer);
@@ -81,25 +80,31 @@ function overdue(host: LifecycleHost, worker: Worker, call: PoolCall): void {
 
 // Stops new calls to a worker. Kills the worker once the grace periods of all its remaining calls are over. Returns true if it killed the
 // worker now.
-function condemn(worker: Worker, why: ClearwayError): boolean {
+function condemn(host: LifecycleHost, worker: Worker, why: ClearwayError): boolean {
   worker.life.drain(1);
-  worker.removed = () => condemn(worker, why);
+  worker.removed = () => condemn(host, worker, why);
   for (const call of worker.calls.values()) if (!overdueCalls.has(call)) return false;
-  killOverdue(worker, why);
+  killOverdue(host, worker, why);
   return true;
 }
 
-function killOverdue(worker: Worker, why: ClearwayError): void {
+// The thread may be inside native code, which nothing can end. Its successor does not wait for that.
+function killOverdue(host: LifecycleHost, worker: Worker, why: ClearwayError): void {
   overdueWorkers.add(worker);
   void worker.kill(why);
+  // In a microtask, because the last call may be leaving the worker just now.
+  inMicrotask(() => supersede(host, worker));
 }
 
 // Gives the index of a worker to a new worker now. The old worker finishes its calls, however long they take.
-function supersede({ workers }: LifecycleHost, worker: Worker): void {
+function supersede(host: LifecycleHost, worker: Worker): void {
+  const { workers } = host;
   if (workers.all[worker.index] !== worker) return;
   workers.put(worker.index, undefined);
   workers.outgoing.add(worker);
   workers.fill();
+  host.scheduler.run();
+  host.startForReady();
 }
 
 /** Handles a drop of a worker's load: closes the worker, recycles it, or arms its idle timer. */

@@ -6,7 +6,7 @@ import { messageOf } from "../../error/message-of.js";
 import type { Timer } from "../../globals.js";
 import { clearTimeout, now } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
-import { after } from "../../lazy/timer.js";
+import { after, within } from "../../lazy/timer.js";
 import { cancelCellCount } from "../../task/context.js";
 import type { TaskPlacement } from "../../task/task.js";
 import type { Form } from "../../transfer/coded.js";
@@ -40,6 +40,9 @@ export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
  * budget of a worker's calls: no call is sent ahead to its worker.
  */
 export const unmeasuredUs = 1_000;
+
+// Time for a thread to end after the pool has stopped it, in milliseconds. A thread that runs JavaScript ends within a few.
+const endMsMax = 200;
 
 /** The part of a call that its worker reads and changes. */
 export interface WorkerCall<Call extends WorkerCall<Call>> {
@@ -294,7 +297,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     // would come back once more.
     this.life.drain(1);
     this.setRef(true);
-    const gone = this.handle.terminate();
+    const gone = this.#end();
     this.leaving ??= gone;
     return gone;
   }
@@ -362,14 +365,22 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   // Ends a worker that cannot become ready. Its exit then rejects the promises of `ready()`, unless another worker is ready or starting.
   #fail(why: ClearwayError): void {
     this.why ??= why;
-    void this.handle.terminate();
+    void this.#end();
+  }
+
+  // A thread ends only when native code returns that it is in: a synchronous child process, a query of a database, a read of a pipe. The pool
+  // does not wait for it. `#exited` may have been called before, if only output is left.
+  async #end(): Promise<void> {
+    if ((await within(this.handle.terminate(), endMsMax)) || this.#gone) return;
+    this.handle.abandon();
+    this.#exited(undefined);
   }
 
   #error(error: unknown, what = messageOf(error)): void {
     this.uncaught = { error };
     if (this.life.state === "starting") this.why ??= startFailure(what, error);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
-    if (this.why) void this.handle.terminate();
+    if (this.why) void this.#end();
     else this.#sink.lifecycle?.uncaught(this, error);
   }
 
