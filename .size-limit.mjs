@@ -70,7 +70,7 @@ const sizes = [
   {
     name: "clearway/worker, streams (loaded where a task yields, or reads)",
     path: browser("lazy-streams"),
-    limit: "3.4 KB",
+    limit: "3.7 KB",
     ignore: [records, lazyModules],
   },
   {
@@ -82,7 +82,7 @@ const sizes = [
   {
     name: "clearway, what reads tables and instances of classes (loaded with the first of them)",
     path: browser("lazy-revival"),
-    limit: "1 KB",
+    limit: "1.1 KB",
     ignore: [records],
   },
   {
@@ -103,19 +103,19 @@ const sizes = [
     path: browser("lazy-worker-ring-port"),
     limit: "5.6 KB",
   },
-  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10.2 KB" },
-  { name: "clearway/meter/metrics (browser, minified, gzip)", path: browser("meter-metrics"), limit: "3.5 KB" },
+  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10.4 KB" },
+  { name: "clearway/meter/metrics (browser, minified, gzip)", path: browser("meter-metrics"), limit: "3.8 KB" },
   { name: "clearway/meter/trace (browser, minified, gzip)", path: browser("meter-trace"), limit: "1.6 KB" },
   {
     name: "clearway/records (browser, minified, gzip)",
     path: browser("records"),
-    limit: "13.1 KB",
+    limit: "13.3 KB",
     ignore: [arrow, lazyModules],
   },
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "40.5 KB",
+    limit: "41 KB",
     ignore: [lazyModules],
   },
   {
@@ -130,40 +130,40 @@ const sizes = [
     import:
       "{ standardMessageCodec, standardMethodCodec, jsonMessageCodec, jsonMethodCodec, stringCodec, binaryCodec }",
   },
-  { name: "clearway/channel/stdio (Node, minified, gzip)", path: node("stdio"), limit: "4.1 KB", ignore: [/^node:/] },
-  { name: "clearway/channel/websocket (browser, minified, gzip)", path: browser("websocket"), limit: "4 KB" },
+  { name: "clearway/channel/stdio (Node, minified, gzip)", path: node("stdio"), limit: "4.5 KB", ignore: [/^node:/] },
+  { name: "clearway/channel/websocket (browser, minified, gzip)", path: browser("websocket"), limit: "4.1 KB" },
   {
     name: "clearway/channel/window (browser, minified, gzip)",
     path: browser("window"),
-    limit: "6.6 KB",
+    limit: "6.8 KB",
     ignore: [lazyModules],
   },
   {
     name: "clearway/channel/shared-worker (browser, minified, gzip)",
     path: browser("shared-worker"),
-    limit: "5.6 KB",
+    limit: "5.8 KB",
     ignore: [lazyModules],
   },
   {
     name: "clearway/channel/service-worker (browser, minified, gzip)",
     path: browser("service-worker"),
-    limit: "6.1 KB",
+    limit: "6.3 KB",
     ignore: [lazyModules],
   },
-  { name: "clearway/channel/extension (browser, minified, gzip)", path: browser("extension"), limit: "3 KB" },
+  { name: "clearway/channel/extension (browser, minified, gzip)", path: browser("extension"), limit: "3.2 KB" },
   {
     name: "clearway/channel/electron (browser, minified, gzip)",
     path: browser("electron"),
-    limit: "5.2 KB",
+    limit: "5.4 KB",
     ignore: [lazyModules],
   },
   {
     name: "clearway/channel/websocket-server (Node, minified, gzip)",
     path: node("websocket-server"),
-    limit: "6.1 KB",
+    limit: "6.6 KB",
     ignore: [/^node:/, /^ws$/],
   },
-  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "12 KB" },
+  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "12.3 KB" },
   {
     name: "clearway/offload (browser, minified, gzip)",
     path: browser("offload"),

@@ -30,52 +30,34 @@ export interface Globals {
   wallMs(): number;
 }
 
-const names = [
-  "setTimeout",
-  "clearTimeout",
-  "setInterval",
-  "clearInterval",
-  "setImmediate",
-  "queueMicrotask",
-  "requestAnimationFrame",
-  "structuredClone",
-] as const;
+const names =
+  "setTimeout clearTimeout setInterval clearInterval setImmediate queueMicrotask requestAnimationFrame structuredClone MessageChannel AbortController Promise";
 
 /** Returns the globals of this moment. */
 export function captureGlobals(): Globals {
   const scope = globalThis as unknown as Record<string, unknown>;
-  const { process: builtin } = globalThis as {
-    process?: { getBuiltinModule?(name: string): { setImmediate: unknown } };
-  };
   const found: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const name of names.split(" ")) {
     const each = scope[name];
-    // Browsers refuse to run these functions as methods of another object.
-    found[name] = typeof each === "function" ? each.bind(globalThis) : undefined;
+    // Browsers refuse to run functions as methods of another object. Classes have upper-case names.
+    found[name] = typeof each === "function" && name > "a" ? each.bind(globalThis) : each;
   }
-  // Jest's environment for jsdom removes this global.
-  found["setImmediate"] ??= builtin?.getBuiltinModule?.("node:timers").setImmediate;
-  const { MessageChannel, AbortController, Date: WallClock } = globalThis;
-  return {
-    ...(found as unknown as Globals),
-    MessageChannel,
-    AbortController,
-    Promise: globalThis.Promise,
-    wallMs: WallClock.now.bind(WallClock),
-    ...captureClocks(),
-  };
+  const { Date: WallClock } = globalThis;
+  found["wallMs"] = WallClock.now.bind(WallClock);
+  return Object.assign(found, hasProcesses ? ofNode(found) : captureClocks()) as unknown as Globals;
 }
 
 function captureClocks(): Pick<Globals, "clock" | "now"> {
-  const { process } = globalThis as { process?: { hrtime?(): [number, number] } };
-  const hrtime = process?.hrtime;
-  if (typeof hrtime !== "function") {
-    const { performance } = globalThis;
-    const clock = performance.now.bind(performance);
-    return { clock, now: () => performance.timeOrigin + clock() };
-  }
-  // A worker's first access to `performance` takes 0.5 to 1 ms in Node, a fortieth of the worker's start. `process.hrtime` reads the same
-  // clock, and takes as long per call. Node defines the global as a getter, which a test may replace meanwhile.
+  const { performance } = globalThis;
+  const clock = performance.now.bind(performance);
+  return { clock, now: () => performance.timeOrigin + clock() };
+}
+
+// A worker's first access to `performance` takes 0.5 to 1 ms in Node, a fortieth of the worker's start. `process.hrtime` reads the same clock,
+// and takes as long per call.
+function ofNode({ setImmediate }: Record<string, unknown>): Partial<Globals> {
+  const { hrtime, getBuiltinModule } = process;
+  // Node defines the global as a getter, which a test may replace meanwhile.
   const read = Object.getOwnPropertyDescriptor(globalThis, "performance")?.get;
   const clock = (): number => {
     const [seconds, nanoseconds] = hrtime();
@@ -90,7 +72,8 @@ function captureClocks(): Pick<Globals, "clock" | "now"> {
     }
     return epochMs + clock();
   };
-  return { clock, now };
+  // Jest's environment for jsdom removes `setImmediate`.
+  return { clock, now, setImmediate: (setImmediate ?? getBuiltinModule("node:timers").setImmediate) as never };
 }
 
 // The files of the build have copies of this module, and a lazy module may be loaded after a test has replaced the globals. All copies of a
