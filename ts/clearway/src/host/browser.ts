@@ -151,7 +151,6 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   return {
     post: (message, transfer) => worker.postMessage(message, possibleWasmFirst(transfer)),
     terminate: async () => end(),
-    abandon: end,
     setRef: () => {},
   };
 }

@@ -46,8 +46,11 @@ export interface WorkerHandle extends Endpoint {
    * ends only when that code returns.
    */
   terminate(): Promise<void>;
-  /** Stops listening to a worker that does not end. It no longer keeps the process alive, and `exit` is not called. */
-  abandon(): void;
+  /**
+   * Stops listening to a worker that does not end. It no longer keeps the process alive, and `exit` is not called. Undefined if the host can
+   * end a worker whatever it does.
+   */
+  abandon?(): void;
   /** Sets whether this worker keeps the process alive. Has no effect in browsers. */
   setRef(on: boolean): void;
 }

@@ -28,6 +28,9 @@ import { WorkerSet } from "./worker/worker-set.js";
 const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"));
 const loadPlacerModule = /* @__PURE__ */ lazyModule(async () => import("../placement/placer.js"));
 
+// Time that `close()` gives a thread to end after its own limit is over, in milliseconds.
+const lateMsMax = 200;
+
 /** The interfaces through which the lower layers use their pool. The lower layers declare these interfaces. */
 type Hosts = WorkerSink<PoolCall> &
   Gate<PoolCall> &
@@ -182,11 +185,11 @@ export class Engine implements Hosts {
   async #close(timeoutMs: number): Promise<void> {
     const endMs = now() + timeoutMs;
     const inTime = await within(this.tracker.idle(), timeoutMs);
-    if (!inTime) await this.#abandon(poolClosed(` and the call took over ${timeoutMs} ms more`));
+    if (!inTime) await this.#abandon(poolClosed(` and the call took over ${timeoutMs} ms more`), lateMsMax);
     const { workers } = this;
     workers.stopped = true;
     await this.lifecycle?.retireAll(endMs - now());
-    await workers.terminate(poolClosed());
+    await workers.terminate(poolClosed(), endMs - now() > lateMsMax ? undefined : lateMsMax);
   }
 
   /** Fails every call and ends every thread at once. */
@@ -197,10 +200,10 @@ export class Engine implements Hosts {
     await this.#ending;
   }
 
-  async #abandon(why: ClearwayError): Promise<void> {
+  async #abandon(why: ClearwayError, limitMs?: number): Promise<void> {
     this.#giveUp(why);
     this.placer?.abandon(why);
-    await this.workers.terminate(why);
+    await this.workers.terminate(why, limitMs);
     // Calls that a worker had received but not begun are in the queue again. No worker will take them, so they fail too.
     this.#giveUp(why);
   }

@@ -136,14 +136,6 @@ class ProcessWorker implements WorkerHandle {
     return this.#gone;
   }
 
-  abandon(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#release.end();
-    this.#child.removeAllListeners().on("error", () => {});
-    this.#each((part) => part.unref());
-  }
-
   setRef(on: boolean): void {
     this.#release.setRef(on);
   }

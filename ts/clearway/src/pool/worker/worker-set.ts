@@ -79,11 +79,11 @@ export class WorkerSet<Call extends WorkerCall<Call>> {
     while (this.size < this.#sink.settings.min && this.start());
   }
 
-  /** Ends every thread at once. Open calls fail with `why`. */
-  async terminate(why: ClearwayError): Promise<void> {
+  /** Ends every thread at once. Open calls fail with `why`. See `PoolWorker.kill` for `limitMs`. */
+  async terminate(why: ClearwayError, limitMs?: number): Promise<void> {
     this.stopped = true;
     clearTimeout(this.restartTimer);
-    await OwnPromise.all([...this].map((worker) => worker.kill(why)));
+    await OwnPromise.all([...this].map((worker) => worker.kill(why, limitMs)));
   }
 
   put(index: number, worker: PoolWorker<Call> | undefined): void {

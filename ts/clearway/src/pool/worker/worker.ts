@@ -41,8 +41,9 @@ export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
  */
 export const unmeasuredUs = 1_000;
 
-// Time for a thread to end after the pool has stopped it, in milliseconds. A thread that runs JavaScript ends within a few.
-const endMsMax = 200;
+// Time for a thread to end after the pool has stopped it, in milliseconds. A thread that runs JavaScript ends within a few, and on a busy
+// machine within some hundreds.
+const endMsMax = 1_000;
 
 /** The part of a call that its worker reads and changes. */
 export interface WorkerCall<Call extends WorkerCall<Call>> {
@@ -289,15 +290,15 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     return !busy;
   }
 
-  /** Ends the thread at once. Its calls fail with `why`. */
-  kill(why: ClearwayError): Promise<void> {
+  /** Ends the thread at once. Its calls fail with `why`. Gives up a thread that has not ended after `limitMs` milliseconds. */
+  kill(why: ClearwayError, limitMs = endMsMax): Promise<void> {
     this.why ??= why;
     this.killed = true;
     // Stops new calls while the worker ends. Otherwise it could receive a call that comes back from another killed worker, and the call
     // would come back once more.
     this.life.drain(1);
     this.setRef(true);
-    const gone = this.#end();
+    const gone = this.#end(limitMs);
     this.leaving ??= gone;
     return gone;
   }
@@ -370,9 +371,11 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
 
   // A thread ends only when native code returns that it is in: a synchronous child process, a query of a database, a read of a pipe. The pool
   // does not wait for it. `#exited` may have been called before, if only output is left.
-  async #end(): Promise<void> {
-    if ((await within(this.handle.terminate(), endMsMax)) || this.#gone) return;
-    this.handle.abandon();
+  async #end(limitMs = endMsMax): Promise<void> {
+    const { handle } = this;
+    if (!handle.abandon) return handle.terminate();
+    if ((await within(handle.terminate(), limitMs)) || this.#gone) return;
+    handle.abandon();
     this.#exited(undefined);
   }
 
