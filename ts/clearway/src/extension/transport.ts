@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import {
   type ChannelSink,

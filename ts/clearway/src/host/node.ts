@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { AsyncResource } from "node:async_hooks";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { now } from "#meter-host";
 import { OwnPromise, setTimeout } from "../globals.js";
 import { check, wholeNumber } from "./checked.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { now } from "#meter-host";
 import { OwnPromise } from "../globals.js";
 import type { MarkShare } from "./stall.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { now } from "#meter-host";
 import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
 import { check, listener, type Rules, wholeNumber } from "./checked.js";

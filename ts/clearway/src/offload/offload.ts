@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { checked, type Rules } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { OwnPromise } from "../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { refuseDetached } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { OwnPromise, structuredClone } from "../globals.js";

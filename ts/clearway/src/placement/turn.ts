@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { afterMessages } from "#host";
 import { clock, globals, OwnPromise } from "../globals.js";
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole } from "../error/checked.js";
 import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";

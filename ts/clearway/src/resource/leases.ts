@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { ClearwayError } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
 import { clearTimeout, clock, OwnPromise, setTimeout, type Timer } from "../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import { onPageLeave } from "../channel/transport/page-leave.js";
 import type { PortEvents, PortLike } from "../channel/transport/port-like.js";

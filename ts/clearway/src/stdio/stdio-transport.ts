@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import type { Readable, Writable } from "node:stream";
 import { checkFrame, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import type { ChildProcess } from "node:child_process";
 import type { TransportLimits } from "../channel/transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";

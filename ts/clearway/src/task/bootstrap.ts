@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { loadsOverNetwork } from "#host";
 import { serving } from "#serving";
 import { ClearwayError } from "../error/clearway-error.js";

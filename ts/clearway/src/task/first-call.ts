@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { inProcess, refuseDetached } from "#host";
 import { clock } from "../globals.js";
 import type { ParentEndpoint } from "../host/host.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { afterMessages } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { clock, OwnPromise, queueMicrotask } from "../globals.js";

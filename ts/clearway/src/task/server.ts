@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { heapBytes } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WireError } from "../error/wire.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { caused } from "../error/clearway-error.js";
 import { OwnPromise } from "../globals.js";
 import { lazyModule } from "../lazy/lazy-module.js";

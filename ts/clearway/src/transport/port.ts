@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { mayLoseOthers, refuseDetached } from "#host";
 import { OwnPromise } from "../globals.js";
 import type { Endpoint } from "../host/host.js";

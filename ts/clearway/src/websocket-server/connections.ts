@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import type { WebSocket } from "ws";
 import type { CloseReason } from "../channel/transport/transport.js";
 import { clearInterval, OwnPromise, setImmediate, setInterval, type Timer } from "../globals.js";

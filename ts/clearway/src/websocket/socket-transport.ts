@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { checkFrame, frameTooLarge, isShared, type TransportLimits } from "../channel/transport/limits.js";
 import {
   type ChannelSink,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { listenTo, type PortEvents } from "../channel/transport/port-like.js";
 import type { CloseReason } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";

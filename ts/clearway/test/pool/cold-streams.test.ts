@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { reasonOf, testPool } from "../fixtures/pools.js";
+import { type Plain, reasonOf, testPool } from "../fixtures/pools.js";
 
 const nowhere = new URL("./no-such.tasks.js", import.meta.url);
 
 test("a stream of a pool whose worker cannot start fails when it is read, and not before", async () => {
-  const pool = testPool<{ default: { numbers(): AsyncGenerator<number> } }>(nowhere);
-  const stream = pool.call.numbers();
+  const pool = testPool<Plain>(nowhere);
+  const stream = pool.call.yieldsNested(1);
   // The test's runner reports an unhandled rejection.
   expect((await reasonOf(pool.ready())).code).toBe("worker-start-failed");
   await new Promise((resolve) => setTimeout(resolve));

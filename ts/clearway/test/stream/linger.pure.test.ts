@@ -82,7 +82,6 @@ describe("the values of an async iterator", () => {
     await settle();
     expect(posted).toEqual([[1], [50, 2], [-1]]);
   });
-
 });
 
 describe("a linger", () => {

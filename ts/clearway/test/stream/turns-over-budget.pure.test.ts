@@ -59,7 +59,12 @@ const paths: Record<string, Path> = {
         yield at;
       }
     })();
-    const wire = { transport: { scheduled: false, flush: () => {}, hurry: () => {} }, chunk: () => 0, end: () => {}, fail: () => {} };
+    const wire = {
+      transport: { scheduled: false, flush: () => {}, hurry: () => {} },
+      chunk: () => 0,
+      end: () => {},
+      fail: () => {},
+    };
     const producer = new Producer(source, wire, budget);
     let granted = false;
     return () => {

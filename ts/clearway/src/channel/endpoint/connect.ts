@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { onAbort } from "#host";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { abortOf } from "../../error/read-signal.js";

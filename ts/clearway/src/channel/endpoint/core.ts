@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, setTimeout, structuredClone, type Timer } from "../../globals.js";
 import { keyText } from "../codec/utf8.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { refuseDetached } from "#host";
 import { checkDepth } from "../../error/depth.js";
 import { structuredClone } from "../../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { Timer } from "../../globals.js";
 import { clearTimeout, newAbortController } from "../../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { ClearwayError } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import { type Budget, turnBudget } from "../../transport/turn-budget.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { invalid } from "../../error/clearway-error.js";
 import { queueMicrotask, structuredClone } from "../../globals.js";
 import { checkFrame, isShared, type TransportLimits, transportOptions } from "./limits.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { watchLifeline } from "#host";
 import { newAbortController } from "../../globals.js";
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { lifeline, refuseDetached } from "#host";
 import { invalid } from "../../error/clearway-error.js";
 import { queueMicrotask } from "../../globals.js";
@@ -97,8 +96,7 @@ export class PortChannelTransport implements ChannelTransport {
       unreadable: () => this.close({ code: "failed", message: "a message could not be read on arrival" }),
       gone: (detail) => this.#gone("the other side of the port is gone", detail),
       error: (cause) => {
-        // An error before the worker's first message means that the worker failed to start. The worker may survive a later
-        // error.
+        // A worker that has sent no message has failed to start. It may survive a later error.
         if (!this.#messageSeen) this.#end({ code: "failed", message: "the worker failed", cause });
       },
     });

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import type { Readable } from "node:stream";
 import type { Worker } from "node:worker_threads";
 import { OwnPromise } from "../../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { types } from "node:util";
 import { type WireError, wireKey, withoutUncopied } from "../../error/wire.js";
 import { structuredClone } from "../../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable } from "node:stream";
 import { decodeError } from "../../error/wire.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import * as threads from "node:worker_threads";
 import { structuredClone } from "../../globals.js";
 import { bufferBytes } from "../tag.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { performance } from "node:perf_hooks";
 import { isMainThread, Worker } from "node:worker_threads";
 import { clearTimeout, OwnPromise, setTimeout, type Timer, unref } from "../../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { PerformanceObserver, performance } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 import { OwnPromise, setImmediate, setTimeout } from "../../globals.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { structuredClone } from "../../globals.js";
 import { Form } from "../../transfer/coded.js";
 import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";

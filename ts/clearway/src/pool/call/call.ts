@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { inContext } from "#host";
 import type { Timer } from "../../globals.js";
 import { clearTimeout, OwnPromise } from "../../globals.js";

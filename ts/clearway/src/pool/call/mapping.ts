@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { inContext, onAbort } from "#host";
 import { abortSignal, checked, type Rules, whole } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";

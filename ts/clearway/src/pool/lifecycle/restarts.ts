@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import type { ClearwayError } from "../../error/clearway-error.js";
 import { now } from "../../globals.js";
 import { after } from "../../lazy/timer.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { afterMessages, cores } from "#host";
 import { clock } from "../../globals.js";
 import type { Endpoint } from "../../host/host.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { ClearwayError } from "../../error/clearway-error.js";
 import { queueMicrotask } from "../../globals.js";
 import type { Endpoint } from "../../host/host.js";
