@@ -15,6 +15,7 @@ export async function source(path) {
   await build({
     entryPoints: [join(root, path)],
     alias: { "#host": join(root, "ts/clearway/src/host/node.ts") },
+    define: { hasProcesses: "true" },
     bundle: true,
     packages: "external",
     format: "esm",

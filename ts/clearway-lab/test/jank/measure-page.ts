@@ -27,6 +27,7 @@ beforeAll(async () => {
       "clearway/meter": here("../../../clearway/src/meter.ts"),
       "#meter-host": here("../../../clearway/src/meter/host/browser.ts"),
     },
+    define: { hasProcesses: "false" },
   });
   script = outputFiles[0]!.text;
   folder = mkdtempSync(path.join(tmpdir(), "clearway-jank-"));

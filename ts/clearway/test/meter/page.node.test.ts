@@ -29,6 +29,7 @@ beforeAll(async () => {
     keepNames: true,
     minify: true,
     alias: { "#meter-host": here("../../src/meter/host/browser.ts") },
+    define: { hasProcesses: "false" },
   });
   server = createServer((request, response) => {
     if (request.url === "/meter.js") {

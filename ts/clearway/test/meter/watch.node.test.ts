@@ -31,6 +31,7 @@ beforeAll(async () => {
     keepNames: true,
     minify: true,
     alias: { "#meter-host": here("../../src/meter/host/node.ts") },
+    define: { hasProcesses: "true" },
   });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every host: what a busy thread has posted depends on the carrier.
+import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { callback } from "../../src/callback.js";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
 type Phases = typeof import("../fixtures/phases.tasks.js");
