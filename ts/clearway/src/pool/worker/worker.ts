@@ -5,10 +5,8 @@ import { messageOf } from "../../error/message-of.js";
 import { clearTimeout, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
 import { after, within } from "../../lazy/timer.js";
-import { cancelCellCount } from "../../task/context.js";
 import type { TaskPlacement } from "../../task/task.js";
 import type { Form } from "../../transfer/coded.js";
-import { findMemory } from "../../transfer/find-memory.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
 import { isFromWorker, isOwnMessage } from "../../transport/frame-check.js";
 import { PortTransport } from "../../transport/port.js";
@@ -17,7 +15,6 @@ import {
   coded,
   codedSlot,
   frameSlots,
-  type HelloSettings,
   isFrames,
   Op,
   type TaskKind,
@@ -26,7 +23,7 @@ import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
 import { CallTable } from "./call-table.js";
 import { partMissing, startFailure } from "./failures.js";
-import { WorkerLife } from "./worker-life.js";
+import { helloOf } from "./hello.js";
 
 /** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
 export type WorkerSource = URL | string | (() => WorkerLike);
@@ -115,6 +112,52 @@ export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
   uncaught(worker: PoolWorker<Call>, error: unknown): void;
   /** Handles the end of a worker. */
   exited(worker: PoolWorker<Call>, code: ExitCode): void;
+}
+
+/** The states of a worker. */
+export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
+
+/**
+ * The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock and starts no
+ * thread.
+ */
+export class WorkerLife {
+  #state: WorkerState = "starting";
+
+  get state(): WorkerState {
+    return this.#state;
+  }
+
+  /** Records that the worker's module is loaded. Returns false if the worker had to end before. */
+  ready(): boolean {
+    if (this.#state !== "starting") return false;
+    this.#state = "ready";
+    return true;
+  }
+
+  /** Stops new calls. Returns `close` if the worker has no open call, and `kill` if it is still starting. */
+  drain(load: number): "wait" | "close" | "kill" | "nothing" {
+    if (this.#state === "starting") return "kill";
+    if (this.#state === "ready") this.#state = "draining";
+    return this.drained(load);
+  }
+
+  /** Records that a call left the worker, which now has `load` calls. Returns `close` if this was the last call of a draining worker. */
+  drained(load: number): "wait" | "close" | "nothing" {
+    if (this.#state !== "draining") return "nothing";
+    if (load > 0) return "wait";
+    this.#state = "closing";
+    return "close";
+  }
+
+  /** Records that the worker is gone. Returns `wanted` if the pool ended it. */
+  exit(killed: boolean): "failedToStart" | "crashed" | "wanted" | "nothing" {
+    const was = this.#state;
+    this.#state = "gone";
+    if (was === "gone") return "nothing";
+    if (killed || was === "closing") return "wanted";
+    return was === "starting" ? "failedToStart" : "crashed";
+  }
 }
 
 /** One worker of a pool: its thread, its open calls and its load. The code in `lifecycle/` handles its events from `ready` on. */
@@ -350,21 +393,4 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     if (this.life.state === "starting") this.#sink.neverReady(this, this.why ?? startFailure(what));
     else this.#sink.lifecycle?.exited(this, code);
   }
-}
-
-// Returns the settings of the first frame for a new worker. Allocates the shared cells for cancelled calls if the host has shared memory.
-function helloOf(settings: Settings, name: string): HelloSettings {
-  const shared = typeof SharedArrayBuffer === "function";
-  const { concurrency, metrics, setup, warnings } = settings;
-  return {
-    clearway: 1,
-    concurrency,
-    metrics,
-    setup: findMemory(setup, 0).value,
-    warnings,
-    reportHeap: Number.isFinite(settings.recycle.heapMb),
-    ring: shared && settings.carrier === "auto",
-    cancelCells: shared ? new Int32Array(new SharedArrayBuffer(cancelCellCount * 4)) : undefined,
-    lifeline: `clearway:${name}:${Math.random()}`,
-  };
 }
