@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Native = typeof import("../fixtures/native.tasks.js");
 
-/** Returns the path of a pipe whose readers are inside native code until the test has finished. */
-function pipe(): string {
-  const folder = mkdtempSync(join(tmpdir(), "clearway-pipe-"));
-  const path = join(folder, "pipe");
-  execFileSync("mkfifo", [path]);
-  onTestFinished(() => {
-    // Lets the thread end.
-    writeFileSync(path, "");
-    rmSync(folder, { recursive: true });
-  });
-  return path;
-}
-
-/** Makes a pool of one worker, which is inside native code. */
+/** Makes a pool of one worker, which is inside native code until the test has finished. */
 async function blocked() {
+  const folder = mkdtempSync(join(tmpdir(), "clearway-native-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const pool = testPool<Native>(builtUrl("native"), { graceMs: 1, processes: false });
-  const { promise, tell } = gate();
   const abort = new AbortController();
-  const call = reasonOf(pool.with({ onProgress: () => tell(), signal: abort.signal }).call.readPipe(pipe()));
-  await promise;
+  const started = join(folder, "started");
+  const call = reasonOf(pool.with({ signal: abort.signal }).call.wait(started));
+  // The thread waits in native code for the process that writes this file.
+  await expect.poll(() => existsSync(started)).toBe(true);
+  const pid = Number(readFileSync(started, "utf8"));
+  // Lets the thread end.
+  onTestFinished(() => void process.kill(pid, "SIGKILL"));
   return { pool, call, abort };
 }
 
