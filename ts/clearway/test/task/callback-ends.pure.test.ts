@@ -18,6 +18,7 @@ function ends(fn: (...args: unknown[]) => unknown, concurrency = 64) {
     send: (op: Op, id: number, a: unknown) => void sent.push([op, id, a]),
     sendByRing: () => false,
     flush: () => {},
+    hurry: () => {},
   } as unknown as PortTransport;
   const stub = new CallbackStub(transport, 7, concurrency, false, (wire, use) => use(decodeError(wire)));
   const session = new Session(fn, concurrency);
