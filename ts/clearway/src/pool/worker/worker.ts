@@ -10,15 +10,7 @@ import type { Form } from "../../transfer/coded.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
 import { isFromWorker, isOwnMessage } from "../../transport/frame-check.js";
 import { PortTransport } from "../../transport/port.js";
-import {
-  callFlagBits,
-  coded,
-  codedSlot,
-  frameSlots,
-  isFrames,
-  Op,
-  type TaskKind,
-} from "../../transport/protocol.js";
+import { callFlagBits, coded, codedSlot, frameSlots, isFrames, Op, type TaskKind } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
 import { CallTable } from "./call-table.js";
