@@ -59,10 +59,10 @@ const patience = {
 
 // Two test files run at the same time, even on two cores. Vitest requires the same number of workers in all projects of one `groupOrder`.
 const inNode = { maxWorkers: 2, sequence: { groupOrder: 0 } };
-// All files of a browser share one page, and pure files share a process: a page or a process for each file would take as long as a third of
-// the tests. `make deep` gives each file its own.
-const inBrowser = { isolate: everyTest, sequence: { groupOrder: 1 } };
+const inBrowser = { sequence: { groupOrder: 1 } };
 const pure = "test/**/*.pure.test.ts";
+// Pure files share a page or a process: one for each file would take as long as half of their tests. `make deep` gives each file its own.
+const shared = { isolate: everyTest };
 const selected = hostTests(here("."));
 const onEveryHost = everyTest ? ["test/**/*.test.ts"] : selected.everyHost;
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
@@ -92,7 +92,7 @@ function nodeProject(name: string, include: string[], more: object = {}) {
   };
 }
 
-function browserProject(name: string, plugins: Plugin[], include: string[], exclude: string[]) {
+function browserProject(name: string, plugins: Plugin[], include: string[], exclude: string[], more: object = {}) {
   return {
     plugins,
     resolve: { alias: alias("browser") },
@@ -118,6 +118,7 @@ function browserProject(name: string, plugins: Plugin[], include: string[], excl
         instances: [{ browser: "chromium" as const }],
         api: { host: "127.0.0.1" },
       },
+      ...more,
     },
   };
 }
@@ -132,7 +133,7 @@ export default defineConfig({
   test: {
     projects: [
       nodeProject("node", all, { provide: inFull }),
-      nodeProject("pure", [pure], { provide: inFull, exclude: [], isolate: everyTest }),
+      nodeProject("pure", [pure], { provide: inFull, exclude: [], ...shared }),
       { test: { name: "models", include: [models], ...inNode, ...patience } },
       // For another version of Node than the machine's own.
       nodeProject("node-hosts", onEveryHost),
@@ -140,7 +141,7 @@ export default defineConfig({
       nodeProject("node-processes", selected.inProcesses, { env: { CLEARWAY_WORKERS: "processes" } }),
       browserProject("chromium", [], onEveryHost, [pure]),
       browserProject("chromium-isolated", [isolation], all, [pure]),
-      browserProject("chromium-pure", [], [pure], []),
+      browserProject("chromium-pure", [], [pure], [], shared),
     ],
   },
 });
