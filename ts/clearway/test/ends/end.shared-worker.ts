@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Serves each page of a test, and does with its transport what the test asks for.
+import "../fixtures/build-constants.js";
 import { lifeline } from "#host";
 import { serveSharedWorker } from "../../src/shared-worker/serve.js";
 import { obey } from "./remote-end.js";

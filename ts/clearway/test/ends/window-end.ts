@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs in a frame of a test: connects to the parent, and does what the test asks for.
+import "../fixtures/build-constants.js";
 import { windowTransport } from "../../src/window/transport.js";
 import { obey } from "./remote-end.js";
 
