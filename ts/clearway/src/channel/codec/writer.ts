@@ -50,22 +50,26 @@ export class Writer {
   sink: AttachmentSink | undefined;
   /** Whether the message may share a buffer with others. */
   mayShareBuffer = false;
+  /** Maximum size of the message, in bytes. A list that occurs many times in a value makes a message that is far larger than the value. */
+  bytesMax = Number.POSITIVE_INFINITY;
 
   /** Number of bytes of the message so far, including the long parts. */
   get offset(): number {
     return this.at + this.longBytes;
   }
 
-  /** Makes room for `more` bytes in the scratch buffer. Throws `too-large` if there is no memory. */
+  /** Makes room for `more` bytes in the scratch buffer. Throws `too-large` beyond `bytesMax`, or if there is no memory. */
   room(more: number): void {
     const needed = this.at + more;
     if (needed > this.bytes.length) this.#grow(needed);
   }
 
   #grow(needed: number): void {
+    this.#checkSize(needed + this.longBytes);
     let bytes: Uint8Array<ArrayBuffer>;
     try {
-      bytes = new Uint8Array(Math.max(needed, Math.min(this.bytes.length * 2, this.bytes.length + (1 << 28))));
+      const more = Math.min(this.bytes.length * 2, this.bytes.length + (1 << 28), this.bytesMax);
+      bytes = new Uint8Array(Math.max(needed, more));
     } catch (cause) {
       throw codecError("too-large", `no memory for a message of ${needed} bytes or more`, this.offset, cause);
     }
@@ -146,6 +150,11 @@ export class Writer {
   #addLongPart(bytes: Uint8Array): void {
     this.longParts.push({ at: this.at, bytes, length: bytes.length });
     this.longBytes += bytes.length;
+    this.#checkSize(this.offset);
+  }
+
+  #checkSize(bytes: number): void {
+    if (bytes > this.bytesMax) throw codecError("too-large", `a message over ${this.bytesMax} bytes`, this.offset);
   }
 
   /** Copies bytes into the scratch buffer. */
@@ -222,6 +231,8 @@ export function takeWriter(): Writer {
   outOfBand.sink = undefined;
   writer.mayShareBuffer = outOfBand.mayShareBuffer;
   outOfBand.mayShareBuffer = false;
+  writer.bytesMax = outOfBand.bytesMax ?? Number.POSITIVE_INFINITY;
+  outOfBand.bytesMax = undefined;
   return writer;
 }
 

@@ -3,7 +3,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
 import type { Codec, MethodCodec } from "../codec/codec.js";
 import { codecError } from "../codec/codec-error.js";
-import { outOfBand } from "../codec/out-of-band.js";
+import { encodeWithin, outOfBand } from "../codec/out-of-band.js";
 import { inlined } from "../codec/standard.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
@@ -173,7 +173,7 @@ export class Connection {
 
   #encodeBytes<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
     if (this.wire !== "clearway" && ownership !== "move")
-      return { body: codec.encode(value), flags: 0, attachments: undefined, value: undefined };
+      return { body: this.#write(codec, value), flags: 0, attachments: undefined, value: undefined };
     const isBinary = codec.name === "binary" && value instanceof Uint8Array;
     // Values count for the largest frame, and attachments do not.
     const crosses = isBinary && value.byteLength >= this.#rules.bytesMin && value.byteLength <= this.bodyBytesMax;
@@ -190,7 +190,7 @@ export class Connection {
     outOfBand.sink = attachments;
     outOfBand.mayShareBuffer = true;
     try {
-      const body = codec.encode(value);
+      const body = this.#write(codec, value);
       if (attachments.list.length > 0) return { body, flags: 0, attachments, value: undefined };
       this.#spare = attachments;
       return { body, flags: 0, attachments: undefined, value: undefined };
@@ -198,6 +198,10 @@ export class Connection {
       outOfBand.sink = undefined;
       outOfBand.mayShareBuffer = false;
     }
+  }
+
+  #write<T>(codec: Codec<unknown, T>, value: T): Uint8Array {
+    return encodeWithin(codec, value, this.#frameBytesMax - headBytes);
   }
 
   /**

@@ -3,6 +3,7 @@
 import { object } from "../../error/checked.js";
 import { OwnPromise } from "../../globals.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
+import { encodeWithin } from "../codec/out-of-band.js";
 import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
@@ -104,7 +105,7 @@ export function writeEnvelope(
   const envelope = { kind: "error", code, message, ...(settings.stacks && { stack }) } as const;
   for (const sentDetails of [details, null]) {
     try {
-      const body = codec.reply.encode({ ...envelope, details: sentDetails });
+      const body = encodeWithin(codec.reply, { ...envelope, details: sentDetails }, bodyBytesMax);
       if (body.length <= bodyBytesMax) return body;
     } catch {
       // The codec cannot encode the details, or another part of the error. The next attempt leaves out the details.

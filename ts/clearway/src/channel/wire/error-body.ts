@@ -2,6 +2,7 @@
 import { isWireError } from "../../error/wire-check.js";
 import { decodeError, encodeThrown } from "../../transfer/thrown.js";
 import { codecError } from "../codec/codec-error.js";
+import { encodeWithin } from "../codec/out-of-band.js";
 import { RemoteError } from "../endpoint/remote-error.js";
 import { errorCodec as codec, plain, plainError, wellFormed } from "./plain-error.js";
 
@@ -45,10 +46,12 @@ export function partsOf(thrown: unknown, exposeAll: boolean): ErrorParts {
 export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean): Uint8Array {
   const { code, message, details } = partsOf(thrown, exposeAll);
   try {
-    const body = codec().encode([code, message, plain(details), exposeAll ? plainError(encodeThrown(thrown)) : null]);
+    const whole = exposeAll ? plainError(encodeThrown(thrown), bytesMax) : null;
+    const parts = [code, message, plain(details, bytesMax), whole];
+    const body = encodeWithin(codec(), parts, bytesMax);
     if (body.length <= bytesMax) return body;
   } catch {
-    // A getter in the details returned another value than before, which the codec cannot encode.
+    // The error is too large, or a getter in the details returned another value than before, which the codec cannot encode.
   }
   return codec().encode([...shortened(code, message, bytesMax), null, null]);
 }

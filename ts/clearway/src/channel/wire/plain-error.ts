@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { WireError } from "../../error/wire.js";
+import { isCodecError } from "../codec/codec-error.js";
+import { encodeWithin } from "../codec/out-of-band.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 
 // A thrown error in the form of `error/wire.ts`, made of values that the standard codec can encode.
@@ -13,26 +15,30 @@ export function errorCodec(): StandardMessageCodec {
   return made;
 }
 
-/** Replaces every part of an encoded error that the standard codec cannot encode by a text, such as `[not encodable: Function]`. */
-export function plainError(wire: WireError): unknown {
-  if (!("base" in wire)) return { value: plain(wire.value) };
+/**
+ * Replaces every part of an encoded error that the standard codec cannot encode by a text, such as `[not encodable: Function]`. Throws
+ * `too-large` for a part that takes more than `bytesMax` bytes.
+ */
+export function plainError(wire: WireError, bytesMax: number): unknown {
+  if (!("base" in wire)) return { value: plain(wire.value, bytesMax) };
   return {
     ...wire,
     name: wellFormed(wire.name),
     message: wellFormed(wire.message),
     stack: wellFormed(wire.stack),
-    props: wire.props.map(([key, value]) => [wellFormed(key), plain(value)]),
-    ...(wire.cause && { cause: plainError(wire.cause) }),
-    ...(wire.errors && { errors: wire.errors.map(plainError) }),
+    props: wire.props.map(([key, value]) => [wellFormed(key), plain(value, bytesMax)]),
+    ...(wire.cause && { cause: plainError(wire.cause, bytesMax) }),
+    ...(wire.errors && { errors: wire.errors.map((each) => plainError(each, bytesMax)) }),
   };
 }
 
-/** Returns the value if the standard codec can encode it, otherwise a text that names its type. */
-export function plain(value: unknown): unknown {
+/** Returns the value if the standard codec can encode it, otherwise a text that names its type. Throws `too-large` beyond `bytesMax` bytes. */
+export function plain(value: unknown, bytesMax: number): unknown {
   try {
-    errorCodec().encode(value);
+    encodeWithin(errorCodec(), value, bytesMax);
     return value;
-  } catch {
+  } catch (error) {
+    if (isCodecError(error) && error.code === "too-large") throw error;
     return `[not encodable: ${Object.prototype.toString.call(value).slice(8, -1)}]`;
   }
 }

@@ -11,7 +11,7 @@ import { plainError } from "./plain-error.js";
  * parts. Never throws. A part that the codec cannot encode becomes a text, such as `[not encodable: Function]`.
  */
 export function errorToPlain(thrown: unknown): unknown {
-  return plainError(encodeThrown(thrown));
+  return plainError(encodeThrown(thrown), Number.POSITIVE_INFINITY);
 }
 
 /**
