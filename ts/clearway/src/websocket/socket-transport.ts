@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checkFrame, frameTooLarge, isShared, type TransportLimits } from "../channel/transport/limits.js";
+import {
+  checkFrame,
+  frameTooLarge,
+  isShared,
+  messageBytes,
+  type TransportLimits,
+} from "../channel/transport/limits.js";
 import {
   type ChannelSink,
   type ChannelTransport,
@@ -183,11 +189,11 @@ export class SocketTransport implements ChannelTransport {
     // frames is irrelevant.
     if (this.#held && typeof message === "string" && readMark(message)?.kind === "taken") return this.#take(message);
     this.#early.push(message);
-    this.#earlyBytes += message.length + 8;
-    // A sender with Clearway's window stops when its window is full. TCP slows down any other sender, if the socket can be
-    // paused. If the socket cannot be paused, the transport closes when more than twice the sum of the largest frame and the
-    // window waits.
-    const most = this.frameBytesMax + this.#windowBytes;
+    this.#earlyBytes += messageBytes + message.length;
+    // A sender with Clearway's window stops when its window is full. Empty frames take the most memory then: each counts 8 bytes for the
+    // window. TCP slows down any other sender, if the socket can be paused. If the socket cannot be paused, the transport closes when more
+    // than twice the sum of the largest frame and the memory of a full window waits.
+    const most = this.frameBytesMax + (messageBytes / 8) * this.#windowBytes;
     if (this.#earlyBytes >= (this.#held ? most : this.#windowBytes)) this.#listen(false);
     if (this.#earlyBytes > 2 * most)
       this.close({ code: "too-large", message: `${this.#earlyBytes} bytes arrived before the endpoint was opened` });
@@ -199,7 +205,7 @@ export class SocketTransport implements ChannelTransport {
     let at = 0;
     while (at < early.length && !this.#held && !this.#deliveryStopped) {
       const message = early[at++]!;
-      this.#earlyBytes -= message.length + 8;
+      this.#earlyBytes -= messageBytes + message.length;
       this.#take(message);
     }
     if (this.#deliveryStopped) this.#early = [];

@@ -3,33 +3,10 @@ import { afterEach, expect, test, vi } from "vitest";
 import { windowBytesOf } from "../../src/channel/transport/window.js";
 import { markText } from "../../src/websocket/mark.js";
 import { SocketTransport } from "../../src/websocket/socket-transport.js";
-import { subprotocol } from "../../src/websocket/subprotocol.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { Unread } from "./unread-socket.js";
 
 afterEach(() => useRealTimers());
-
-/** An open socket whose other end sends what the test says, and reads nothing before that. */
-class Unread {
-  binaryType = "";
-  readonly protocol = subprotocol;
-  readonly readyState = 1;
-  bufferedAmount = 0;
-  readonly sent: string[] = [];
-  readonly #listeners = new Map<string, (event: object) => void>();
-
-  addEventListener(type: string, listener: (event: object) => void): void {
-    this.#listeners.set(type, listener);
-  }
-  removeEventListener(): void {}
-  close(): void {}
-  send(message: string | Uint8Array): void {
-    this.bufferedAmount += message.length;
-    if (typeof message === "string") this.sent.push(message);
-  }
-  arrives(data: unknown): void {
-    this.#listeners.get("message")?.({ data });
-  }
-}
 
 test("echoes of marks to an endpoint that never reads are bounded by the window, and the last echo leaves when there is room", async () => {
   useFakeTimers();

@@ -3,6 +3,7 @@
 import type { Timer } from "../../globals.js";
 import { clearTimeout } from "../../globals.js";
 import { after } from "../../lazy/timer.js";
+import { messageBytes } from "../transport/limits.js";
 import type { CloseReason } from "../transport/transport.js";
 import { type FrameParts, Status } from "../wire/frame.js";
 import { bytesOf, type Connection, type Encoded } from "./connection.js";
@@ -33,8 +34,6 @@ interface Reply {
   readonly answered: Answered | undefined;
 }
 
-// Estimated memory of a waiting reply without a body, in bytes.
-const replyBytes = 64;
 // Maximum number of waiting refusals, in addition to the answers of `callsMax` calls. A peer that lets more of them wait does
 // not read at all. Go's HTTP/2 server allows 10,000 such frames.
 const refusalsMax = 8192;
@@ -83,7 +82,7 @@ export class Replies {
       this.#leave(parts, message);
       return answered?.replied();
     }
-    const bytes = replyBytes + bytesOf(message);
+    const bytes = messageBytes + bytesOf(message);
     this.#waiting.push({ parts, message, bytes, answered });
     this.#bytes += bytes;
     const { callsMax, replyBytesMax } = connection.settings;

@@ -4,6 +4,7 @@ import type { Timer } from "../../globals.js";
 import { clearTimeout, clock, OwnPromise, queueMicrotask } from "../../globals.js";
 import { after } from "../../lazy/timer.js";
 import { roughBytes } from "../../transfer/rough-bytes.js";
+import { messageBytes } from "../transport/limits.js";
 import { Flag, type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
 import { Early } from "./early.js";
@@ -218,11 +219,11 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     // message by structured clone.
     if (value === undefined || (flags & Flag.whole) !== 0)
       return attachments.reduce(
-        (sum, each) => sum + 100 + (each.buffer === body.buffer ? each.length : 0),
-        body.length,
+        (sum, each) => sum + messageBytes + (each.buffer === body.buffer ? each.length : 0),
+        messageBytes + body.length,
       );
     const { replyBytesMax, earlyBytesMax } = this.#connection.settings;
-    return Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
+    return messageBytes + Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
   }
 
   #take(entry: Served | A, message: Received): void {
@@ -234,9 +235,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
       return this.#dispatch(handler, entry);
     }
     if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
-    // Every message counts 64 bytes more than its body, because an empty message takes memory too.
-    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message) + 64, clock()))
-      refuse(gone, Status.dropped);
+    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message), clock())) refuse(gone, Status.dropped);
     this.#startTimer();
   }
 
