@@ -36,6 +36,11 @@ interface WebSocketOptions extends TransportLimits {
     readonly WebSocket?: WebSocketClass;
     /** Maximum time for the connection to open, in milliseconds. Default: 10,000. */
     readonly openMs?: number;
+    /**
+     * Interval of pings, in milliseconds. The transport closes with `timeout` if nothing arrives for one interval after a ping. Only sockets of
+     * the package `ws` can ping. Default: 15,000.
+     */
+    readonly pingMs?: number;
 }
 /**
  * Returns the client's end of a channel over a WebSocket. It opens the connection itself, or takes ownership of a standard
@@ -52,7 +57,7 @@ interface WebSocketOptions extends TransportLimits {
  * - `refused`, if the server refused the connection. Only the package `ws` reports a refusal; with other classes the code is
  *   `failed`.
  * - `failed`, if the connection did not open for another reason.
- * - `timeout`, if the connection was not open within `openMs`.
+ * - `timeout`, if the connection was not open within `openMs`, or if the other end does not answer a ping.
  * - `lost`, if the connection broke.
  * - the other end's reason in all other cases.
  *

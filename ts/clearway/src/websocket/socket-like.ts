@@ -26,6 +26,11 @@ export interface NodeSocket extends WebSocketLike {
   resume?(): void;
   /** Ends the connection without waiting for the other end. */
   terminate?(): void;
+  /** Asks the other end for a pong. */
+  ping?(): void;
+  /** Adds a listener for an event that the standard does not have. */
+  on?(type: "ping" | "pong", listener: () => void): unknown;
+  readonly isPaused?: boolean;
 }
 
 /** A class whose instances are such sockets. */

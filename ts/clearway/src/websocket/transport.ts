@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import type { ChannelTransport } from "../channel/transport/transport.js";
-import type { Rules } from "../error/checked.js";
+import type { Rules, Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
+import { keepAlive } from "./keep-alive.js";
 import type { WebSocketClass, WebSocketLike } from "./socket-like.js";
 import { SocketTransport } from "./socket-transport.js";
 import { offers } from "./subprotocol.js";
@@ -21,6 +22,11 @@ export interface WebSocketOptions extends TransportLimits {
   readonly WebSocket?: WebSocketClass;
   /** Maximum time for the connection to open, in milliseconds. Default: 10,000. */
   readonly openMs?: number;
+  /**
+   * Interval of pings, in milliseconds. The transport closes with `timeout` if nothing arrives for one interval after a ping. Only sockets of
+   * the package `ws` can ping. Default: 15,000.
+   */
+  readonly pingMs?: number;
 }
 
 /**
@@ -38,7 +44,7 @@ export interface WebSocketOptions extends TransportLimits {
  * - `refused`, if the server refused the connection. Only the package `ws` reports a refusal; with other classes the code is
  *   `failed`.
  * - `failed`, if the connection did not open for another reason.
- * - `timeout`, if the connection was not open within `openMs`.
+ * - `timeout`, if the connection was not open within `openMs`, or if the other end does not answer a ping.
  * - `lost`, if the connection broke.
  * - the other end's reason in all other cases.
  *
@@ -48,24 +54,39 @@ export function webSocketTransport(
   target: string | URL | WebSocketLike,
   options: WebSocketOptions = {},
 ): ChannelTransport {
-  const settings = transportOptions(options, rules, { openMs: 10_000 });
-  const { token, WebSocket = globalThis.WebSocket as WebSocketClass | undefined, openMs } = settings;
+  const settings = transportOptions(options, rules);
+  const { token, WebSocket = globalThis.WebSocket as WebSocketClass | undefined } = settings;
   const protocols = offers(token);
   if (typeof target !== "string" && !(target instanceof URL)) {
     if (!isSocket(target)) throw invalid("target", "a URL or a WebSocket", target);
-    return new SocketTransport(target, settings, openMs);
+    return kept(target, settings);
   }
   if (WebSocket === undefined)
     throw invalid("WebSocket", "given where the host has none, such as that of the package ws", WebSocket);
-  return new SocketTransport(new WebSocket(String(target), protocols), settings, openMs);
+  return kept(new WebSocket(String(target), protocols), settings);
 }
+
+function kept(
+  socket: WebSocketLike,
+  { openMs = defaults.openMs, pingMs = defaults.pingMs, ...limits }: WebSocketOptions & Required<TransportLimits>,
+): ChannelTransport {
+  const transport = new SocketTransport(socket, limits, openMs);
+  // A browser's socket cannot ping.
+  if (hasProcesses) keepAlive(socket, pingMs, (reason) => transport.abort(reason));
+  return transport;
+}
+
+const defaults = { openMs: 10_000, pingMs: 15_000 };
+
+const milliseconds: Test = (value) =>
+  (typeof value === "number" && value > 0 && value <= 0x7fff_ffff) || "a number from 1 to 2147483647";
 
 const rules: Rules = {
   // `offers` checks the token, because an error must not contain it.
   token: () => true,
   WebSocket: "function",
-  openMs: (value) =>
-    (typeof value === "number" && value > 0 && value <= 0x7fff_ffff) || "a number from 1 to 2147483647",
+  openMs: milliseconds,
+  pingMs: milliseconds,
 };
 
 function isSocket(value: Partial<WebSocketLike> | null | undefined): value is WebSocketLike {
