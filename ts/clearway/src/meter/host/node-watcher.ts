@@ -19,6 +19,13 @@ export interface WatcherSink {
   stack(atMs: number, frames: readonly string[]): void;
 }
 
+/** Returns why stacks cannot be sampled, or undefined. Without the permission, Node 20 ends the process instead of throwing an error. */
+function whyNoStacks(): string | undefined {
+  if (!isMainThread) return "the inspector reaches only the main thread";
+  const { permission } = process as { permission?: { has(scope: string): boolean } };
+  return permission?.has("inspector") === false ? "Node's permission model refuses the inspector" : undefined;
+}
+
 /** This thread's only watchdog. All observers share it, and the first use starts it. It never keeps the process alive. */
 class NodeWatcher {
   readonly #sinks = new Set<WatcherSink>();
@@ -26,7 +33,7 @@ class NodeWatcher {
   #worker: Worker | undefined;
   #ready: Promise<void> = OwnPromise.resolve();
   #failed: string | undefined;
-  #noStacks: string | undefined = isMainThread ? undefined : "the inspector reaches only the main thread";
+  #noStacks = whyNoStacks();
   #linger: Timer | undefined;
   #running = false;
 
