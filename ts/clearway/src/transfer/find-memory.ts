@@ -77,7 +77,7 @@ export function findMemory(root: unknown, limit: number, { listed, shared }: Sea
   if (root === null || typeof root !== "object") return found;
   if (ArrayBuffer.isView(root) && listed === undefined) {
     // By far the most common result is a view of a whole buffer. For such a view, the search allocates no maps.
-    const { buffer, byteLength } = memoryOf(root);
+    const { buffer, byteLength } = cloneableMemory(root);
     if (bufferBytes(buffer) === byteLength && !isUntransferable(buffer as ArrayBuffer)) {
       found.transfer.push(buffer);
       found.movedBytes = byteLength;
@@ -155,7 +155,7 @@ class Search implements FoundObjects {
   }
 
   memory(object: ArrayBufferView | ArrayBufferLike, nodes: number): void {
-    const view = ArrayBuffer.isView(object) ? memoryOf(object) : undefined;
+    const view = ArrayBuffer.isView(object) ? cloneableMemory(object) : undefined;
     const buffer = view ? view.buffer : (object as ArrayBufferLike);
     this.#memory ??= new Map();
     let memory = this.#memory.get(buffer);
@@ -201,6 +201,21 @@ class Search implements FoundObjects {
     found.copies.push(...kept);
     if (this.listed !== undefined) found.transfer.length = 0;
     return compact;
+  }
+}
+
+const typedArrayValues = /* @__PURE__ */ (() => Object.getPrototypeOf(Uint8Array.prototype).values as () => unknown)();
+
+// Returns the memory that a view shows. Throws for a view that lies outside of its buffer, which was made smaller, as structured clone does.
+function cloneableMemory(view: ArrayBufferView): ReturnType<typeof memoryOf> {
+  try {
+    const memory = memoryOf(view);
+    // The size of such a typed array is 0, and only its methods tell it from an empty one. A DataView has already thrown.
+    if (memory.byteLength === 0 && (bufferBytes(memory.buffer) ?? 0) > 0 && viewName(view) !== "DataView")
+      typedArrayValues.call(view);
+    return memory;
+  } catch {
+    throw new DOMException(`a ${viewName(view)} outside of its buffer could not be cloned.`, "DataCloneError");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import * as arrow from "apache-arrow";
+import { ClearwayError } from "clearway";
 import { tableFromArrow } from "clearway/records";
 import { describe, expect, test } from "vitest";
 import { pieces } from "../../src/records/arrow/from-arrow.js";
@@ -199,4 +200,20 @@ test("an Arrow table with any changed memory is refused, or its values stay prop
     }),
     { numRuns: 100 },
   );
+});
+
+test.each<[string, (table: arrow.Table) => object]>([
+  ["a batch without data", ({ schema }) => ({ schema, batches: [{ numRows: 1, data: undefined }] })],
+  ["a batch without anything", ({ schema }) => ({ schema, batches: [undefined] })],
+  [
+    "a batch whose rows are no number",
+    ({ schema, batches }) => ({ schema, batches: [{ ...batches[0], numRows: -1 }] }),
+  ],
+  ["a field without a type", ({ batches }) => ({ schema: { fields: [{ name: "c" }] }, batches })],
+  ["a field that is null", ({ batches }) => ({ schema: { fields: [null] }, batches })],
+])("an object that only looks like an Arrow table is refused with a typed error: %s", async (_, change) => {
+  const whole = tableOf(make({ type: new arrow.Float64(), length: 2, data: new Float64Array(2) }));
+  const reason = await reasonOf(change(whole));
+  expect(reason).toBeInstanceOf(ClearwayError);
+  expect((reason as ClearwayError).code).toMatch(/^(protocol|invalid-argument)$/);
 });

@@ -145,3 +145,32 @@ test("an array with one element at a high index is read in one step", () => {
   expect(copied.array).toHaveLength(100_000_001);
   expect(copy.nodes).toBeLessThan(10);
 });
+
+const viewClasses = { Uint8Array, Float64Array, DataView } as unknown as Record<
+  string,
+  new (
+    buffer: ArrayBuffer,
+    offset: number,
+    length: number,
+  ) => ArrayBufferView
+>;
+
+test.each(Object.keys(viewClasses))(
+  "a %s outside of its buffer, which became smaller, is refused as by structured clone, and does not cross as empty",
+  async (name) => {
+    const { call } = await warm();
+    const outside = (): unknown => {
+      const Resizable = ArrayBuffer as unknown as new (
+        bytes: number,
+        options: object,
+      ) => ArrayBuffer & { resize(to: number): void };
+      const buffer = new Resizable(64, { maxByteLength: 64 });
+      const made = new viewClasses[name]!(buffer, 16, 2);
+      buffer.resize(8);
+      return made;
+    };
+    for (const place of Object.keys(inward))
+      for (const value of [outside(), { deep: [outside()] }, [outside(), new Uint8Array(1)]])
+        await expect(inward[place]!(call, value), place).rejects.toThrow(/could not be cloned/);
+  },
+);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Data, RecordBatch, Table } from "apache-arrow";
+import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { pack } from "../chunk.js";
 import { type Branded, brand } from "../message.js";
 import { invalid, shown } from "../refusal.js";
@@ -21,6 +22,20 @@ const chunkBytes = 1 << 28;
  */
 export async function fromArrow(table: Table, wanted?: readonly Shape[]): Promise<Branded> {
   const arrow = await loadArrow();
+  try {
+    return converted(arrow, table, wanted);
+  } catch (cause) {
+    if (cause instanceof ClearwayError) throw cause;
+    // The parts of a table that came from elsewhere may be anything: a missing buffer, a length that its memory does not have.
+    throw caused("protocol", "the Arrow table is malformed", cause);
+  }
+}
+
+function converted(
+  arrow: Awaited<ReturnType<typeof loadArrow>>,
+  table: Table,
+  wanted: readonly Shape[] | undefined,
+): Branded {
   if (!Array.isArray(table?.schema?.fields) || !Array.isArray(table.batches)) {
     throw invalid("table", "a Table of the package apache-arrow", table);
   }
