@@ -138,7 +138,7 @@ interface PoolOptions<Setup = undefined> extends ThreadOptions {
     /**
      * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
      * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
-     * above the number of cores also raises `max`.
+     * above the number of cores also raises `max`. At most 1,024.
      */
     size?: PoolSize;
     /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */

@@ -47,6 +47,11 @@ export interface WorkerHandle extends Endpoint {
    */
   terminate(): Promise<void>;
   /**
+   * Asks a worker that has closed everything to end by itself, so that it writes what Node writes at the end of a process: coverage and
+   * profiles. The promise settles when the worker is gone, after `exit`. Undefined if the host's workers write nothing then.
+   */
+  leave?(): Promise<void>;
+  /**
    * Stops listening to a worker that does not end. It no longer keeps the process alive, and `exit` is not called. Undefined if the host can
    * end a worker whatever it does.
    */

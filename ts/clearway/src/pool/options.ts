@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checkProcesses, cores, inContext, threadRules } from "#host";
-import { abortSignal, checked, type Rules, type Test, whole } from "../error/checked.js";
+import { abortSignal, checked, type Rules, type Test, whole, wholeFrom } from "../error/checked.js";
 import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";
 import { messageOf } from "../error/message-of.js";
 import { queueMicrotask, structuredClone } from "../globals.js";
@@ -28,7 +28,7 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
   /**
    * The number of workers: a fixed number, `"cpu"` for one per core, or bounds. Between the bounds, the pool starts workers under load and
    * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
-   * above the number of cores also raises `max`.
+   * above the number of cores also raises `max`. At most 1,024.
    */
   size?: PoolSize;
   /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */
@@ -224,8 +224,10 @@ export interface CallSettings {
 
 const placement = ["auto", "worker", "inline"];
 const window = { items: whole(1), bytes: 1 };
+// Each thread takes some megabytes. A system refuses the thread that is one too many by ending the process.
+const workersMax = 1024;
 const workers: Test = (value) => {
-  const must = whole(1)(value);
+  const must = wholeFrom(value, 1, workersMax);
   return value === "cpu" || must === true || `"cpu" or ${must}`;
 };
 
@@ -294,7 +296,7 @@ const defaults = {
 function boundsOf(size: PoolSize = {}): { min: number; max: number; idleMs: number } {
   const given: Exclude<PoolSize, number | string> =
     typeof size === "object"
-      ? checked(size, { min: whole(0), max: workers, idleMs: 0 }, undefined, "size")
+      ? checked(size, { min: (value) => wholeFrom(value, 0, workersMax), max: workers, idleMs: 0 }, undefined, "size")
       : { min: count(size), max: size };
   const { min = 1, max: most = "cpu", idleMs = 30_000 } = given;
   const max = count(most);

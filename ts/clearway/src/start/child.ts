@@ -115,5 +115,12 @@ function watchParent(): void {
 process.on("message", received);
 process.on("disconnect", () => process.exit());
 process.on("uncaughtException", uncaught);
-// A terminal sends this signal to all processes of an app. The pool ends its workers when the app is ready for that, as it ends threads.
-process.on("SIGINT", () => {});
+// A terminal, systemd and a container's supervisor send these signals to all processes of an app. The pool ends its workers when the app is
+// ready for that, as it ends threads. An app that ends closes the pipe of `watchParent`, so that no worker outlives it.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
+  try {
+    process.on(signal, () => {});
+  } catch {
+    // Windows has no SIGQUIT.
+  }
+}

@@ -9,7 +9,7 @@ import { prepareResult } from "../transfer/prepare-result.js";
 import { frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import { encoded, plain } from "./failures.js";
 import { answer, answeredOrWaiting, type EarlyCall, plainTask, runEarly } from "./first-call.js";
-import { errors, preloadFor, ring } from "./lazy-modules.js";
+import { errors, lazyLoads, preloadFor, ring } from "./lazy-modules.js";
 import type { Server } from "./server.js";
 import type { TaskDefinition } from "./task.js";
 import { watched } from "./watched-endpoint.js";
@@ -214,7 +214,9 @@ function answerControlFrame(frames: readonly unknown[]): boolean {
   const [op, id] = frames as [Op, number];
   if (op === Op.Ping) endpoint.post([Op.Pong, id, now(), 0], []);
   else if (op === Op.Close) {
-    void OwnPromise.resolve(endpoint.printed()).then(() => endpoint.post([Op.Closed, 0, 0, 0], []));
+    void OwnPromise.all([endpoint.printed(), hasProcesses && lazyLoads()]).then(() =>
+      endpoint.post([Op.Closed, 0, 0, 0], []),
+    );
   } else if (op === Op.Roll) endpoint.post([Op.Roll, 0, [], 0], []);
   else return false;
   return true;

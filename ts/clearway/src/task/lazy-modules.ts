@@ -1,7 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { caused } from "../error/clearway-error.js";
+import { OwnPromise } from "../globals.js";
 import { lazyModule, preload } from "../lazy/lazy-module.js";
 import type { TaskDefinition } from "./task.js";
+
+interface Loads {
+  /** The loads that have not ended. */
+  readonly open: Set<Promise<unknown>>;
+  /** Whether the worker is ending, so that nothing is loaded in advance. */
+  ending: boolean;
+}
+
+// The files of the build have copies of this module. All copies of a thread share what they load.
+function loads(): Loads {
+  const scope = globalThis as { [name: symbol]: Loads | undefined };
+  const name = Symbol.for("clearway.loads");
+  scope[name] ??= { open: new Set(), ending: false };
+  return scope[name];
+}
+
+// Node 20 leaves a file open that a thread reads when it ends.
+async function counted<Exports>(loading: Promise<Exports>): Promise<Exports> {
+  const { open } = loads();
+  open.add(loading);
+  try {
+    return await loading;
+  } finally {
+    open.delete(loading);
+  }
+}
+
+/** Settles when no lazy module is being loaded. Called before a worker of Node ends. */
+export async function lazyLoads(): Promise<void> {
+  const all = loads();
+  all.ending = true;
+  while (all.open.size > 0) await OwnPromise.allSettled(all.open);
+}
 
 /**
  * A module of the worker's code that is in its own file. Every worker reads the entry file when it starts, and few workers need every lazy
@@ -26,7 +60,11 @@ export class LazyModule<Exports> {
 
   load(): Promise<Exports> {
     this.#load ??= lazyModule(
-      async () => (this.exports = await this.#import()),
+      async () => {
+        const loading = this.#import();
+        this.exports = await (hasProcesses ? counted(loading) : loading);
+        return this.exports;
+      },
       (cause) => caused("missing-package", `${this.#what} could not be loaded`, cause),
     );
     return this.#load();
@@ -34,7 +72,7 @@ export class LazyModule<Exports> {
 
   /** Loads the module in the background. If the load fails, the caller that needs the module tries again and receives the error. */
   preload(): void {
-    preload(() => this.load());
+    if (!hasProcesses || !loads().ending) preload(() => this.load());
   }
 }
 

@@ -20,7 +20,7 @@ import {
 import { Answers } from "./answers.js";
 import { decoded } from "./failures.js";
 import { answeredOrWaiting, type EarlyCall } from "./first-call.js";
-import { errors, preloadFor, ring } from "./lazy-modules.js";
+import { errors, lazyLoads, preloadFor, ring } from "./lazy-modules.js";
 import { Runner } from "./runner.js";
 import { type Announced, ServedCall } from "./served-call.js";
 import type { TaskDefinition } from "./task.js";
@@ -272,6 +272,7 @@ export class Server {
   async #close(): Promise<void> {
     await this.#runner.leases?.shutDown();
     await this.#endpoint.printed();
+    if (hasProcesses) await lazyLoads();
     this.#transport.send(Op.Closed, 0);
     this.#transport.flush();
   }

@@ -32,6 +32,17 @@ async function outcome(source: string, inline = false): Promise<{ code: number |
   return { code, output: output.trim() };
 }
 
+describe("a process that has closed its resources", () => {
+  test("writes the profile that its flags ask for, because it ends by itself", async () => {
+    const { code, output } = await outcome(`import { readdirSync } from "node:fs";
+      const p = make({ execArgv: ["--cpu-prof", "--cpu-prof-dir=profiles"] });
+      await p.call.add(1, 2);
+      await p.close();
+      console.log(readdirSync("profiles").length);`);
+    expect({ code, output }).toEqual({ code: 0, output: "1" });
+  });
+});
+
 describe("a script exits by itself", () => {
   test.each([
     ["with processes that it never used", `make({ size: 2 }); console.log("end");`, "end"],

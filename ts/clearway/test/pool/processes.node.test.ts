@@ -66,12 +66,16 @@ describe("a worker of a pool with processes", () => {
     expect(await made.call.add(1, 2)).toBe(13);
   });
 
-  test("does not end by SIGINT, which a terminal sends to all processes of an app", async () => {
-    const made = processPool();
-    const pid = await made.call.pid();
-    process.kill(pid, "SIGINT");
-    expect(await made.call.pid()).toBe(pid);
-  });
+  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)(
+    "does not end by %s, which a terminal or a service manager sends to all processes of an app",
+    async (signal) => {
+      const made = processPool();
+      const pid = await made.call.pid();
+      process.kill(pid, signal);
+      expect(await made.call.pid()).toBe(pid);
+      await made.close();
+    },
+  );
 
   test("that closes its channel ends, and fails its calls", async () => {
     const made = processPool();

@@ -135,6 +135,12 @@ class ProcessWorker implements WorkerHandle {
     return this.#gone;
   }
 
+  /** Ends the channel, upon which the child calls `process.exit()`. */
+  leave(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect();
+    return this.#gone;
+  }
+
   setRef(on: boolean): void {
     this.#release.setRef(on);
   }

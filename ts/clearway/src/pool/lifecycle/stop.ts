@@ -166,7 +166,9 @@ function close(worker: Worker): void {
     worker.closed = resolve;
   });
   worker.sendNow(Op.Close, 0);
-  worker.leaving = within(closed, closeLimitMs).then(() => worker.kill(poolClosed()));
+  worker.leaving = within(closed, closeLimitMs).then((orderly) =>
+    orderly ? worker.leave(poolClosed()) : worker.kill(poolClosed()),
+  );
 }
 
 /** Handles an uncaught error in a worker that was ready. Prints the error if no listener and no failing call would show it. */

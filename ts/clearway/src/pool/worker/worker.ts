@@ -291,6 +291,14 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     return gone;
   }
 
+  /** Lets a worker that has closed everything end by itself, and ends it as `kill` does if it has not after a second. */
+  async leave(why: ClearwayError): Promise<void> {
+    this.why ??= why;
+    this.killed = true;
+    const { handle } = this;
+    if (!(handle.leave && (await within(handle.leave(), endMsMax)))) await this.kill(why);
+  }
+
   /** Handles a message from or to the worker that could not be deserialized. */
   unreadable(sure = true): void {
     const why = new ClearwayError("message-error", "a message could not be read");
