@@ -93,6 +93,8 @@ protocol ReceivingCodec {
 protocol CountingCodec {
   associatedtype Message: Sendable
   func decode(_ bytes: UnsafeRawBufferPointer, valuesMax: Int) throws -> Message
+  /// Returns the message as a value, for the error that names a part that does not fit.
+  func value(_ bytes: UnsafeRawBufferPointer, _ valuesMax: Int) throws -> Value
 }
 
 protocol ReceivingMethodCodec {

@@ -19,13 +19,14 @@ public struct MessageChannel<Codec: MessageCodec>: Sendable {
   ///
   /// Throws the codec's errors, a ``RemoteError``, a ``ClearwayError`` such as
   /// ``ClearwayError/Code/noHandler`` or ``ClearwayError/Code/deadline``, and `CancellationError` if
-  /// the task is cancelled, which cancels the call at the other end, too.
+  /// the task is cancelled, which cancels the call at the other end, too. A reply that does not have
+  /// the type of the messages is ``ClearwayError/Code/protocolViolation``, which names the channel.
   public func send(_ message: Codec.Message, options: CallOptions = CallOptions()) async throws
     -> Codec.Message?
   {
     let answer = try await core.calls.call(name, try codec.encode(message), options)
     if answer.flags & Flag.empty != 0 { return nil }
-    return try core.connection.decode(codec, answer)
+    return try core.connection.decode(codec, answer, name, "reply")
   }
 
   /// Sends a message without a reply. Returns when the transport has accepted it.
@@ -47,7 +48,7 @@ public struct MessageChannel<Codec: MessageCodec>: Sendable {
       core, name,
       RequestHandler(order) { served in
         do {
-          let message = try connection.decode(codec, served.message)
+          let message = try connection.decode(codec, served.message, served.channel, "message")
           guard let reply = try await handler(message, served.context) else {
             return served.answer(.done, flags: Flag.empty)
           }
@@ -79,21 +80,24 @@ public struct MethodChannel: Sendable {
   }
 
   /// Calls a method with arguments and a result of your own types.
+  ///
+  /// A result of another type, or a number that does not fit, is
+  /// ``ClearwayError/Code/protocolViolation``, which names the channel, the method, the place and
+  /// the kind of the value.
   public func call<Result: Decodable>(
     _ method: String, _ arguments: some Encodable, returning: Result.Type = Result.self,
     options: CallOptions = CallOptions()
   ) async throws -> Result {
-    guard let standard = codec as? StandardMethodCodec else {
-      let value = try await call(method, try ValueEncoder().encode(arguments), options: options)
-      return try ValueDecoder().decode(Result.self, from: value)
+    let body: [UInt8]
+    if let standard = codec as? StandardMethodCodec {
+      body = try standard.encode(method, arguments)
+    } else {
+      let value = try ValueEncoder().encode(arguments)
+      body = try codec.encode(call: MethodCall(method, value))
     }
-    let body = try standard.encode(method, arguments)
     let answer = try await core.calls.call(name, body, options)
-    if let result = try core.connection.decodeResult(Result.self, standard.rules, answer) {
-      return result
-    }
-    let value = try core.connection.decodeReply(codec, answer, name)
-    return try ValueDecoder().decode(Result.self, from: value)
+    return try core.connection.decode(
+      Result.self, codec, answer, name, method: method, "result")
   }
 
   /// Handles the other end's calls. Throw ``ClearwayError/Code/notImplemented`` for other methods.

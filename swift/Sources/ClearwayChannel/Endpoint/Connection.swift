@@ -152,7 +152,10 @@ final class Connection: @unchecked Sendable {
     }
   }
 
-  func decode<C: MessageCodec>(_ codec: C, _ message: Received) throws -> C.Message {
+  /// Decodes a message, or the reply to one. An error names the channel, and `root` says which.
+  func decode<C: MessageCodec>(_ codec: C, _ message: Received, _ channel: String, _ root: String)
+    throws -> C.Message
+  {
     if let codec = codec as? any ReceivingCodec {
       let value = try opened(message) { bytes, attachments throws(ClearwayError) -> Any in
         try codec.decode(bytes, valuesMax: valuesMax, attachments: attachments)
@@ -166,15 +169,22 @@ final class Connection: @unchecked Sendable {
       let value = try opened(message) { bytes, attachments throws(ClearwayError) in
         try plain.decode(bytes, valuesMax: valuesMax, attachments: attachments)
       }
-      return try codec.decode(plain.encode(value))
+      do {
+        return try codec.decode(plain.encode(value))
+      } catch {
+        throw misfit(error, channel, root) { value }
+      }
     }
     let range = message.flags & Flag.whole != 0 ? message.attachments.first : message.body
     return try message.bytes.withUnsafeBytes {
       let bytes = UnsafeRawBufferPointer(rebasing: $0[range ?? message.body])
-      if let counting = codec as? any CountingCodec,
-        let value = try counting.decode(bytes, valuesMax: valuesMax) as? C.Message
-      {
-        return value
+      guard let counting = codec as? any CountingCodec else { return try codec.decode(bytes) }
+      do {
+        if let value = try counting.decode(bytes, valuesMax: valuesMax) as? C.Message {
+          return value
+        }
+      } catch {
+        throw misfit(error, channel, root) { try? counting.value(bytes, valuesMax) }
       }
       return try codec.decode(bytes)
     }
@@ -193,7 +203,9 @@ final class Connection: @unchecked Sendable {
 
   /// Decodes the result of a call straight from its reply. Returns nil for a failure, and for a reply
   /// with attachments.
-  func decodeResult<T: Decodable>(_ type: T.Type, _ rules: StandardRules, _ message: Received)
+  private func decodeResult<T: Decodable>(
+    _ type: T.Type, _ rules: StandardRules, _ message: Received
+  )
     throws
     -> T?
   {
@@ -205,6 +217,26 @@ final class Connection: @unchecked Sendable {
       guard bytes.first == Envelope.success else { return nil }
       return try decodeMessage(
         type, bytes, from: 1, StandardRules(limits, rules.extensions))
+    }
+  }
+
+  /// Decodes a result or an event as a type of the application. An error names the channel and the
+  /// method, and `root` says what arrived.
+  func decode<T: Decodable>(
+    _ type: T.Type, _ codec: any MethodCodec, _ message: Received, _ channel: String,
+    method: String? = nil, _ root: String
+  ) throws -> T {
+    do {
+      if let rules = (codec as? StandardMethodCodec)?.rules,
+        let result = try decodeResult(type, rules, message)
+      {
+        return result
+      }
+      return try ValueDecoder().decode(type, from: try decodeReply(codec, message, channel))
+    } catch {
+      throw misfit(error, method.map { "\(channel).\($0)" } ?? channel, root) {
+        try? decodeReply(codec, message, channel)
+      }
     }
   }
 

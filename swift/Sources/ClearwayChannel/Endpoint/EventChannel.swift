@@ -131,6 +131,11 @@ public struct EventStream: AsyncSequence, Sendable {
   /// Ends the stream at both ends. Reads return the end.
   public func stop() { storage.subscription.stop() }
 
+  /// Returns the events as a type of your own.
+  public func of<T: Decodable & Sendable>(_ type: T.Type) -> EventsOfType<T> {
+    EventsOfType(storage: storage)
+  }
+
   /// Returns the iterator. All iterators of a stream share its events.
   public func makeAsyncIterator() -> Iterator { Iterator(storage: storage) }
 
@@ -142,15 +147,48 @@ public struct EventStream: AsyncSequence, Sendable {
     ///
     /// Throws the stream's error once: a ``RemoteError`` or a ``ClearwayError``.
     public mutating func next() async throws -> Value? {
-      switch try await storage.subscription.next() {
-      case .end: return nil
-      case .event(let message):
-        do {
-          return try storage.core.connection.decodeReply(storage.codec, message, storage.name)
-        } catch {
-          storage.subscription.stop()
-          throw error
-        }
+      try await storage.next {
+        try storage.core.connection.decodeReply(storage.codec, $0, storage.name)
+      }
+    }
+  }
+}
+
+extension EventStream.Storage {
+  /// Waits for the next event and decodes it. An event that cannot be decoded ends the stream.
+  fileprivate func next<T>(_ decode: (Received) throws -> T) async throws -> T? {
+    switch try await subscription.next() {
+    case .end: return nil
+    case .event(let message):
+      do {
+        return try decode(message)
+      } catch {
+        subscription.stop()
+        throw error
+      }
+    }
+  }
+}
+
+/// The events of a channel as a type of your own, in order. One task at a time reads them.
+public struct EventsOfType<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+  fileprivate let storage: EventStream.Storage
+
+  /// Returns the iterator. All iterators of a stream share its events.
+  public func makeAsyncIterator() -> Iterator { Iterator(storage: storage) }
+
+  /// Reads the events of a stream.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let storage: EventStream.Storage
+
+    /// Waits for the next event, as ``EventStream/Iterator/next()`` does.
+    ///
+    /// Throws ``ClearwayError/Code/protocolViolation`` for an event of another type, and ends the
+    /// stream.
+    public mutating func next() async throws -> Element? {
+      try await storage.next {
+        try storage.core.connection.decode(
+          Element.self, storage.codec, $0, storage.name, "event")
       }
     }
   }

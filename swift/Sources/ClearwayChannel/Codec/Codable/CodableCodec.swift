@@ -43,7 +43,7 @@ where Base.Message == Value {
     return try decodeMessage(Message.self, bytes, rules)
   }
 
-  private func value(_ bytes: UnsafeRawBufferPointer, _ valuesMax: Int) throws -> Value {
+  func value(_ bytes: UnsafeRawBufferPointer, _ valuesMax: Int) throws -> Value {
     guard let counting = base as? any ReceivingCodec,
       let value = try counting.decode(bytes, valuesMax: valuesMax, attachments: nil) as? Value
     else { return try base.decode(bytes) }

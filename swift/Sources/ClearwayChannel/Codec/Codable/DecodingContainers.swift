@@ -6,7 +6,9 @@ extension DecodingLevel: SingleValueDecodingContainer {
   func decode(_ type: Bool.Type) throws -> Bool { try exactly(type, message.bool(node)) }
   func decode(_ type: String.Type) throws -> String { try exactly(type, message.text(node)) }
   func decode(_ type: Double.Type) throws -> Double { try exactly(type, message.double(node)) }
-  func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+  func decode(_ type: Float.Type) throws -> Float {
+    try narrow(try decode(Double.self), codingPath)
+  }
   func decode(_ type: Int.Type) throws -> Int { try whole() }
   func decode(_ type: Int8.Type) throws -> Int8 { try whole() }
   func decode(_ type: Int16.Type) throws -> Int16 { try whole() }
@@ -62,7 +64,7 @@ struct KeyedLevel<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try exactly(key) { level.message.double($0) }
   }
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    Float(try decode(Double.self, forKey: key))
+    try narrow(try decode(Double.self, forKey: key), codingPath + [key])
   }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try whole(key) }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try whole(key) }

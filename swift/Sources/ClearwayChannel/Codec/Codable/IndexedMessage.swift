@@ -199,13 +199,14 @@ final class IndexedMessage {
     }
   }
 
+  /// Returns a number that fits exactly as a float. Returns nil for another kind.
   @inline(__always)
   func double(_ node: Int) -> Double? {
     let at = nodes[node].at + 1
     switch tag(node) {
     case Tag.float64: return load(at + (-at & 7), as: Double.self)
     case Tag.int32: return Double(load(at, as: Int32.self))
-    case Tag.int64: return Double(load(at, as: Int64.self))
+    case Tag.int64: return Double(exactly: load(at, as: Int64.self))
     default: return nil
     }
   }

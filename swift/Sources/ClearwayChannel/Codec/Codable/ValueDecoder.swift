@@ -2,7 +2,8 @@
 
 /// Makes any `Decodable` type of a ``Value``.
 ///
-/// A number fits if it is exact: 1.0 is read as an `Int`, and 300 not as a `UInt8`.
+/// A number fits if it is exact: 1.0 is read as an `Int`, and 300 not as a `UInt8`. Only a `Float` may
+/// be rounded.
 public struct ValueDecoder: Sendable {
   /// Makes a decoder.
   public init() {}
@@ -55,6 +56,13 @@ func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any Codin
   return exact
 }
 
+/// Returns a float of 32 bits, which may be rounded. A number beyond its range does not fit.
+func narrow(_ wide: Double, _ path: @autoclosure () -> [any CodingKey]) throws -> Float {
+  let narrow = Float(wide)
+  if narrow.isFinite == wide.isFinite, (narrow == 0) == (wide == 0) { return narrow }
+  throw mismatch(Float.self, path())
+}
+
 struct Decoding: Decoder {
   let value: Value
   let codingPath: [any CodingKey]
@@ -101,11 +109,17 @@ private struct SingleReader: SingleValueDecodingContainer {
   }
 
   func decode(_ type: Double.Type) throws -> Double {
-    guard let number = value.doubleValue else { throw mismatch(type, codingPath) }
-    return number
+    switch value {
+    case .double(let number): return number
+    case .int(let number): if let exact = Double(exactly: number) { return exact }
+    default: break
+    }
+    throw mismatch(type, codingPath)
   }
 
-  func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+  func decode(_ type: Float.Type) throws -> Float {
+    try narrow(try decode(Double.self), codingPath)
+  }
   func decode(_ type: Int.Type) throws -> Int { try number(type, value, codingPath) }
   func decode(_ type: Int8.Type) throws -> Int8 { try number(type, value, codingPath) }
   func decode(_ type: Int16.Type) throws -> Int16 { try number(type, value, codingPath) }
