@@ -170,3 +170,19 @@ func code(_ body: () async throws -> Void) async -> ClearwayError.Code? {
     return nil
   }
 }
+
+/// Records what a transport delivers.
+final class Recorder: ChannelSink, @unchecked Sendable {
+  let frames = Guarded([[UInt8]]())
+  let hasRoom = Promise<Void>()
+  let reason = Promise<CloseReason>()
+  var onFrame: @Sendable () -> Void = {}
+
+  func frame(_ frame: [UInt8]) {
+    frames.update { $0.append(frame) }
+    onFrame()
+  }
+
+  func drained() { hasRoom.fulfil(()) }
+  func closed(_ reason: CloseReason) { self.reason.fulfil(reason) }
+}

@@ -379,22 +379,6 @@ struct TransportTests {
   #endif
 }
 
-/// Records what a transport delivers.
-private final class Recorder: ChannelSink, @unchecked Sendable {
-  let frames = Guarded([[UInt8]]())
-  let hasRoom = Promise<Void>()
-  let reason = Promise<CloseReason>()
-  var onFrame: @Sendable () -> Void = {}
-
-  func frame(_ frame: [UInt8]) {
-    frames.update { $0.append(frame) }
-    onFrame()
-  }
-
-  func drained() { hasRoom.fulfil(()) }
-  func closed(_ reason: CloseReason) { self.reason.fulfil(reason) }
-}
-
 private func hexText(_ bytes: ArraySlice<UInt8>) -> Value {
   .string(bytes.map { String(format: "%02x", $0) }.joined())
 }

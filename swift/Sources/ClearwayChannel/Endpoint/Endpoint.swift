@@ -14,12 +14,17 @@ public final class Endpoint: Sendable {
   /// handlers at once: messages that arrive earlier wait, within limits. Throws
   /// ``ClearwayError/Code/protocolViolation`` for another hello, ``ClearwayError/Code/deadline``
   /// without one, ``ClearwayError/Code/transportClosed``, and
-  /// ``ClearwayError/Code/invalidArgument`` for an option out of its range.
+  /// ``ClearwayError/Code/invalidArgument`` for an option out of its range, and for a transport that
+  /// another endpoint has, which goes on.
   public static func connect(
     _ transport: any ChannelTransport, options: EndpointOptions = EndpointOptions()
   ) async throws -> Endpoint {
     try options.validate()
     try check("transport.frameBytesMax", transport.frameBytesMax, in: Hello.frameBytesMin...Int.max)
+    if let own = transport as? any OwnTransport, !own.owner.take() {
+      throw ClearwayError(
+        .invalidArgument, "transport must carry one endpoint: transport=\(transport.name)")
+    }
     return Endpoint(try await Handshake(transport, options).connect())
   }
 

@@ -93,11 +93,12 @@ public struct EventSink: Sendable {
 
   /// Waits until an event could be sent at once. Returns false if the stream is over.
   ///
-  /// One task at a time may wait: a second one is a programming error and ends the program.
+  /// If several tasks wait, all go on at the same time, and may find no room any more.
   public func isReady() async -> Bool { await source.isReady() }
 }
 
-/// The events of a channel, in order. One task at a time reads them.
+/// The events of a channel, in order. One task at a time reads them: a read while another task waits
+/// throws ``ClearwayError/Code/invalidArgument``, and the other task goes on.
 ///
 /// The stream stops at the other end when a loop over it ends and the stream is released, when the
 /// reading task is cancelled, or by ``stop()``.

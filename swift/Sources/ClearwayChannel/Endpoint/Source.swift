@@ -19,8 +19,8 @@ final class Source: @unchecked Sendable {
   private var dropped = 0
   /// The events that wait for room in the queue, in order.
   private var waiters = Deque<Waiter>()
-  /// The source's code that waits until it may produce its next value.
-  private var producer: CheckedContinuation<Bool, Never>?
+  /// The tasks of the source's code that wait until an event may be sent at once.
+  private var producers: [ObjectIdentifier: CheckedContinuation<Bool, Never>] = [:]
   /// How the stream ends after all events were sent; nil until the source ends it.
   private var ending: (status: Status, body: [UInt8])?
   private(set) var hasEnded = false
@@ -119,19 +119,22 @@ final class Source: @unchecked Sendable {
 
   /// Waits until a value could be sent at once. Returns false if the stream is over.
   func isReady() async -> Bool {
-    await withTaskCancellationHandler {
+    let turn = Turn()
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         connection.locked {
           if isOver || Task.isCancelled || mayPull {
             let goesOn = !isOver && !Task.isCancelled
             return connection.later { continuation.resume(returning: goesOn) }
           }
-          precondition(producer == nil, "one task at a time may wait until a stream is ready")
-          producer = continuation
+          producers[ObjectIdentifier(turn)] = continuation
         }
       }
     } onCancel: {
-      connection.locked { resumeProducer(false) }
+      connection.locked {
+        guard let waiting = producers.removeValue(forKey: ObjectIdentifier(turn)) else { return }
+        connection.later { waiting.resume(returning: false) }
+      }
     }
   }
 
@@ -139,10 +142,9 @@ final class Source: @unchecked Sendable {
     queue.isEmpty && waiters.isEmpty && credit.maySend && !connection.isCongested
   }
 
-  private func resumeProducer(_ goesOn: Bool) {
-    guard let continuation = producer else { return }
-    producer = nil
-    connection.later { continuation.resume(returning: goesOn) }
+  private func resumeProducers(_ goesOn: Bool) {
+    for waiting in producers.values { connection.later { waiting.resume(returning: goesOn) } }
+    producers = [:]
   }
 
   private func settle(_ waiter: Waiter, _ result: Result<Bool, any Error>) {
@@ -177,7 +179,7 @@ final class Source: @unchecked Sendable {
     if let ending, !hasEnded, queue.isEmpty, waiters.isEmpty, !connection.isCongested {
       close(ending.status, ending.body)
     }
-    if isOver { resumeProducer(false) } else if mayPull { resumeProducer(true) }
+    if isOver { resumeProducers(false) } else if mayPull { resumeProducers(true) }
   }
 
   func grant(_ items: UInt32, _ bytes: UInt32) {
@@ -209,7 +211,7 @@ final class Source: @unchecked Sendable {
     hasEnded = true
     while dequeue() != nil {}
     while let waiter = waiters.popFirst() { settle(waiter, .failure(CancellationError())) }
-    resumeProducer(false)
+    resumeProducers(false)
     if let task { connection.later { task.cancel() } }
     owner.streamEnded(self)
   }

@@ -22,7 +22,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   var unsent: (items: UInt32, bytes: UInt32) = (0, 0)
   private var credit: ReceiveCredit
   private var kept = Deque<Kept>()
-  private var reader: CheckedContinuation<Next, any Error>?
+  private var reader: (turn: Turn, continuation: CheckedContinuation<Next, any Error>)?
   /// How the stream ends after the events that wait; nil while it is open.
   private var ending: Result<Void, any Error>?
   private var droppedAtEnd = 0
@@ -62,20 +62,29 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
     settle()
   }
 
-  /// Waits for the next event. Returns the end if the task is cancelled.
+  /// Waits for the next event. Returns the end if the task is cancelled. Refuses a task that reads
+  /// while another one waits, which goes on.
   func next() async throws -> Next {
-    try await withTaskCancellationHandler {
+    let turn = Turn()
+    return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         connection.locked {
-          precondition(reader == nil, "one task at a time may read a stream")
+          if reader != nil {
+            turn.isRefused = true
+            let error = ClearwayError(
+              .invalidArgument, "one task at a time may read a stream: channel=\(channel)")
+            return connection.later { continuation.resume(throwing: error) }
+          }
           // The cancellation may have come before.
           if Task.isCancelled { stop() }
-          reader = continuation
+          reader = (turn, continuation)
           settle()
         }
       }
     } onCancel: {
-      stop()
+      connection.locked {
+        if !turn.isRefused, reader == nil || reader?.turn === turn { stop() }
+      }
     }
   }
 
@@ -91,7 +100,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   }
 
   private func settle() {
-    guard let continuation = reader else { return }
+    guard let continuation = reader?.continuation else { return }
     if !isOver, let next = kept.popFirst() {
       reader = nil
       count(next.dropped)

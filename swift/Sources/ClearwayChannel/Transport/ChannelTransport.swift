@@ -16,12 +16,13 @@ public protocol ChannelTransport: AnyObject, Sendable {
   /// Whether the other end is part of the same program, as a child process is.
   var isTrusted: Bool { get }
 
-  /// Starts to deliver frames to the sink. Called once.
+  /// Starts to deliver frames to the sink. Called once. A second sink only learns that it is closed.
   func open(_ sink: any ChannelSink)
 
   /// Sends a frame. Returns false if too many bytes wait; the frame is accepted in that case, too.
   ///
-  /// The sender then waits for ``ChannelSink/drained()``. A closed transport drops the frame.
+  /// The sender then waits for ``ChannelSink/drained()``. A closed transport drops the frame. A frame
+  /// over `frameBytesMax` closes the transport.
   func send(_ frame: [UInt8]) -> Bool
 
   /// Pauses the delivery of frames until ``resume()``.
@@ -32,6 +33,26 @@ public protocol ChannelTransport: AnyObject, Sendable {
 
   /// Closes the transport after it has written what was sent. Later calls have no effect.
   func close(_ reason: CloseReason)
+}
+
+/// A transport of this library, which one endpoint may use.
+protocol OwnTransport: ChannelTransport {
+  /// Whether an endpoint has it.
+  var owner: Once { get }
+}
+
+extension CloseReason {
+  /// The reason that a second sink gets, whose transport goes on with the first one.
+  static let openedBefore = CloseReason(.failed, "open() was called before")
+}
+
+extension ChannelTransport {
+  /// Closes the transport for a frame that is larger than it takes.
+  func refuse(_ frame: [UInt8]) -> Bool {
+    let what = "a frame of \(frame.count) bytes; the transport takes \(frameBytesMax) at most"
+    close(CloseReason(.tooLarge, what))
+    return false
+  }
 }
 
 /// Receives the frames of a transport. The methods must not block.

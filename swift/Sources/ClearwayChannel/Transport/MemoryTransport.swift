@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// Carries frames between two ends in one process. For tests, and for code that expects a channel.
-public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
+public final class MemoryTransport: OwnTransport, @unchecked Sendable {
   private enum Item {
     case frame([UInt8])
     case drained
@@ -13,6 +13,8 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
   /// Whether the other end is part of the same program: it is.
   public let isTrusted = true
   private let limits: TransportLimits
+  let owner = Once()
+  private let opened = Once()
   private let lock = Lock()
   private weak var peer: MemoryTransport?
   private var items = Deque<Item>()
@@ -44,16 +46,17 @@ public final class MemoryTransport: ChannelTransport, @unchecked Sendable {
 
   /// Starts to deliver frames to the sink.
   public func open(_ sink: any ChannelSink) {
-    lock.held {
-      precondition(self.sink == nil, "open() was called before")
-      self.sink = sink
+    if !opened.take() {
+      Task { sink.closed(.openedBefore) }
+      return
     }
+    lock.held { self.sink = sink }
     deliver()
   }
 
   /// Sends a frame to the other end.
   public func send(_ frame: [UInt8]) -> Bool {
-    precondition(frame.count <= limits.frameBytesMax, "a frame over frameBytesMax")
+    if frame.count > limits.frameBytesMax { return refuse(frame) }
     if lock.held({ hasEnded }) { return false }
     return peer?.add(.frame(frame)) ?? false
   }

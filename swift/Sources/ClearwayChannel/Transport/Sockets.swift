@@ -197,7 +197,7 @@ public final class SocketListener: @unchecked Sendable {
   private let (wakeRead, wakeWrite): (Int32, Int32)
   private let lock = Lock()
   private var isClosed = false
-  private var waiting: CheckedContinuation<Int32, any Error>?
+  private var waiting: (turn: Turn, continuation: CheckedContinuation<Int32, any Error>)?
   private var isCancelled = false
 
   /// Starts to listen. A Unix path must not exist. Throws ``ClearwayError/Code/failed`` if the
@@ -250,17 +250,21 @@ public final class SocketListener: @unchecked Sendable {
 
   /// Waits for the next connection. One task at a time may wait.
   ///
-  /// Throws `CancellationError` if the task is cancelled, and ``ClearwayError/Code/closed`` after
-  /// ``close()``.
+  /// Throws `CancellationError` if the task is cancelled, ``ClearwayError/Code/closed`` after
+  /// ``close()``, and ``ClearwayError/Code/invalidArgument`` while another task waits, which goes on.
   public func accept() async throws -> StreamTransport {
+    let turn = Turn()
     let accepted = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let refusal: (any Error)? = lock.held {
           if isClosed { return ClearwayError(.closed, "the listener is closed") }
           if Task.isCancelled { return CancellationError() }
-          precondition(waiting == nil, "one task at a time may wait for a connection")
+          if waiting != nil {
+            return ClearwayError(
+              .invalidArgument, "one task at a time may wait for a connection: port=\(port)")
+          }
           isCancelled = false
-          waiting = continuation
+          waiting = (turn, continuation)
           return nil
         }
         if let refusal { return continuation.resume(throwing: refusal) }
@@ -269,8 +273,13 @@ public final class SocketListener: @unchecked Sendable {
         }
       }
     } onCancel: {
-      lock.held { isCancelled = true }
-      wake()
+      // A task that does not wait yet sees its cancellation before it does.
+      let isWaiting = lock.held {
+        if waiting?.turn !== turn { return false }
+        isCancelled = true
+        return true
+      }
+      if isWaiting { wake() }
     }
     return try StreamTransport(input: accepted, output: accepted, name: "socket", limits: limits)
   }
@@ -340,7 +349,7 @@ public final class SocketListener: @unchecked Sendable {
   private func take() -> CheckedContinuation<Int32, any Error>? {
     lock.held {
       defer { waiting = nil }
-      return waiting
+      return waiting?.continuation
     }
   }
 }

@@ -12,7 +12,7 @@
 /// messages of a WebSocket (`spec/websocket.md`).
 ///
 /// One thread reads and writes. A `send` on an idle transport writes at once, without that thread.
-public final class StreamTransport: ChannelTransport, @unchecked Sendable {
+public final class StreamTransport: OwnTransport, @unchecked Sendable {
   /// The wait for the rest to leave after a close. A peer that has stopped reading must not delay
   /// the close for ever. The implementations in other languages wait for the same time.
   static let leaveMs: Int64 = 5_000
@@ -34,6 +34,8 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   private let first: [UInt8]
   private let (wakeRead, wakeWrite): (Int32, Int32)
 
+  let owner = Once()
+  private let opened = Once()
   private let lock = Lock()
   private var output: StreamOutput
   private var sink: (any ChannelSink)?
@@ -107,7 +109,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
   /// Starts to deliver frames to the sink. After a close, only tells the sink of it.
   public func open(_ sink: any ChannelSink) {
     let (mustStart, reason) = lock.held { () -> (Bool, CloseReason?) in
-      precondition(self.sink == nil, "open() was called before")
+      if !opened.take() { return (false, .openedBefore) }
       if isClosedReported { return (false, end ?? .closed) }
       self.sink = sink
       defer { isRunning = true }
@@ -136,7 +138,7 @@ public final class StreamTransport: ChannelTransport, @unchecked Sendable {
 
   /// Sends a frame. Writes it at once if nothing waits.
   public func send(_ frame: [UInt8]) -> Bool {
-    precondition(frame.count <= limits.frameBytesMax, "a frame over frameBytesMax")
+    if frame.count > limits.frameBytesMax { return refuse(frame) }
     return lock.held {
       if end != nil || writeError != nil { return false }
       let wasIdle = output.isEmpty
