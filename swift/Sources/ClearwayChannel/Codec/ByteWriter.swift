@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#if canImport(Glibc)
+  @preconcurrency import Glibc
+#elseif canImport(Musl)
+  @preconcurrency import Musl
+#elseif canImport(Darwin)
+  @preconcurrency import Darwin
+#endif
+
 /// Memory that grows while a message is written. Padding counts from its first byte.
+///
+/// What would exceed `bytesMax` throws `too-large` before it is written: a value of a few bytes in
+/// memory, such as a list that names one text ten thousand times, may be a huge message.
 struct ByteWriter: ~Copyable {
   private var base: UnsafeMutableRawPointer
-  private var capacity: Int
+  private(set) var capacity: Int
   private(set) var count = 0
+  private let bytesMax: Int
 
-  init(capacity: Int = 512) {
-    self.capacity = capacity
-    base = .allocate(byteCount: capacity, alignment: 16)
+  init(capacity: Int = 512, bytesMax: Int = .max) {
+    self.capacity = min(capacity, max(bytesMax, 0))
+    self.bytesMax = bytesMax
+    guard let base = malloc(max(self.capacity, 1)) else { fatalError("no memory for a message") }
+    self.base = base
   }
 
-  deinit { base.deallocate() }
+  deinit { free(base) }
 
   /// Returns a copy of the bytes.
   borrowing func finish() -> [UInt8] {
@@ -25,56 +39,61 @@ struct ByteWriter: ~Copyable {
   }
 
   @inline(__always)
-  mutating func reserve(_ more: Int) {
-    if count + more > capacity { grow(more) }
+  mutating func reserve(_ more: Int) throws(ClearwayError) {
+    if count + more > capacity { try grow(more) }
   }
 
   @inline(never)
-  private mutating func grow(_ more: Int) {
-    let wanted = max(capacity * 2, count + more)
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
-    larger.copyMemory(from: base, byteCount: count)
-    base.deallocate()
+  private mutating func grow(_ more: Int) throws(ClearwayError) {
+    let needed = count + more
+    if needed > bytesMax {
+      throw .tooLarge(bytesMax)
+    }
+    // The system moves a large block without a second one beside it.
+    let wanted = min(max(capacity * 2, needed), bytesMax)
+    guard let larger = realloc(base, wanted) else {
+      throw ClearwayError(.outOfMemory, "no memory for a message of \(wanted) bytes", offset: count)
+    }
     base = larger
     capacity = wanted
   }
 
   @inline(__always)
-  mutating func byte(_ value: UInt8) {
-    reserve(1)
+  mutating func byte(_ value: UInt8) throws(ClearwayError) {
+    try reserve(1)
     base.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
     count += 1
   }
 
   @inline(__always)
-  mutating func number<N: BitwiseCopyable>(_ value: N) {
-    reserve(MemoryLayout<N>.size)
+  mutating func number<N: BitwiseCopyable>(_ value: N) throws(ClearwayError) {
+    try reserve(MemoryLayout<N>.size)
     base.storeBytes(of: value, toByteOffset: count, as: N.self)
     count += MemoryLayout<N>.size
   }
 
   /// Writes a type byte and a number.
   @inline(__always)
-  mutating func tagged<N: BitwiseCopyable>(_ tag: UInt8, _ value: N) {
-    reserve(1 + MemoryLayout<N>.size)
+  mutating func tagged<N: BitwiseCopyable>(_ tag: UInt8, _ value: N) throws(ClearwayError) {
+    try reserve(1 + MemoryLayout<N>.size)
     base.storeBytes(of: tag, toByteOffset: count, as: UInt8.self)
     base.storeBytes(of: value, toByteOffset: count + 1, as: N.self)
     count += 1 + MemoryLayout<N>.size
   }
 
   @inline(__always)
-  mutating func pad(_ alignment: Int) {
+  mutating func pad(_ alignment: Int) throws(ClearwayError) {
     let padding = -count & (alignment - 1)
     if padding == 0 { return }
-    reserve(padding)
+    try reserve(padding)
     (base + count).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
     count += padding
   }
 
   @inline(__always)
-  mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+  mutating func raw(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) {
     guard let from = bytes.baseAddress else { return }
-    reserve(bytes.count)
+    try reserve(bytes.count)
     (base + count).copyMemory(from: from, byteCount: bytes.count)
     count += bytes.count
   }
@@ -95,14 +114,14 @@ struct ByteWriter: ~Copyable {
   /// Writes a size or a count. Throws `too-large` above 32 bits.
   @inline(__always)
   mutating func size(_ size: Int) throws(ClearwayError) {
-    if size <= SizeByte.oneMax { byte(UInt8(truncatingIfNeeded: size)) } else { try long(size) }
+    if size <= SizeByte.oneMax { try byte(UInt8(truncatingIfNeeded: size)) } else { try long(size) }
   }
 
   private mutating func long(_ size: Int) throws(ClearwayError) {
     if size <= 0xffff {
-      tagged(SizeByte.two, UInt16(size))
+      try tagged(SizeByte.two, UInt16(size))
     } else if size <= 0xffff_ffff {
-      tagged(SizeByte.four, UInt32(size))
+      try tagged(SizeByte.four, UInt32(size))
     } else {
       throw ClearwayError(.tooLarge, "a size of \(size); the format has 32 bits", offset: count)
     }
@@ -110,8 +129,14 @@ struct ByteWriter: ~Copyable {
 
   /// Writes a text's bytes.
   @inline(__always)
-  mutating func text(_ text: String) {
-    var text = text
-    text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
+  mutating func text(_ text: String) throws(ClearwayError) {
+    try within(text) { bytes throws(ClearwayError) in try raw(bytes) }
+  }
+}
+
+extension ClearwayError {
+  /// The error of a message that exceeds the limit of its writer.
+  static func tooLarge(_ bytesMax: Int) -> ClearwayError {
+    ClearwayError(.tooLarge, "a message of more than \(bytesMax) bytes")
   }
 }

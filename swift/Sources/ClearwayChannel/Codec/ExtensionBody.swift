@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// Writes the body of a value of your own type.
+///
+/// A body that makes a message larger than any frame fails with ``ClearwayError/Code/tooLarge``; what
+/// is written after that is dropped.
 public struct ExtensionWriter: ~Copyable {
   private var writer: ByteWriter
   private let rules: StandardRules
   /// The lists, maps and custom values around a value of the body.
   private let depth: Int
+  /// Why a part that throws nothing could not be written. Later parts are dropped.
+  fileprivate private(set) var failure: ClearwayError?
 
   fileprivate init(_ writer: consuming ByteWriter, _ rules: StandardRules, depth: Int) {
     self.writer = writer
@@ -15,22 +20,41 @@ public struct ExtensionWriter: ~Copyable {
 
   fileprivate consuming func release() -> ByteWriter { writer }
 
+  private mutating func put(
+    _ write: (inout ByteWriter) throws(ClearwayError) -> Void
+  ) {
+    if failure != nil { return }
+    do throws(ClearwayError) {
+      try write(&writer)
+    } catch {
+      failure = error
+    }
+  }
+
   /// The number of bytes in the message so far.
   public var offset: Int { writer.count }
 
   /// Writes a byte.
-  public mutating func uint8(_ value: UInt8) { writer.byte(value) }
+  public mutating func uint8(_ value: UInt8) {
+    put { writer throws(ClearwayError) in try writer.byte(value) }
+  }
 
   /// Writes an integer of 32 bits, without padding.
-  public mutating func int32(_ value: Int32) { writer.number(value) }
+  public mutating func int32(_ value: Int32) {
+    put { writer throws(ClearwayError) in try writer.number(value) }
+  }
 
   /// Writes an integer of 64 bits, without padding.
-  public mutating func int64(_ value: Int64) { writer.number(value) }
+  public mutating func int64(_ value: Int64) {
+    put { writer throws(ClearwayError) in try writer.number(value) }
+  }
 
   /// Writes padding up to a multiple of 8, then a float of 64 bits.
   public mutating func float64(_ value: Double) {
-    writer.pad(8)
-    writer.number(value)
+    put { writer throws(ClearwayError) in
+      try writer.pad(8)
+      try writer.number(value)
+    }
   }
 
   /// Writes a size or a count in 1, 3 or 5 bytes.
@@ -43,12 +67,16 @@ public struct ExtensionWriter: ~Copyable {
   }
 
   /// Copies bytes into the message, without a size.
-  public mutating func bytes(_ bytes: [UInt8]) { bytes.withUnsafeBytes { writer.raw($0) } }
+  public mutating func bytes(_ bytes: [UInt8]) {
+    put { writer throws(ClearwayError) in
+      try within(bytes) { bytes throws(ClearwayError) in try writer.raw(bytes) }
+    }
+  }
 
   /// Writes the size of a text and its UTF-8, without a type byte.
   public mutating func text(_ text: String) throws(ClearwayError) {
     try writer.size(text.utf8.count)
-    writer.text(text)
+    try writer.text(text)
   }
 
   /// Writes zeros up to a multiple of 1, 2, 4 or 8 bytes, counted from the start of the message.
@@ -56,7 +84,7 @@ public struct ExtensionWriter: ~Copyable {
   /// Throws ``ClearwayError/Code/invalidArgument`` for another number.
   public mutating func pad(to alignment: Int) throws(ClearwayError) {
     try check(alignment: alignment)
-    writer.pad(alignment)
+    try writer.pad(alignment)
   }
 
   /// Writes a value with its type byte. It is nested one level deeper than the value of your type.
@@ -146,11 +174,12 @@ extension ByteWriter {
   ) throws(ClearwayError) {
     try enter(depth, rules.limits.depthMax)
     let from = count
-    byte(own.tag)
+    try byte(own.tag)
     var body = ExtensionWriter(self, rules, depth: depth + 1)
     var failure: ClearwayError?
     do {
       try own.write(value, &body)
+      failure = body.failure
     } catch {
       failure =
         error as? ClearwayError

@@ -67,12 +67,12 @@ extension MethodCodec {
   }
 }
 
-/// Calls `body` with the memory of the bytes, and keeps the type of its error.
+/// Calls `body` with the memory of the list, and keeps the type of its error.
 @inline(__always)
-func within<R>(
-  _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(ClearwayError) -> R
+func within<N, R>(
+  _ list: [N], _ body: (UnsafeRawBufferPointer) throws(ClearwayError) -> R
 ) throws(ClearwayError) -> R {
-  let result: Result<R, ClearwayError> = bytes.withUnsafeBytes { memory in
+  let result: Result<R, ClearwayError> = list.withUnsafeBytes { memory in
     do throws(ClearwayError) {
       return .success(try body(memory))
     } catch {
@@ -80,6 +80,34 @@ func within<R>(
     }
   }
   return try result.get()
+}
+
+/// Calls `body` with the UTF-8 of the text, and keeps the type of its error.
+@inline(__always)
+func within<R>(
+  _ text: String, _ body: (UnsafeRawBufferPointer) throws(ClearwayError) -> R
+) throws(ClearwayError) -> R {
+  var text = text
+  let result: Result<R, ClearwayError> = text.withUTF8 { memory in
+    do throws(ClearwayError) {
+      return .success(try body(UnsafeRawBufferPointer(memory)))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try result.get()
+}
+
+/// A codec that refuses a message as soon as its bytes exceed a limit, and not after all were written.
+protocol LimitedCodec {
+  associatedtype Message: Sendable
+  /// Returns the bytes of a message. Throws `too-large` for more than `bytesMax`.
+  func encode(_ message: Message, bytesMax: Int) throws -> [UInt8]
+}
+
+protocol LimitedMethodCodec {
+  func encode(call: MethodCall, bytesMax: Int) throws(ClearwayError) -> [UInt8]
+  func encode(reply: MethodReply, bytesMax: Int) throws(ClearwayError) -> [UInt8]
 }
 
 /// What an endpoint needs of a codec beyond the protocol: limits per message, and attachments.
@@ -102,4 +130,15 @@ protocol ReceivingMethodCodec {
     throws(ClearwayError) -> MethodCall
   func decodeReply(_ bytes: UnsafeRawBufferPointer, valuesMax: Int, attachments: Attachments?)
     throws(ClearwayError) -> MethodReply
+}
+
+/// Returns the bytes of a message. A codec of this library throws `too-large` before it has written more
+/// than `bytesMax`. Another one writes them all, and the caller checks the size.
+func limited<C: MessageCodec>(_ codec: C, _ message: C.Message, _ bytesMax: Int) throws -> [UInt8] {
+  func encode<L: LimitedCodec>(_ codec: L) throws -> [UInt8]? {
+    guard let message = message as? L.Message else { return nil }
+    return try codec.encode(message, bytesMax: bytesMax)
+  }
+  if let codec = codec as? any LimitedCodec, let bytes = try encode(codec) { return bytes }
+  return try codec.encode(message)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// The standard codec for messages: `spec/wire.md`.
-public struct StandardMessageCodec: MessageCodec, ReceivingCodec, ExtendedCodec {
+public struct StandardMessageCodec: MessageCodec, LimitedCodec, ReceivingCodec, ExtendedCodec {
   let rules: StandardRules
   /// Whether a message that is null has no bytes. A value that is null always has its type byte.
   let isEmptyNull: Bool
@@ -34,8 +34,12 @@ public struct StandardMessageCodec: MessageCodec, ReceivingCodec, ExtendedCodec 
   /// Returns the bytes of a message. Throws `too-deep`, `too-large` for a size beyond 32 bits, or
   /// `not-encodable` for a custom value without an extension.
   public func encode(_ message: Value) throws(ClearwayError) -> [UInt8] {
+    try encode(message, bytesMax: .max)
+  }
+
+  func encode(_ message: Value, bytesMax: Int) throws(ClearwayError) -> [UInt8] {
     if isEmptyNull, message.isNull { return [] }
-    var writer = ByteWriter()
+    var writer = ByteWriter(bytesMax: bytesMax)
     try writer.value(message, 0, rules)
     return writer.finish()
   }
@@ -57,7 +61,7 @@ public struct StandardMessageCodec: MessageCodec, ReceivingCodec, ExtendedCodec 
 }
 
 /// The standard codec for calls, replies and events: `spec/wire.md`.
-public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
+public struct StandardMethodCodec: MethodCodec, LimitedMethodCodec, ReceivingMethodCodec {
   let rules: StandardRules
 
   /// Makes a codec with these limits.
@@ -72,15 +76,19 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
 
   /// Returns the bytes of a call.
   public func encode(call: MethodCall) throws(ClearwayError) -> [UInt8] {
-    var writer = ByteWriter()
+    try encode(call: call, bytesMax: .max)
+  }
+
+  func encode(call: MethodCall, bytesMax: Int) throws(ClearwayError) -> [UInt8] {
+    var writer = ByteWriter(bytesMax: bytesMax)
     try writer.taggedText(call.method)
     try writer.value(call.arguments, 0, rules)
     return writer.finish()
   }
 
   /// Returns the bytes of a call whose arguments have a type of the app.
-  func encode(_ method: String, _ arguments: some Encodable) throws -> [UInt8] {
-    let encoder = MessageEncoder(rules)
+  func encode(_ method: String, _ arguments: some Encodable, bytesMax: Int) throws -> [UInt8] {
+    let encoder = MessageEncoder(rules, bytesMax: bytesMax)
     try encoder.writer.taggedText(method)
     try encoder.write(arguments)
     return encoder.writer.finish()
@@ -103,14 +111,18 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
 
   /// Returns the bytes of a reply.
   public func encode(reply: MethodReply) throws(ClearwayError) -> [UInt8] {
-    var writer = ByteWriter()
+    try encode(reply: reply, bytesMax: .max)
+  }
+
+  func encode(reply: MethodReply, bytesMax: Int) throws(ClearwayError) -> [UInt8] {
+    var writer = ByteWriter(bytesMax: bytesMax)
     switch reply {
     case .none: return []
     case .success(let value):
-      writer.byte(Envelope.success)
+      try writer.byte(Envelope.success)
       try writer.value(value, 0, rules)
     case .failure(let code, let message, let details, let stack):
-      writer.byte(Envelope.error)
+      try writer.byte(Envelope.error)
       try writer.taggedText(code)
       try writer.textOrNull(message)
       try writer.value(details, 0, rules)
@@ -146,12 +158,17 @@ public struct StandardMethodCodec: MethodCodec, ReceivingMethodCodec {
 }
 
 /// The codec for messages that are text, in UTF-8. No bytes are the empty text.
-public struct StringCodec: MessageCodec {
+public struct StringCodec: MessageCodec, LimitedCodec {
   /// Makes the codec.
   public init() {}
 
   /// Returns the text's bytes.
   public func encode(_ message: String) -> [UInt8] { Array(message.utf8) }
+
+  func encode(_ message: String, bytesMax: Int) throws -> [UInt8] {
+    if message.utf8.count > bytesMax { throw ClearwayError.tooLarge(bytesMax) }
+    return encode(message)
+  }
 
   /// Returns the text of the bytes. Throws `bad-utf8`.
   public func decode(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> String {

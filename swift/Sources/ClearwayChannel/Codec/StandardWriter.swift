@@ -4,10 +4,10 @@ extension ByteWriter {
   /// Writes a value with its type byte. `depth` counts the lists, maps and custom values around it.
   mutating func value(_ value: Value, _ depth: Int, _ rules: StandardRules) throws(ClearwayError) {
     switch value {
-    case .null: byte(Tag.null)
-    case .bool(let flag): byte(flag ? Tag.yes : Tag.no)
-    case .int(let wide): integer(wide)
-    case .double(let number): float64(number)
+    case .null: try byte(Tag.null)
+    case .bool(let flag): try byte(flag ? Tag.yes : Tag.no)
+    case .int(let wide): try integer(wide)
+    case .double(let number): try float64(number)
     case .string(let string): try taggedText(string)
     case .big(let big): try self.big(big)
     case .bytes(let list): try numbers(Tag.bytes, list)
@@ -17,12 +17,12 @@ extension ByteWriter {
     case .doubles(let list): try numbers(Tag.float64s, list)
     case .list(let list):
       try enter(depth, rules.limits.depthMax)
-      byte(Tag.list)
+      try byte(Tag.list)
       try size(list.count)
       for each in list { try self.value(each, depth + 1, rules) }
     case .map(let map):
       try enter(depth, rules.limits.depthMax)
-      byte(Tag.map)
+      try byte(Tag.map)
       try size(map.count)
       for entry in map.entries {
         try self.value(entry.key, depth + 1, rules)
@@ -36,28 +36,28 @@ extension ByteWriter {
 
   /// Writes an integer with its type byte: 32 bits if they suffice.
   @inline(__always)
-  mutating func integer(_ wide: Int64) {
+  mutating func integer(_ wide: Int64) throws(ClearwayError) {
     let narrow = Int32(truncatingIfNeeded: wide)
-    if Int64(narrow) == wide { tagged(Tag.int32, narrow) } else { tagged(Tag.int64, wide) }
+    if Int64(narrow) == wide { try tagged(Tag.int32, narrow) } else { try tagged(Tag.int64, wide) }
   }
 
   /// Writes a float with its type byte.
   @inline(__always)
-  mutating func float64(_ number: Double) {
-    byte(Tag.float64)
-    pad(8)
-    self.number(number)
+  mutating func float64(_ number: Double) throws(ClearwayError) {
+    try byte(Tag.float64)
+    try pad(8)
+    try self.number(number)
   }
 
   @inline(__always)
   mutating func taggedText(_ text: String) throws(ClearwayError) {
-    byte(Tag.text)
+    try byte(Tag.text)
     try size(text.utf8.count)
-    self.text(text)
+    try self.text(text)
   }
 
   mutating func textOrNull(_ text: String?) throws(ClearwayError) {
-    if let text { try taggedText(text) } else { byte(Tag.null) }
+    if let text { try taggedText(text) } else { try byte(Tag.null) }
   }
 
   /// Throws `too-deep` unless a list or a map may begin inside `depth` others.
@@ -79,20 +79,20 @@ extension ByteWriter {
 
   /// Writes a list of numbers with its type byte.
   mutating func numbers<N: BitwiseCopyable>(_ tag: UInt8, _ list: [N]) throws(ClearwayError) {
-    byte(tag)
+    try byte(tag)
     try size(list.count)
-    pad(MemoryLayout<N>.size)
-    list.withUnsafeBytes { raw($0) }
+    try pad(MemoryLayout<N>.size)
+    try within(list) { bytes throws(ClearwayError) in try raw(bytes) }
   }
 
   private mutating func big(_ big: BigInteger) throws(ClearwayError) {
-    if let small = big.int64 { return integer(small) }
+    if let small = big.int64 { return try integer(small) }
     if big.hexDigits.utf8.count > BigInteger.digitsMax {
       throw ClearwayError(.tooLarge, "a big integer of too many digits", offset: count)
     }
-    byte(Tag.big)
+    try byte(Tag.big)
     try size(big.hexDigits.utf8.count + (big.isNegative ? 1 : 0))
-    if big.isNegative { byte(UInt8(ascii: "-")) }
-    text(big.hexDigits)
+    if big.isNegative { try byte(UInt8(ascii: "-")) }
+    try text(big.hexDigits)
   }
 }

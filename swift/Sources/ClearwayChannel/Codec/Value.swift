@@ -100,6 +100,22 @@ extension Value {
   }
 }
 
+extension Value {
+  /// The bytes of all lists of numbers, those that several places share at each of them.
+  var listBytes: Int {
+    switch self {
+    case .bytes(let list): list.count
+    case .int32s(let list): list.count * 4
+    case .int64s(let list): list.count * 8
+    case .floats(let list): list.count * 4
+    case .doubles(let list): list.count * 8
+    case .list(let list): list.reduce(0) { $0 + $1.listBytes }
+    case .map(let map): map.reduce(0) { $0 + $1.key.listBytes + $1.value.listBytes }
+    default: 0
+    }
+  }
+}
+
 extension Value: Hashable {
   /// Compares two values by their parts. NaN equals NaN.
   public static func == (left: Value, right: Value) -> Bool {

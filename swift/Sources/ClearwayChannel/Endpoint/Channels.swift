@@ -24,14 +24,15 @@ public struct MessageChannel<Codec: MessageCodec>: Sendable {
   public func send(_ message: Codec.Message, options: CallOptions = CallOptions()) async throws
     -> Codec.Message?
   {
-    let answer = try await core.calls.call(name, try codec.encode(message), options)
+    let answer = try await core.calls.call(
+      name, try core.connection.encode(codec, message, to: name), options)
     if answer.flags & Flag.empty != 0 { return nil }
     return try core.connection.decode(codec, answer, name, "reply")
   }
 
   /// Sends a message without a reply. Returns when the transport has accepted it.
   public func post(_ message: Codec.Message) async throws {
-    try await core.posts.post(name, try codec.encode(message))
+    try await core.posts.post(name, try core.connection.encode(codec, message, to: name))
   }
 
   /// Handles the other end's messages, those that came earlier first.
@@ -52,7 +53,7 @@ public struct MessageChannel<Codec: MessageCodec>: Sendable {
           guard let reply = try await handler(message, served.context) else {
             return served.answer(.done, flags: Flag.empty)
           }
-          served.answer(.done, try codec.encode(reply))
+          try served.answer { try connection.encode(codec, answer: reply) }
         } catch {
           served.fail(error)
         }
@@ -74,7 +75,7 @@ public struct MethodChannel: Sendable {
   public func call(
     _ method: String, _ arguments: Value = .null, options: CallOptions = CallOptions()
   ) async throws -> Value {
-    let body = try codec.encode(call: MethodCall(method, arguments))
+    let body = try core.connection.encode(codec, call: MethodCall(method, arguments), to: name)
     let answer = try await core.calls.call(name, body, options)
     return try core.connection.decodeReply(codec, answer, name)
   }
@@ -90,10 +91,11 @@ public struct MethodChannel: Sendable {
   ) async throws -> Result {
     let body: [UInt8]
     if let standard = codec as? StandardMethodCodec {
-      body = try standard.encode(method, arguments)
+      body = try standard.encode(
+        method, arguments, bytesMax: core.connection.bytesMax(name))
     } else {
       let value = try ValueEncoder().encode(arguments)
-      body = try codec.encode(call: MethodCall(method, value))
+      body = try core.connection.encode(codec, call: MethodCall(method, value), to: name)
     }
     let answer = try await core.calls.call(name, body, options)
     return try core.connection.decode(
@@ -113,7 +115,7 @@ public struct MethodChannel: Sendable {
         do {
           let call = try connection.decodeCall(codec, served.message)
           let result = try await handler(call, served.context)
-          served.answer(.done, try codec.encode(reply: .success(result)))
+          try served.answer { try connection.encode(codec, result: result) }
         } catch {
           served.fail(error)
         }

@@ -128,6 +128,40 @@ final class Connection: @unchecked Sendable {
 
   func clearOutbox() { outbox.removeAll() }
 
+  // MARK: Encoding
+
+  /// The bytes of a message that a frame with the channel's name carries at most.
+  func bytesMax(_ name: String) -> Int { frameBytesMax - frameOverhead - name.utf8.count }
+
+  /// The bytes of an answer or an event, whose frame has no name.
+  private var answerBytesMax: Int { frameBytesMax - frameOverhead }
+
+  /// Encodes a request. Throws `too-large` as soon as no frame can carry it.
+  func encode<C: MessageCodec>(_ codec: C, _ message: C.Message, to name: String) throws -> [UInt8]
+  {
+    try limited(codec, message, bytesMax(name))
+  }
+
+  func encode(_ codec: any MethodCodec, call: MethodCall, to name: String) throws(ClearwayError)
+    -> [UInt8]
+  {
+    guard let codec = codec as? any LimitedMethodCodec else { return try codec.encode(call: call) }
+    return try codec.encode(call: call, bytesMax: bytesMax(name))
+  }
+
+  /// Encodes an answer. Throws `too-large` as soon as no frame can carry it.
+  func encode<C: MessageCodec>(_ codec: C, answer: C.Message) throws -> [UInt8] {
+    try limited(codec, answer, answerBytesMax)
+  }
+
+  /// Encodes a result or an event.
+  func encode(_ codec: any MethodCodec, result: Value) throws(ClearwayError) -> [UInt8] {
+    guard let codec = codec as? any LimitedMethodCodec else {
+      return try codec.encode(reply: .success(result))
+    }
+    return try codec.encode(reply: .success(result), bytesMax: answerBytesMax)
+  }
+
   // MARK: Decoding
 
   /// Calls `body` with the message's bytes and its attachments.
@@ -170,7 +204,7 @@ final class Connection: @unchecked Sendable {
         try plain.decode(bytes, valuesMax: valuesMax, attachments: attachments)
       }
       do {
-        return try codec.decode(plain.encode(value))
+        return try codec.decode(plain.encode(value, bytesMax: frameBytesMax))
       } catch {
         throw misfit(error, channel, root) { value }
       }
@@ -232,7 +266,12 @@ final class Connection: @unchecked Sendable {
       {
         return result
       }
-      return try ValueDecoder().decode(type, from: try decodeReply(codec, message, channel))
+      let value = try decodeReply(codec, message, channel)
+      // The type may copy an attachment for each place that names it.
+      if !message.attachments.isEmpty, value.listBytes > frameBytesMax {
+        throw ClearwayError.tooLarge(frameBytesMax)
+      }
+      return try ValueDecoder().decode(type, from: value)
     } catch {
       throw misfit(error, method.map { "\(channel).\($0)" } ?? channel, root) {
         try? decodeReply(codec, message, channel)

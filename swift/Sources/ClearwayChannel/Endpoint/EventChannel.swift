@@ -16,7 +16,8 @@ public struct EventChannel: Sendable {
     throws(ClearwayError) -> EventStream
   {
     try options.validate()
-    let body = try codec.encode(call: MethodCall("listen", arguments))
+    let body = try core.connection.encode(
+      codec, call: MethodCall("listen", arguments), to: name)
     let subscription = core.subscriptions.listen(name, body, options)
     return EventStream(EventStream.Storage(core, subscription, codec, name))
   }
@@ -53,7 +54,7 @@ public struct EventChannel: Sendable {
         let call = try connection.decodeCall(codec, arguments)
         var values = try await source(call.arguments).makeAsyncIterator()
         while await source0.isReady(), let value = try await values.next() {
-          _ = try await source0.send(try codec.encode(reply: .success(value)))
+          _ = try await source0.send(try connection.encode(codec, result: value))
         }
       })
   }
@@ -88,7 +89,7 @@ public struct EventSink: Sendable {
   /// is ``WhenFull/fail``, `CancellationError` after the end of the stream, and the codec's errors.
   @discardableResult
   public func send(_ event: Value) async throws -> Bool {
-    try await source.send(try codec.encode(reply: .success(event)))
+    try await source.send(try source.connection.encode(codec, result: event))
   }
 
   /// Waits until an event could be sent at once. Returns false if the stream is over.

@@ -114,6 +114,19 @@ final class Served: @unchecked Sendable {
     }
   }
 
+  /// Answers with a value. The caller must not hold the lock.
+  ///
+  /// The handler has ended, and cannot learn that no frame carries the value: that is reported.
+  func answer(_ encode: () throws -> [UInt8]) throws {
+    do {
+      answer(.done, try encode())
+    } catch let error as ClearwayError where error.code == .tooLarge {
+      if connection.locked({ isSettled }) { return }
+      connection.report(error, channel)
+      answer(.error, connection.plainErrorBody(error))
+    }
+  }
+
   /// Answers with the handler's error. The caller must not hold the lock.
   func fail(_ error: any Error) {
     if !isWanted {

@@ -9,7 +9,7 @@ final class Source: @unchecked Sendable {
     init(_ body: [UInt8]) { self.body = body }
   }
 
-  private let connection: Connection
+  let connection: Connection
   private let owner: Publishers
   let id: UInt32
   let channel: String

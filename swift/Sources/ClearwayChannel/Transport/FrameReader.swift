@@ -147,9 +147,8 @@ extension CloseReason {
     var parts: ValueMap = ["code": .string(code.rawValue), "message": .string(message)]
     if !detail.isNull { parts["detail"] = detail }
     let codec = JSONMessageCodec()
-    if let body = try? codec.encode(.map(parts)), body.count <= StreamLayout.closeBytesMax {
-      return body
-    }
+    let most = StreamLayout.closeBytesMax
+    if let body = try? codec.encode(.map(parts), bytesMax: most) { return body }
     let short = String(message.unicodeScalars.prefix(StreamLayout.closeBytesMax / 8))
     return (try? codec.encode(["code": .string(code.rawValue), "message": .string(short)])) ?? []
   }

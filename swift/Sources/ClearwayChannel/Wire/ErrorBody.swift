@@ -26,7 +26,7 @@ func writeError(_ thrown: any Error, bytesMax: Int, isWhole: Bool) -> [UInt8] {
   }
   for details in [details, .null] {
     let parts: Value = [.string(code), .string(message), details, nil]
-    if let body = try? codec.encode(parts), body.count <= bytesMax { return body }
+    if let body = try? codec.encode(parts, bytesMax: bytesMax) { return body }
   }
   let short: Value = [
     .string(cut(code, codeMax)), .string(cut(message, (bytesMax - aroundMax) / 4 - codeMax)), nil,

@@ -16,12 +16,10 @@ struct Hello {
   var callsMax: Int
 
   func frame() -> [UInt8] {
-    var writer = ByteWriter()
-    for limit in [frameBytesMax, nameBytesMax, callsMax] {
-      writer.number(UInt32(clamping: limit))
+    let body = [frameBytesMax, nameBytesMax, callsMax].flatMap { limit in
+      withUnsafeBytes(of: UInt32(clamping: limit)) { Array($0) }
     }
-    return writeFrame(
-      Head(op: Op.hello, id: Hello.magic, a: version, b: wires), body: writer.finish())
+    return writeFrame(Head(op: Op.hello, id: Hello.magic, a: version, b: wires), body: body)
   }
 }
 

@@ -5,7 +5,7 @@
 /// With the standard codec, the parts of a type are written straight into the message and read
 /// straight from it.
 public struct CodableCodec<Message: Codable & Sendable, Base: MessageCodec>: MessageCodec,
-  CountingCodec, ExtendedCodec
+  CountingCodec, LimitedCodec, ExtendedCodec
 where Base.Message == Value {
   private let base: Base
   private let standard: StandardMessageCodec?
@@ -19,9 +19,13 @@ where Base.Message == Value {
   var extensions: Extensions? { standard?.rules.extensions }
 
   /// Returns the bytes of a message. Throws `EncodingError`, and the errors of the base.
-  public func encode(_ message: Message) throws -> [UInt8] {
-    guard let standard else { return try base.encode(try ValueEncoder().encode(message)) }
-    let bytes = try encodeMessage(message, standard.rules)
+  public func encode(_ message: Message) throws -> [UInt8] { try encode(message, bytesMax: .max) }
+
+  func encode(_ message: Message, bytesMax: Int) throws -> [UInt8] {
+    guard let standard else {
+      return try limited(base, try ValueEncoder().encode(message), bytesMax)
+    }
+    let bytes = try encodeMessage(message, standard.rules, bytesMax: bytesMax)
     return standard.isEmptyNull && bytes == null ? [] : bytes
   }
 

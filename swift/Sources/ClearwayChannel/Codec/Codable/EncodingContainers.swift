@@ -9,7 +9,7 @@ struct KeyedScope<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try scope.entry(key.stringValue) {
       .null
     } write: {
-      scope.message.writer.byte(Tag.null)
+      try scope.message.writer.byte(Tag.null)
     }
   }
 
@@ -17,7 +17,7 @@ struct KeyedScope<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try scope.entry(key.stringValue) {
       .bool(value)
     } write: {
-      scope.message.writer.byte(value ? Tag.yes : Tag.no)
+      try scope.message.writer.byte(value ? Tag.yes : Tag.no)
     }
   }
 
@@ -33,7 +33,7 @@ struct KeyedScope<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try scope.entry(key.stringValue) {
       .double(value)
     } write: {
-      scope.message.writer.float64(value)
+      try scope.message.writer.float64(value)
     }
   }
 
@@ -41,7 +41,7 @@ struct KeyedScope<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try scope.entry(key.stringValue) {
       .int(value)
     } write: {
-      scope.message.writer.integer(value)
+      try scope.message.writer.integer(value)
     }
   }
 
@@ -99,7 +99,7 @@ struct UnkeyedScope: UnkeyedEncodingContainer {
     try scope.element {
       .null
     } write: {
-      scope.message.writer.byte(Tag.null)
+      try scope.message.writer.byte(Tag.null)
     }
   }
 
@@ -133,17 +133,19 @@ struct SingleScope: SingleValueEncodingContainer {
   var codingPath: [any CodingKey] { scope.codingPath }
 
   private func integer(_ value: Int64) throws {
-    try scope.single { scope.message.writer.integer(value) }
+    try scope.single { try scope.message.writer.integer(value) }
   }
 
-  func encodeNil() throws { try scope.single { scope.message.writer.byte(Tag.null) } }
+  func encodeNil() throws { try scope.single { try scope.message.writer.byte(Tag.null) } }
   func encode(_ value: Bool) throws {
-    try scope.single { scope.message.writer.byte(value ? Tag.yes : Tag.no) }
+    try scope.single { try scope.message.writer.byte(value ? Tag.yes : Tag.no) }
   }
   func encode(_ value: String) throws {
     try scope.single { try scope.message.writer.taggedText(value) }
   }
-  func encode(_ value: Double) throws { try scope.single { scope.message.writer.float64(value) } }
+  func encode(_ value: Double) throws {
+    try scope.single { try scope.message.writer.float64(value) }
+  }
   func encode(_ value: Float) throws { try encode(Double(value)) }
   func encode(_ value: Int) throws { try integer(Int64(value)) }
   func encode(_ value: Int8) throws { try integer(Int64(value)) }

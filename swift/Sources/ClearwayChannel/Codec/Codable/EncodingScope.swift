@@ -80,14 +80,14 @@ final class EncodingScope: Encoder {
     if kind == wanted { return }
     guard kind == .undecided, message.current === self else { return fail(misuse()) }
     kind = wanted
+    countBytes = expected <= SizeByte.oneMax ? 1 : expected <= 0xffff ? 3 : 5
     do {
       try message.writer.enter(depth, message.rules.limits.depthMax)
+      try message.writer.byte(tag)
+      for _ in 0..<countBytes { try message.writer.byte(0) }
     } catch {
-      return fail(error)
+      fail(error)
     }
-    message.writer.byte(tag)
-    countBytes = expected <= SizeByte.oneMax ? 1 : expected <= 0xffff ? 3 : 5
-    for _ in 0..<countBytes { message.writer.byte(0) }
   }
 
   private func fail(_ error: any Error) { failure = failure ?? error }
@@ -149,10 +149,16 @@ final class EncodingScope: Encoder {
     if kind == .bytes { _ = collecting() }
     if let collected { return collected.append(bytes: bytes) }
     if count > 0 {
-      for byte in bytes { message.writer.integer(Int64(byte)) }
+      for byte in bytes { try message.writer.integer(Int64(byte)) }
     } else {
       message.writer.truncate(to: start)
-      try message.writer.numbers(Tag.bytes, bytes)
+      do {
+        try message.writer.numbers(Tag.bytes, bytes)
+      } catch {
+        // The beginning of the list is gone.
+        fail(error)
+        throw error
+      }
       kind = .bytes
     }
     count += bytes.count
@@ -247,7 +253,7 @@ final class EncodingScope: Encoder {
       // The count has another size than expected. The values move, and so do their paddings.
       let tag = kind == .map ? Tag.map : Tag.list
       let values = try takeBack(kind == .map ? 2 * count : count)
-      message.writer.byte(tag)
+      try message.writer.byte(tag)
       try message.writer.size(count)
       for each in values { try message.writer.value(each, depth + 1, message.rules) }
     }

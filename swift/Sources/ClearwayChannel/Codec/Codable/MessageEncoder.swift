@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 /// Encodes a type as a message of the standard codec, without a ``Value`` in between.
-func encodeMessage(_ value: some Encodable, _ rules: StandardRules) throws -> [UInt8] {
-  let encoder = MessageEncoder(rules)
+func encodeMessage(_ value: some Encodable, _ rules: StandardRules, bytesMax: Int = .max) throws
+  -> [UInt8]
+{
+  let encoder = MessageEncoder(rules, bytesMax: bytesMax)
   try encoder.write(value)
   return encoder.writer.finish()
 }
@@ -12,7 +14,7 @@ func encodeMessage(_ value: some Encodable, _ rules: StandardRules) throws -> [U
 /// An access to a class's property has a run-time check, which took a tenth of the time of encoding.
 /// An encoder is no `Sendable`, and no access to the writer lasts while a type's code runs.
 final class MessageEncoder {
-  @exclusivity(unchecked) var writer = ByteWriter()
+  @exclusivity(unchecked) var writer: ByteWriter
   let rules: StandardRules
   /// The scope whose containers may write: the innermost one.
   @exclusivity(unchecked) private(set) var current: EncodingScope?
@@ -20,7 +22,10 @@ final class MessageEncoder {
   /// The last type that turned out to have no count.
   private var uncounted: ObjectIdentifier?
 
-  init(_ rules: StandardRules) { self.rules = rules }
+  init(_ rules: StandardRules, bytesMax: Int) {
+    self.rules = rules
+    writer = ByteWriter(bytesMax: bytesMax)
+  }
 
   /// Writes a value that is in no other one.
   func write<T: Encodable>(_ value: T) throws {
@@ -33,11 +38,11 @@ final class MessageEncoder {
     if T.self == String.self {
       try writer.taggedText(cast(value))
     } else if T.self == Int.self {
-      writer.integer(Int64(cast(value) as Int))
+      try writer.integer(Int64(cast(value) as Int))
     } else if T.self == Double.self {
-      writer.float64(cast(value))
+      try writer.float64(cast(value))
     } else if T.self == Bool.self {
-      writer.byte((cast(value) as Bool) ? Tag.yes : Tag.no)
+      try writer.byte((cast(value) as Bool) ? Tag.yes : Tag.no)
     } else if T.self == [UInt8].self {
       try writer.numbers(Tag.bytes, cast(value) as [UInt8])
     } else if T.self == [Double].self {
@@ -45,7 +50,7 @@ final class MessageEncoder {
     } else if T.self == [Int].self {
       let list: [Int] = cast(value)
       try begin(Tag.list, list.count, depth)
-      for each in list { writer.integer(Int64(each)) }
+      for each in list { try writer.integer(Int64(each)) }
     } else if T.self == [String].self {
       let list: [String] = cast(value)
       try begin(Tag.list, list.count, depth)
@@ -57,11 +62,11 @@ final class MessageEncoder {
     } else if T.self == [Float].self {
       try writer.numbers(Tag.float32s, cast(value) as [Float])
     } else if T.self == Int64.self {
-      writer.integer(cast(value))
+      try writer.integer(cast(value))
     } else if T.self == Int32.self {
-      writer.integer(Int64(cast(value) as Int32))
+      try writer.integer(Int64(cast(value) as Int32))
     } else if T.self == Float.self {
-      writer.float64(Double(cast(value) as Float))
+      try writer.float64(Double(cast(value) as Float))
     } else if T.self == Value.self {
       try writer.value(cast(value), depth, rules)
     } else if let own = rules.extensions?.of(T.self) {
@@ -74,7 +79,7 @@ final class MessageEncoder {
 
   private func begin(_ tag: UInt8, _ count: Int, _ depth: Int) throws(ClearwayError) {
     try writer.enter(depth, rules.limits.depthMax)
-    writer.byte(tag)
+    try writer.byte(tag)
     try writer.size(count)
   }
 

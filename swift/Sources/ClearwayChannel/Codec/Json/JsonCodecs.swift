@@ -5,7 +5,7 @@
 /// It writes as `JSON.stringify` does: a float that is not finite becomes null, an integer beyond
 /// 2^53 the nearest float, and a list of numbers an object. It reads a number as an integer if it is
 /// whole and exact as float.
-public struct JSONMessageCodec: MessageCodec, ReceivingCodec {
+public struct JSONMessageCodec: MessageCodec, LimitedCodec, ReceivingCodec {
   private let limits: CodecLimits
 
   /// Makes a codec with these limits. `itemsMax` has no effect, because JSON announces no counts.
@@ -13,8 +13,12 @@ public struct JSONMessageCodec: MessageCodec, ReceivingCodec {
 
   /// Returns the bytes of a message. Throws `not-encodable` for a map with keys that are no text.
   public func encode(_ message: Value) throws(ClearwayError) -> [UInt8] {
+    try encode(message, bytesMax: .max)
+  }
+
+  func encode(_ message: Value, bytesMax: Int) throws(ClearwayError) -> [UInt8] {
     if message.isNull { return [] }
-    var writer = ByteWriter()
+    var writer = ByteWriter(bytesMax: bytesMax)
     try writer.json(message, 0, limits.depthMax)
     return writer.finish()
   }
@@ -34,7 +38,7 @@ public struct JSONMessageCodec: MessageCodec, ReceivingCodec {
 }
 
 /// The JSON codec for calls, replies and events.
-public struct JSONMethodCodec: MethodCodec, ReceivingMethodCodec {
+public struct JSONMethodCodec: MethodCodec, LimitedMethodCodec, ReceivingMethodCodec {
   /// The envelope is not a level.
   private let depthMax: Int
 
@@ -43,12 +47,16 @@ public struct JSONMethodCodec: MethodCodec, ReceivingMethodCodec {
 
   /// Returns the bytes of a call.
   public func encode(call: MethodCall) throws(ClearwayError) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.jsonRaw("{\"method\":")
-    writer.jsonText(call.method)
-    writer.jsonRaw(",\"args\":")
+    try encode(call: call, bytesMax: .max)
+  }
+
+  func encode(call: MethodCall, bytesMax: Int) throws(ClearwayError) -> [UInt8] {
+    var writer = ByteWriter(bytesMax: bytesMax)
+    try writer.jsonRaw("{\"method\":")
+    try writer.jsonText(call.method)
+    try writer.jsonRaw(",\"args\":")
     try writer.json(call.arguments, 1, depthMax)
-    writer.jsonRaw("}")
+    try writer.jsonRaw("}")
     return writer.finish()
   }
 
@@ -69,24 +77,28 @@ public struct JSONMethodCodec: MethodCodec, ReceivingMethodCodec {
 
   /// Returns the bytes of a reply.
   public func encode(reply: MethodReply) throws(ClearwayError) -> [UInt8] {
+    try encode(reply: reply, bytesMax: .max)
+  }
+
+  func encode(reply: MethodReply, bytesMax: Int) throws(ClearwayError) -> [UInt8] {
     if reply == .none { return [] }
-    var writer = ByteWriter()
-    writer.jsonRaw("[")
+    var writer = ByteWriter(bytesMax: bytesMax)
+    try writer.jsonRaw("[")
     switch reply {
     case .none: break
     case .success(let value): try writer.json(value, 1, depthMax)
     case .failure(let code, let message, let details, let stack):
-      writer.jsonText(code)
-      writer.jsonRaw(",")
-      writer.jsonTextOrNull(message)
-      writer.jsonRaw(",")
+      try writer.jsonText(code)
+      try writer.jsonRaw(",")
+      try writer.jsonTextOrNull(message)
+      try writer.jsonRaw(",")
       try writer.json(details, 1, depthMax)
       if let stack {
-        writer.jsonRaw(",")
-        writer.jsonTextOrNull(stack)
+        try writer.jsonRaw(",")
+        try writer.jsonTextOrNull(stack)
       }
     }
-    writer.jsonRaw("]")
+    try writer.jsonRaw("]")
     return writer.finish()
   }
 

@@ -4,46 +4,54 @@ extension ByteWriter {
   /// Writes a value as JSON, in the format of `JSON.stringify`.
   mutating func json(_ value: Value, _ depth: Int, _ depthMax: Int) throws(ClearwayError) {
     switch value {
-    case .null: jsonRaw("null")
-    case .bool(let flag): jsonRaw(flag ? "true" : "false")
-    case .int(let number): jsonInteger(number)
-    case .double(let number): jsonDouble(number)
-    case .big(let number): jsonDouble(number.doubleValue)
-    case .string(let string): jsonText(string)
+    case .null: try jsonRaw("null")
+    case .bool(let flag): try jsonRaw(flag ? "true" : "false")
+    case .int(let number): try jsonInteger(number)
+    case .double(let number): try jsonDouble(number)
+    case .big(let number): try jsonDouble(number.doubleValue)
+    case .string(let string): try jsonText(string)
     case .list(let list):
       try jsonEnter(depth, depthMax)
-      byte(UInt8(ascii: "["))
+      try byte(UInt8(ascii: "["))
       var first = true
       for each in list {
-        if !first { byte(UInt8(ascii: ",")) }
+        if !first { try byte(UInt8(ascii: ",")) }
         first = false
         try json(each, depth + 1, depthMax)
       }
-      byte(UInt8(ascii: "]"))
+      try byte(UInt8(ascii: "]"))
     case .map(let map):
       try jsonEnter(depth, depthMax)
-      byte(UInt8(ascii: "{"))
+      try byte(UInt8(ascii: "{"))
       var first = true
       for entry in map.entries {
         guard case .string(let key) = entry.key else {
           throw ClearwayError(
             .notEncodable, "JSON has no form for a key that is no text", offset: 0)
         }
-        if !first { byte(UInt8(ascii: ",")) }
+        if !first { try byte(UInt8(ascii: ",")) }
         first = false
-        jsonText(key)
-        byte(UInt8(ascii: ":"))
+        try jsonText(key)
+        try byte(UInt8(ascii: ":"))
         try json(entry.value, depth + 1, depthMax)
       }
-      byte(UInt8(ascii: "}"))
+      try byte(UInt8(ascii: "}"))
     case .bytes(let list):
-      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonInteger(Int64(each)) }
+      try jsonNumbers(list, depth, depthMax) { (writer, each) throws(ClearwayError) in
+        try writer.jsonInteger(Int64(each))
+      }
     case .int32s(let list):
-      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonInteger(Int64(each)) }
+      try jsonNumbers(list, depth, depthMax) { (writer, each) throws(ClearwayError) in
+        try writer.jsonInteger(Int64(each))
+      }
     case .floats(let list):
-      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonDouble(Double(each)) }
+      try jsonNumbers(list, depth, depthMax) { (writer, each) throws(ClearwayError) in
+        try writer.jsonDouble(Double(each))
+      }
     case .doubles(let list):
-      try jsonNumbers(list, depth, depthMax) { writer, each in writer.jsonDouble(each) }
+      try jsonNumbers(list, depth, depthMax) { (writer, each) throws(ClearwayError) in
+        try writer.jsonDouble(each)
+      }
     case .custom(let own):
       throw ClearwayError(
         .notEncodable, "JSON has no form for a custom value: \(type(of: own.base))", offset: 0)
@@ -57,8 +65,8 @@ extension ByteWriter {
   }
 
   @inline(__always)
-  mutating func jsonRaw(_ text: StaticString) {
-    raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  mutating func jsonRaw(_ text: StaticString) throws(ClearwayError) {
+    try raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   private func jsonEnter(_ depth: Int, _ depthMax: Int) throws(ClearwayError) {
@@ -67,11 +75,11 @@ extension ByteWriter {
     }
   }
 
-  mutating func jsonInteger(_ number: Int64) {
-    if !(-exactMax...exactMax).contains(number) { return jsonDouble(Double(number)) }
-    if (0...9).contains(number) { return byte(UInt8(0x30 + number)) }
+  mutating func jsonInteger(_ number: Int64) throws(ClearwayError) {
+    if !(-exactMax...exactMax).contains(number) { return try jsonDouble(Double(number)) }
+    if (0...9).contains(number) { return try byte(UInt8(0x30 + number)) }
     var rest = number.magnitude
-    if number < 0 { byte(UInt8(ascii: "-")) }
+    if number < 0 { try byte(UInt8(ascii: "-")) }
     // 16 digits at most.
     var (high, low, digits): (UInt64, UInt64, Int) = (0, 0, 0)
     repeat {
@@ -80,80 +88,80 @@ extension ByteWriter {
       rest /= 10
       digits += 1
     } while rest > 0
-    reserve(16)
+    try reserve(digits)
     if digits > 8 {
       for _ in 0..<(digits - 8) {
-        byte(UInt8(truncatingIfNeeded: high))
+        try byte(UInt8(truncatingIfNeeded: high))
         high >>= 8
       }
     }
     for _ in 0..<min(digits, 8) {
-      byte(UInt8(truncatingIfNeeded: low))
+      try byte(UInt8(truncatingIfNeeded: low))
       low >>= 8
     }
   }
 
-  mutating func jsonDouble(_ number: Double) {
+  mutating func jsonDouble(_ number: Double) throws(ClearwayError) {
     if let whole = Int64(exactly: number), (-exactMax...exactMax).contains(whole) {
-      return jsonInteger(whole)
+      return try jsonInteger(whole)
     }
-    text(ClearwayChannel.jsonText(number))
+    try text(ClearwayChannel.jsonText(number))
   }
 
   /// Writes a list of numbers as an object with indices as keys, as JavaScript writes a typed array.
   private mutating func jsonNumbers<N>(
-    _ list: [N], _ depth: Int, _ depthMax: Int, _ put: (inout ByteWriter, N) -> Void
+    _ list: [N], _ depth: Int, _ depthMax: Int,
+    _ put: (inout ByteWriter, N) throws(ClearwayError) -> Void
   ) throws(ClearwayError) {
     try jsonEnter(depth, depthMax)
-    byte(UInt8(ascii: "{"))
+    try byte(UInt8(ascii: "{"))
     for (index, each) in list.enumerated() {
-      if index > 0 { byte(UInt8(ascii: ",")) }
-      byte(UInt8(ascii: "\""))
-      jsonInteger(Int64(index))
-      byte(UInt8(ascii: "\""))
-      byte(UInt8(ascii: ":"))
-      put(&self, each)
+      if index > 0 { try byte(UInt8(ascii: ",")) }
+      try byte(UInt8(ascii: "\""))
+      try jsonInteger(Int64(index))
+      try byte(UInt8(ascii: "\""))
+      try byte(UInt8(ascii: ":"))
+      try put(&self, each)
     }
-    byte(UInt8(ascii: "}"))
+    try byte(UInt8(ascii: "}"))
   }
 
-  mutating func jsonTextOrNull(_ text: String?) {
-    if let text { jsonText(text) } else { jsonRaw("null") }
+  mutating func jsonTextOrNull(_ text: String?) throws(ClearwayError) {
+    if let text { try jsonText(text) } else { try jsonRaw("null") }
   }
 
   /// Writes a text in quotes. Uses JSON's short escapes, and `\u00xx` for other control characters.
-  mutating func jsonText(_ text: String) {
-    var text = text
-    byte(UInt8(ascii: "\""))
-    text.withUTF8 { bytes in
-      reserve(bytes.count + 1)
+  mutating func jsonText(_ text: String) throws(ClearwayError) {
+    try byte(UInt8(ascii: "\""))
+    try within(text) { bytes throws(ClearwayError) in
+      try reserve(bytes.count + 1)
       var from = 0
       for at in bytes.indices {
         let each = bytes[at]
         if each >= 0x20, each != UInt8(ascii: "\""), each != UInt8(ascii: "\\") { continue }
-        raw(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[from..<at]))
-        jsonEscape(each)
+        try raw(UnsafeRawBufferPointer(rebasing: bytes[from..<at]))
+        try jsonEscape(each)
         from = at + 1
       }
-      raw(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[from...]))
+      try raw(UnsafeRawBufferPointer(rebasing: bytes[from...]))
     }
-    byte(UInt8(ascii: "\""))
+    try byte(UInt8(ascii: "\""))
   }
 
-  private mutating func jsonEscape(_ byte: UInt8) {
+  private mutating func jsonEscape(_ byte: UInt8) throws(ClearwayError) {
     switch byte {
-    case UInt8(ascii: "\""): jsonRaw("\\\"")
-    case UInt8(ascii: "\\"): jsonRaw("\\\\")
-    case 0x08: jsonRaw("\\b")
-    case 0x0c: jsonRaw("\\f")
-    case 0x0a: jsonRaw("\\n")
-    case 0x0d: jsonRaw("\\r")
-    case 0x09: jsonRaw("\\t")
+    case UInt8(ascii: "\""): try jsonRaw("\\\"")
+    case UInt8(ascii: "\\"): try jsonRaw("\\\\")
+    case 0x08: try jsonRaw("\\b")
+    case 0x0c: try jsonRaw("\\f")
+    case 0x0a: try jsonRaw("\\n")
+    case 0x0d: try jsonRaw("\\r")
+    case 0x09: try jsonRaw("\\t")
     default:
       let digits = Array("0123456789abcdef".utf8)
-      jsonRaw("\\u00")
-      self.byte(digits[Int(byte >> 4)])
-      self.byte(digits[Int(byte & 15)])
+      try jsonRaw("\\u00")
+      try self.byte(digits[Int(byte >> 4)])
+      try self.byte(digits[Int(byte & 15)])
     }
   }
 }

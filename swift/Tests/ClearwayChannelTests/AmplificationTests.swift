@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+import Testing
+
+@testable import ClearwayChannel
+
+/// A value that is small in memory and large in a message.
+private struct Page: Hashable, Codable, Sendable {
+  static let bytes = 16_000
+}
+
+/// The pages of a message that were written.
+private let written = Guarded(0)
+
+@Suite("A small value that makes a huge message", .timeLimit(.minutes(2)), .serialized)
+struct AmplificationTests {
+  /// 10,000 places share one list of 16,000 bytes: 160 MB as a message.
+  private static let shared = Value.list(
+    [Value](repeating: .bytes([UInt8](repeating: 7, count: Page.bytes)), count: 10_000))
+  private static let pages = Value.list([Value](repeating: Value(custom: Page()), count: 10_000))
+  /// The pages that a frame of 1 MiB holds, and the one that does not fit.
+  private static let pagesMax = (1 << 20) / Page.bytes + 1
+
+  private static func page() throws -> CodecExtension {
+    try CodecExtension(tag: 200, Page.self) { _, writer in
+      written.update { $0 += 1 }
+      writer.bytes([UInt8](repeating: 7, count: Page.bytes))
+    } read: { reader in
+      _ = try reader.bytes(Page.bytes)
+      return Page()
+    }
+  }
+
+  private func connectedByMegabytes(_ there: EndpointOptions = EndpointOptions()) async throws -> (
+    Endpoint, Endpoint
+  ) {
+    try await connected(there: there, limits: try TransportLimits(frameBytesMax: 1 << 20))
+  }
+
+  /// Runs `body`, which must end with the code, and returns how many pages it has written.
+  private func pages(_ expected: String = "too-large", _ body: () async throws -> Void) async -> Int
+  {
+    written.update { $0 = 0 }
+    do {
+      try await body()
+      Issue.record("no error")
+    } catch let error as RemoteError {
+      #expect(error.code == expected)
+    } catch {
+      #expect((error as? ClearwayError)?.code.rawValue == expected)
+    }
+    return written.value
+  }
+
+  @Test("A writer refuses what exceeds its limit before it has memory for it")
+  func writer() throws {
+    let most = 100_000
+    for isJSON in [false, true] {
+      var writer = ByteWriter(bytesMax: most)
+      var refusal: ClearwayError?
+      do throws(ClearwayError) {
+        if isJSON {
+          try writer.json(Self.shared, 0, 8)
+        } else {
+          try writer.value(Self.shared, 0, StandardRules(.standard))
+        }
+      } catch {
+        refusal = error
+      }
+      let (count, capacity) = (writer.count, writer.capacity)
+      #expect(refusal?.code == .tooLarge)
+      #expect(count <= most && capacity <= most)
+    }
+  }
+
+  @Test("A message that has exactly the limit is written", arguments: [1, 3, 511, 512, 513, 5000])
+  func exact(count: Int) throws {
+    let bytes = Value.bytes([UInt8](repeating: 1, count: count))
+    let digits = Value.string(String(repeating: "1", count: count))
+    let numbers = Value.list([Value](repeating: 123, count: count))
+    func check(_ codec: some MessageCodec<Value>, _ value: Value) throws {
+      let whole = try codec.encode(value)
+      #expect(try limited(codec, value, whole.count) == whole)
+      #expect(throws: ClearwayError.tooLarge(whole.count - 1)) {
+        _ = try limited(codec, value, whole.count - 1)
+      }
+    }
+    for value in [bytes, digits, numbers] {
+      try check(StandardMessageCodec(), value)
+      try check(JSONMessageCodec(), value)
+    }
+  }
+
+  @Test("A reply, an event and a request are refused after as many bytes as a frame has")
+  func everyMessage() async throws {
+    let reported = Guarded(0)
+    var options = EndpointOptions()
+    options.onError = { _, _ in reported.update { $0 += 1 } }
+    let (here, there) = try await connectedByMegabytes(options)
+    let codec = try StandardMessageCodec(extensions: [try Self.page()])
+    let methods = try StandardMethodCodec(extensions: [try Self.page()])
+    try there.messages("m", codec: codec).handle { _, _ in Self.pages }
+    try there.messages("typed", codec: codec.of([Page].self)).handle { _, _ in
+      [Page](repeating: Page(), count: 10_000)
+    }
+    try there.methods("f", codec: methods).handle { _, _ in Self.pages }
+    try there.events("e", codec: methods).serve { _, sink in try await sink.send(Self.pages) }
+    try there.events("each", codec: methods).serve { _ in
+      AsyncStream { source in
+        source.yield(Self.pages)
+        source.finish()
+      }
+    }
+    let (m, f) = (try here.messages("m", codec: codec), try here.methods("f", codec: methods))
+    let typed = try here.messages("typed", codec: codec.of([Page].self))
+    let counts = [
+      await pages { _ = try await m.send(1) },
+      await pages { _ = try await typed.send([]) },
+      await pages { _ = try await f.call("f") },
+      await pages { _ = try await here.events("e", codec: methods).listen().first { _ in true } },
+      await pages {
+        _ = try await here.events("each", codec: methods).listen().first { _ in true }
+      },
+      await pages { _ = try await m.send(Self.pages) },
+      await pages { try await m.post(Self.pages) },
+      await pages { try await typed.post([Page](repeating: Page(), count: 10_000)) },
+      await pages { _ = try await f.call("f", Self.pages) },
+      await pages {
+        let many = [Page](repeating: Page(), count: 10_000)
+        _ = try await f.call("f", many, returning: Int.self)
+      },
+      await pages { _ = try here.events("e", codec: methods).listen(Self.pages) },
+    ]
+    #expect(counts == [Int](repeating: Self.pagesMax, count: counts.count))
+    // The three replies, because their handlers have ended.
+    #expect(reported.value == 3)
+    #expect(here.stats().calls == 0)
+    await here.close()
+  }
+
+  @Test("An error whose details are too large crosses without them")
+  func details() async throws {
+    let (here, there) = try await connectedByMegabytes()
+    try there.methods("f").handle { _, _ in
+      throw RemoteError(code: "mine", message: "m", details: Self.shared)
+    }
+    await #expect(
+      throws: RemoteError(code: "mine", message: "m", details: nil, channel: "f", stack: nil)
+    ) { _ = try await here.methods("f").call("x") }
+    await here.close()
+  }
+
+  @Test("An attachment that a message names many times is charged for each place of an echo")
+  func attachments() async throws {
+    let (endpoint, bare) = try await besideBare()
+    try endpoint.messages("m").handle { message, _ in message }
+    try endpoint.messages("own", codec: StandardMessageCodec().of([[Int]].self)).handle {
+      message, _ in message
+    }
+    try endpoint.methods("f").handle { call, _ in
+      throw RemoteError(code: "mine", message: "m", details: call.arguments)
+    }
+    let places = (0..<10_000).flatMap { _ in [127, 8, 0] as [UInt8] }
+    let list: [UInt8] = [12, 254, 0x10, 0x27] + places
+    func send(_ op: UInt8, _ id: UInt32, _ name: String, _ body: [UInt8]) {
+      var frame = writeFrame(
+        Head(op: op, flags: Flag.inside, id: id), name: Array(name.utf8), body: body)
+      frame[20] = 1
+      frame += [UInt8](repeating: 0, count: -frame.count & 7)
+      frame += [0x80, 0x3e, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: Page.bytes)
+      _ = bare.transport.send(frame)
+    }
+    send(Op.call, 1, "m", list)
+    send(Op.call, 2, "own", list)
+    send(Op.call, 3, "f", [7, 1, 120] + list)
+    await eventually { bare.received(Op.reply).count == 3 }
+    var codes: [UInt32: String] = [:]
+    for reply in bare.received(Op.reply) {
+      codes[reply.head.id] = (readError(reply.message, channel: "") as? RemoteError)?.code
+    }
+    #expect(codes == [1: "too-large", 2: "too-large", 3: "mine"])
+
+    async let result = code {
+      _ = try await endpoint.methods("f").call("x", 0, returning: [[Int]].self)
+    }
+    await eventually { bare.received(Op.call).count == 1 }
+    send(Op.reply, bare.received(Op.call)[0].head.id, "", [0] + list)
+    #expect(await result == .tooLarge)
+    await endpoint.close()
+  }
+}
