@@ -21,7 +21,7 @@ final class Connection: @unchecked Sendable {
   var isClosing = false
   /// Whether a `send` returned false, and `drained` was not called since.
   var isCongested = false
-  /// The bytes of the events that wait for the other end, over all streams.
+  /// The bytes of the events that wait for the other end, and of their entries, over all streams.
   var queuedBytes = 0
   /// The requests that wait until the transport has room.
   private var outbox = Deque<QueuedRequest>()

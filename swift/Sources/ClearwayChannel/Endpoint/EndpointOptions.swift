@@ -9,10 +9,11 @@ public struct EndpointOptions: Sendable {
   /// A request of the other end counts until its handler has ended and its answer was sent, even if
   /// the caller has cancelled it.
   public var callsMax = 4096
-  /// The bytes of answers that may wait until the other end reads.
+  /// The bytes of answers that may wait until the other end reads. Each counts 512 bytes more.
   ///
   /// At this limit no further request of the other end starts, and the transport pauses unless this
-  /// end waits for an answer itself. The same number limits the events that wait, over all streams.
+  /// end waits for an answer itself. The same number limits the events that wait, over all streams; each
+  /// counts 128 bytes more.
   public var replyBytesMax = 16 << 20
   /// How long the other end may read no answers at that limit; nil waits for ever.
   public var stallTimeout: Duration? = .seconds(30)
@@ -23,7 +24,7 @@ public struct EndpointOptions: Sendable {
   public var nameBytesMax = 255
   /// The messages of a channel that are kept until it has a handler.
   public var early = 16
-  /// The bytes of all messages that are kept.
+  /// The bytes of all messages that are kept. Each counts 512 bytes more.
   public var earlyBytesMax = 1 << 20
   /// How long a message is kept.
   public var earlyTime: Duration = .seconds(5)
@@ -93,7 +94,8 @@ public enum WhenFull: UInt8, Sendable, CaseIterable {
 public struct ListenOptions: Sendable {
   /// The events that the other end may send ahead of the reader.
   public var windowItems = 16
-  /// The bytes that the other end may send ahead of the reader.
+  /// The bytes that the other end may send ahead of the reader. They limit the number of events, too:
+  /// one for each 128 bytes.
   public var windowBytes = 1 << 20
   /// The pushed events that may wait at the other end; nil is that end's own number.
   public var capacity: Int?
@@ -113,6 +115,9 @@ public struct ListenOptions: Sendable {
     options.whenFull = .dropOldest
     return options
   }
+
+  /// The smallest events take memory, too, which the other end does not count in its bytes.
+  var grantedItems: Int { min(windowItems, max(1, windowBytes / entryBytes)) }
 
   func validate() throws(ClearwayError) {
     try check("windowItems", windowItems, in: 1...Int(Int32.max))

@@ -61,7 +61,7 @@ final class Publishers: @unchecked Sendable {
     // Too many ends of streams that wait to leave close the connection.
     if connection.reason != nil { return }
     let stream = RequestedStream(self, frame, channel)
-    let request = Request(.stream(stream), channel, frame.message.memory)
+    let request = Request(.stream(stream), channel, frame.memory)
     requested[id] = (stream, request)
     if count + stopping.count > connection.settings.callsMax { return stream.refuse(.busy) }
     router.listen(request)

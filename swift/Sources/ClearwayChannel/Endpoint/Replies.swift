@@ -11,7 +11,8 @@ final class Replies: @unchecked Sendable {
     let body: [UInt8]
     let onDone: () -> Void
 
-    var bytes: Int { 64 + body.count }
+    // The request is kept until its answer was sent.
+    var bytes: Int { requestBytes + body.count }
   }
 
   private let connection: Connection

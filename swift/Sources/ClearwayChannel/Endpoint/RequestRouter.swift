@@ -59,9 +59,6 @@ final class RequestRouter: @unchecked Sendable {
   private var timer: ChannelTimer?
   private var whenIdle: [() -> Void] = []
 
-  /// The weight of an early message besides its body.
-  private static let earlyWeight = 64
-
   init(_ connection: Connection, _ replies: Replies) {
     self.connection = connection
     self.replies = replies
@@ -95,7 +92,7 @@ final class RequestRouter: @unchecked Sendable {
       return connection.broken("two calls of number \(frame.head.id)")
     }
     let served = Served(connection, self, frame, channel, isWanted: isWanted)
-    let request = Request(.served(served), channel, frame.message.memory)
+    let request = Request(.served(served), channel, frame.memory)
     let hasRoom = counted.count < connection.settings.callsMax
     if hasRoom { counted.insert(ObjectIdentifier(served)) }
     if isWanted {
@@ -190,8 +187,7 @@ final class RequestRouter: @unchecked Sendable {
     if let handler = handlers[request.channel] { return dispatch(handler, request) }
     let settings = connection.settings
     if settings.earlyTime == .zero || connection.isClosing { return request.refuse(.noHandler) }
-    let size = request.bytes + Self.earlyWeight
-    for dropped in early.add(request.channel, request, size, settings.clock.nowMs) {
+    for dropped in early.add(request.channel, request, request.bytes, settings.clock.nowMs) {
       dropped.refuse(.dropped)
     }
     startTimer()

@@ -23,7 +23,7 @@ final class Served: @unchecked Sendable {
   private let connection: Connection
   private let router: RequestRouter
   let id: UInt32
-  let message: Received
+  private(set) var message: Received
   let context: HandlerContext
   private let timeoutMs: Int64
   private(set) var isSettled = false
@@ -163,8 +163,9 @@ final class Served: @unchecked Sendable {
   }
 
   private func release() {
-    if isSettled, !isAnswerQueued, phase == .ended || (phase == .waits && !isInLine) {
-      router.finished(self)
-    }
+    guard isSettled, phase == .ended || (phase == .waits && !isInLine) else { return }
+    // No handler reads it any more. The answer may wait for long.
+    message = Received(bytes: [], body: 0..<0, flags: 0, attachments: [])
+    if !isAnswerQueued { router.finished(self) }
   }
 }

@@ -155,12 +155,12 @@ final class Source: @unchecked Sendable {
 
   private func enqueue(_ body: [UInt8]) {
     queue.append(body)
-    connection.queuedBytes += body.count
+    connection.queuedBytes += body.count + entryBytes
   }
 
   private func dequeue() -> [UInt8]? {
     guard let body = queue.popFirst() else { return nil }
-    connection.queuedBytes -= body.count
+    connection.queuedBytes -= body.count + entryBytes
     return body
   }
 

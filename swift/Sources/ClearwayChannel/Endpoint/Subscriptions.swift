@@ -38,7 +38,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
     self.channel = channel
     self.arguments = arguments
     self.options = options
-    credit = ReceiveCredit(items: options.windowItems, bytes: options.windowBytes)
+    credit = ReceiveCredit(items: options.grantedItems, bytes: options.windowBytes)
   }
 
   func leave() { owner.leave(self) }
@@ -170,7 +170,7 @@ final class Subscriptions: @unchecked Sendable {
     let options = listen.options
     let head = Head(
       op: Op.listen, flags: (options.whenFull?.rawValue ?? 0) << Flag.whenFullShift, id: listen.id,
-      a: UInt32(options.windowItems), b: UInt32(options.windowBytes),
+      a: UInt32(options.grantedItems), b: UInt32(options.windowBytes),
       c: UInt16(options.capacity ?? 0))
     do throws(ClearwayError) {
       try connection.send(head, name: try connection.name(listen.channel), body: listen.arguments)

@@ -71,7 +71,8 @@ public protocol ChannelSink: AnyObject, Sendable {
 public struct TransportLimits: Sendable {
   /// The largest frame in bytes, in both directions. The default is 64 MiB.
   public let frameBytesMax: Int
-  /// The bytes that may wait to leave before `send` returns false. The default is 1 MiB.
+  /// The bytes that may wait to leave before `send` returns false. Each frame counts 128 bytes more. The
+  /// default is 1 MiB.
   public let windowBytes: Int
 
   /// Makes limits. Throws ``ClearwayError/Code/invalidArgument`` for a limit out of its range.
@@ -90,5 +91,20 @@ public struct TransportLimits: Sendable {
   public static let standard = TransportLimits(validFrame: 64 << 20, window: 1 << 20)
 }
 
-/// The bytes that a frame counts in a window. An empty frame counts, too.
+/// The bytes that an entry of a queue counts besides its content.
+///
+/// An entry is an array of bytes, whose header and block take up to 56 bytes more than its content, and a
+/// slot of up to 56 bytes (measured on Linux), in a list that has room for more. Without this number, a peer that sends the smallest
+/// frames, or reads nothing while it is answered by them, would fill the memory before a limit is
+/// reached.
+let entryBytes = 128
+
+/// The bytes that a request of the other end counts besides its frame.
+///
+/// Its two objects take 240 bytes (measured on Linux), the head of its frame and its name as a text 150,
+/// and its places in a queue and in the tables of open requests 100.
+let requestBytes = 512
+
+/// The bytes that a frame counts in the window of an end that says what it has taken, which both ends
+/// must count alike (`spec/websocket.md`).
 func weight(_ frame: [UInt8]) -> Int { frame.count + 8 }

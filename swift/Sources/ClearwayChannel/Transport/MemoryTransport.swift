@@ -91,7 +91,7 @@ public final class MemoryTransport: OwnTransport, @unchecked Sendable {
     let hasRoom = lock.held {
       if hasEnded { return false }
       switch item {
-      case .frame(let frame): waitingBytes += weight(frame)
+      case .frame(let frame): waitingBytes += frame.count + entryBytes
       // Not behind frames that a pause holds back: this end may be paused until it has room.
       case .drained: mustDrain = true
       // After the end there is no sender to slow down, and the sink must learn of the end.
@@ -132,7 +132,7 @@ public final class MemoryTransport: OwnTransport, @unchecked Sendable {
         switch item {
         case .frame(let frame):
           _ = items.popFirst()
-          waitingBytes -= weight(frame)
+          waitingBytes -= frame.count + entryBytes
         case .drained: mustDrain = false
         case .closed:
           hasEnded = true

@@ -44,9 +44,9 @@ enum StreamEvent {
   case taken(Int)
 
   /// The bytes that an event counts while it waits.
-  var weight: Int {
-    if case .frame(let frame) = self { return ClearwayChannel.weight(frame) }
-    return 8
+  var memory: Int {
+    if case .frame(let frame) = self { return frame.count + entryBytes }
+    return entryBytes
   }
 }
 

@@ -14,7 +14,7 @@ struct StreamOutput {
   /// The large frame that follows the staged bytes, and how far it was written.
   private var large: [UInt8] = []
   private var largeDone = 0
-  /// The bytes that wait.
+  /// The bytes that wait, and those of their entries.
   private(set) var waitingBytes = 0
 
   private static let smallMax = 8192
@@ -31,7 +31,7 @@ struct StreamOutput {
 
   mutating func append(_ kind: UInt8, _ frame: [UInt8]) {
     queue.append((kind, frame))
-    waitingBytes += weight(frame)
+    waitingBytes += frame.count + entryBytes
   }
 
   /// Forgets what waits.
@@ -68,7 +68,7 @@ struct StreamOutput {
       _ = queue.popFirst()
       let (header, body) = framing.pack(kind, frame)
       staged += header
-      waitingBytes -= weight([])
+      waitingBytes -= entryBytes
       if body.count > Self.smallMax {
         large = body
         break

@@ -278,10 +278,11 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
   /// Whether to read on. The caller holds the lock.
   ///
   /// An end with marks also reads while the delivery is paused, because what the other end has taken
-  /// makes room for frames to send. The other end may send one frame beyond its window, and its window
-  /// may be as large as a frame of this end.
+  /// makes room for frames to send. The other end may send one frame beyond its window. A window as
+  /// large as this end's may be full of the smallest frames, which take five times their weight here.
   private var mayRead: Bool {
-    !isPaused || (window != nil && earlyBytes < limits.frameBytesMax + limits.windowBytes)
+    let window = self.window == nil ? 0 : 5 * min(limits.windowBytes, Int(UInt32.max))
+    return !isPaused || (window > 0 && earlyBytes < limits.frameBytesMax + window)
   }
 
   // MARK: Events of the reader
@@ -295,12 +296,12 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     }
     if early.isEmpty, !lock.held({ isPaused }) { return deliver(event) }
     early.append(event)
-    earlyBytes += event.weight
+    earlyBytes += event.memory
   }
 
   private func deliverEarly() {
     while !lock.held({ isPaused && end == nil }), let event = early.popFirst() {
-      earlyBytes -= event.weight
+      earlyBytes -= event.memory
       deliver(event)
     }
   }

@@ -61,6 +61,9 @@ struct Frame {
   let bytes: [UInt8]
   let name: Range<Int>
   let message: Received
+
+  /// The bytes that a request counts while it waits. Its name is also kept as a text.
+  var memory: Int { requestBytes + 2 * name.count + message.memory }
 }
 
 /// A message that is not decoded yet.
