@@ -11,7 +11,8 @@
 #if os(macOS) || os(Linux) || os(Android)
   /// A child process whose standard input and output carry a channel.
   ///
-  /// The child must print nothing to its standard output. Its standard error is this process's.
+  /// The child must print nothing to its standard output. Its standard error is this process's. If that
+  /// is a pipe that no process reads, a child that prints much blocks.
   public final class ChildProcess: @unchecked Sendable {
     private let lock = Lock()
     let pid: pid_t
