@@ -35,6 +35,10 @@ describe("clearway init bench", () => {
     expect(stderr).toBe("error: --against none: there is no such way (direct, worker, pool, channel)\n");
   });
 
+  test("writes bench.ts and bench.tasks.ts if no file is named", async () => {
+    expect((await user.run("init", "bench")).stdout).toMatch("bench.ts and bench.tasks.ts written.");
+  });
+
   test.each([
     [["bench", "bench.ts"], "bench.ts exists, and init overwrites nothing: name another file"],
     [["bench", "bench.tasks.ts"], "bench.tasks.ts exists, and init overwrites nothing"],
