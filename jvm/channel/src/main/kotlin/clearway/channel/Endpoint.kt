@@ -55,7 +55,7 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
      * handler. The future fails as the future of a call does.
      */
     public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
-        core.call(CONTROL_CHANNEL, resizeMessage(channel, count), CallOptions.NONE) { answer ->
+        core.call(CONTROL_CHANNEL, CallOptions.NONE, { resizeMessage(channel, count) }) { answer ->
             val reply = core.connection.decodeReply(Codecs.STANDARD_METHODS, answer)
             // Flutter's end answers with an empty reply when it has resized the buffer.
             if (reply is MethodReply.Failure) valueOf(reply, CONTROL_CHANNEL)

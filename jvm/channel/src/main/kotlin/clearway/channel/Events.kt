@@ -89,7 +89,8 @@ internal constructor(private val core: Core, public val name: String, private va
             (if (type == null) value else type.convert(value, name, "")) as T
         }
         if (connection.isPlain) return core.plainSubscriptions.listen(name, codec, args, options, read)
-        return core.listens.listen(name, codec.encodeCall(MethodCall("listen", args)), options, read)
+        val encode = { connection.encodeCall(codec, MethodCall("listen", args)) }
+        return core.listens.listen(name, encode, options, read)
     }
 
     /**
@@ -129,7 +130,7 @@ internal constructor(private val core: Core, public val name: String, private va
             object : Serving {
                 override val limits = QueueLimits(options.capacity, options.whenFull)
 
-                override fun encode(event: Any?) = codec.encodeReply(MethodReply.Success(event))
+                override fun encode(event: Any?) = connection.encodeReply(codec, MethodReply.Success(event))
 
                 override fun begin(source: Source, args: Received) {
                     connection.lock.defer { start(source) { open(source, connection.decodeCall(codec, args).args) } }

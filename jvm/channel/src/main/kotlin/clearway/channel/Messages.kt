@@ -59,7 +59,7 @@ internal constructor(private val core: Core, public val name: String, private va
      */
     @JvmOverloads
     public fun send(message: T?, options: CallOptions = CallOptions()): CompletableFuture<Reply<T>> =
-        core.call(name, codec.encode(message), options) { answer ->
+        core.call(name, options, { connection.encode(codec, message) }) { answer ->
             if (answer.flags and Flag.EMPTY != 0) Reply.empty() else Reply.of(connection.decode(codec, answer))
         }
 
@@ -67,7 +67,7 @@ internal constructor(private val core: Core, public val name: String, private va
      * Sends a message that has no reply. The future completes when the transport has accepted the message. If the
      * message cannot be sent, the future fails as the future of [send] does.
      */
-    public fun post(message: T?): CompletableFuture<Void?> = core.post(name, codec.encode(message))
+    public fun post(message: T?): CompletableFuture<Void?> = core.post(name) { connection.encode(codec, message) }
 
     /**
      * Handles the other end's messages one at a time, in order. Messages that arrived before this handler come first.
@@ -107,6 +107,6 @@ internal constructor(private val core: Core, public val name: String, private va
 
     private fun answer(served: Served, reply: Reply<T>) {
         if (reply.isEmpty) served.answer(Status.DONE, NOTHING, Flag.EMPTY)
-        else served.answer(Status.DONE, codec.encode(reply.value))
+        else served.answer { connection.encode(codec, reply.value) }
     }
 }

@@ -94,7 +94,7 @@ internal constructor(private val core: Core, public val name: String, private va
         args: Any?,
         options: CallOptions,
     ): CompletableFuture<R> =
-        core.call(name, codec.encodeCall(MethodCall(method, args)), options) { answer ->
+        core.call(name, options, { connection.encodeCall(codec, MethodCall(method, args)) }) { answer ->
             val value = valueOf(connection.decodeReply(codec, answer), name)
             (if (type == null) value else type.convert(value, name, method)) as R
         }
@@ -131,7 +131,7 @@ internal constructor(private val core: Core, public val name: String, private va
             },
             { value ->
                 if (value === NOT_IMPLEMENTED) served.answer(Status.NOT_IMPLEMENTED)
-                else served.answer(Status.DONE, codec.encodeReply(MethodReply.Success(value)))
+                else served.answer { connection.encodeReply(codec, MethodReply.Success(value)) }
             },
             { thrown -> served.fail(thrown) { connection.envelope(codec, it, connection.settings.stacks) } },
         )

@@ -56,11 +56,16 @@ internal class Bare(
     }
 }
 
-/** Returns a frame without a body whose attachments are inside, as TypeScript writes them. */
-internal fun frameWithAttachments(head: Head, name: String, sizes: List<Int>): ByteArray {
+/** Returns a frame whose attachments are inside, as TypeScript writes them. Their bytes are zeros. */
+internal fun frameWithAttachments(
+    head: Head,
+    name: String,
+    sizes: List<Int>,
+    body: ByteArray = ByteArray(0),
+): ByteArray {
     fun padded(bytes: Int) = (bytes + 7) and -8
     val frame =
-        writeFrame(Head(head.op, head.flags or Flag.INSIDE, head.id, head.a, head.b, head.c), name.toByteArray())
+        writeFrame(Head(head.op, head.flags or Flag.INSIDE, head.id, head.a, head.b, head.c), name.toByteArray(), body)
     val table = padded(sizes.size * 4)
     val bytes = ByteBuffer.allocate(padded(frame.size) + table + sizes.sumOf(::padded)).order(ByteOrder.LITTLE_ENDIAN)
     bytes.put(frame).putShort(20, sizes.size.toShort())

@@ -13,13 +13,23 @@ class MemoryEndpointTest : EndpointContract() {
 }
 
 class StreamEndpointTest : EndpointContract() {
-    override fun transports(): Pair<ChannelTransport, ChannelTransport> =
-        ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { server ->
-            val a = Socket(server.inetAddress, server.localPort)
-            val b = server.accept()
-            Pair(
-                StreamTransport.of(a.getInputStream(), a.getOutputStream()),
-                StreamTransport.of(b.getInputStream(), b.getOutputStream()),
-            )
-        }
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = streams()
 }
+
+class MemoryFrameLimitTest : FrameLimitContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = MemoryTransport.pair()
+}
+
+class StreamFrameLimitTest : FrameLimitContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = streams()
+}
+
+private fun streams(): Pair<ChannelTransport, ChannelTransport> =
+    ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { server ->
+        val a = Socket(server.inetAddress, server.localPort)
+        val b = server.accept()
+        Pair(
+            StreamTransport.of(a.getInputStream(), a.getOutputStream()),
+            StreamTransport.of(b.getInputStream(), b.getOutputStream()),
+        )
+    }

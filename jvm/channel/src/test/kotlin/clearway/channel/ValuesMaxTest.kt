@@ -190,7 +190,7 @@ class ValuesMaxTest {
     @Test
     fun `a message that is forwarded as bytes is refused at the value that exceeds its limit`() {
         fun inlined(count: Int) =
-            Codecs.STANDARD.inlined(ByteBuffer.wrap(ByteArray(count)), listOf(ByteBuffer.allocate(8)), 1000)
+            Codecs.STANDARD.inlined(ByteBuffer.wrap(ByteArray(count)), listOf(ByteBuffer.allocate(8)), 1000, 2000)
         assertEquals(1000, inlined(1000).size)
         val refused = assertThrows(CodecException::class.java) { inlined(1001) }
         assertEquals(Pair(CodecError.TOO_LARGE, 1000), Pair(refused.error, refused.offset))

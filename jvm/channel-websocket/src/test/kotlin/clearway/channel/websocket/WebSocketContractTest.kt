@@ -2,6 +2,7 @@
 package clearway.channel.websocket
 
 import clearway.channel.EndpointContract
+import clearway.channel.FrameLimitContract
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
@@ -24,5 +25,9 @@ class WebSocketServerEndTest : TransportContract() {
 }
 
 class WebSocketEndpointTest : EndpointContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = Pairs.connect()
+}
+
+class WebSocketFrameLimitTest : FrameLimitContract() {
     override fun transports(): Pair<ChannelTransport, ChannelTransport> = Pairs.connect()
 }

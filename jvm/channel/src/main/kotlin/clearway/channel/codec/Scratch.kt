@@ -16,14 +16,15 @@ internal class Scratch {
 internal class SpareScratch {
     val spare = AtomicReference<Scratch>()
 
-    inline fun <T> use(act: (Scratch) -> T): T {
+    /** Calls `act` with a scratch, in which it may write a message of at most `bytesMax` bytes. */
+    inline fun <T> use(bytesMax: Long = Writer.ARRAY_MAX, act: (Scratch) -> T): T {
         // Only one thread at a time owns the scratch. `getAndSet` reads the scratch that the `set` below published,
         // with all changes.
         val scratch = spare.getAndSet(null) ?: Scratch()
+        scratch.writer.begin(bytesMax)
         try {
             return act(scratch)
         } finally {
-            scratch.writer.offset = 0
             if (scratch.writer.bytes.size <= KEPT_MAX) spare.set(scratch)
         }
     }

@@ -56,9 +56,11 @@ internal constructor(
      */
     public fun withViews(): StandardMessageCodec = StandardMessageCodec(limits, extensions, emptyNull, true)
 
-    override fun encode(value: Any?): ByteArray {
+    override fun encode(value: Any?): ByteArray = encodeWithin(value, Writer.ARRAY_MAX)
+
+    internal fun encodeWithin(value: Any?, bytesMax: Long): ByteArray {
         if (value == null && emptyNull) return NOTHING
-        return spareScratch.use { scratch ->
+        return spareScratch.use(bytesMax) { scratch ->
             write(scratch.writer, value)
             scratch.writer.copy()
         }
@@ -111,8 +113,9 @@ internal constructor(
      * this function. That code need not know what kind of message it forwards. A message, a method call and a reply are
      * all sequences of values. The first byte of a reply is 0 or 1, which reads as null or true. Throws
      * [CodecException] for a message that this codec cannot decode, and `too-large` for more than `valuesMax` values.
+     * Throws [OverLimit] if the copy would be larger than `bytesMax`. A list is copied once for each reference to it.
      */
-    internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>, valuesMax: Int): ByteArray {
+    internal fun inlined(message: ByteBuffer, attached: List<ByteBuffer>, valuesMax: Int, bytesMax: Int): ByteArray {
         val values = ArrayList<Any?>()
         inArray(message) { bytes, start, end ->
             spareScratch.use { scratch ->
@@ -122,16 +125,11 @@ internal constructor(
                     if (values.size >= valuesMax)
                         throw reader.refusal(CodecError.TOO_LARGE, "more than $valuesMax values", reader.at)
                     values.add(source.value(0))
-                    if (reader.attachedBytes > INLINED_MAX)
-                        throw reader.refusal(
-                            CodecError.TOO_LARGE,
-                            "lists of ${reader.attachedBytes} bytes in all",
-                            start,
-                        )
+                    if (reader.attachedBytes > bytesMax) throw OverLimit(bytesMax)
                 }
             }
         }
-        return spareScratch.use { scratch ->
+        return spareScratch.use(bytesMax.toLong()) { scratch ->
             val sink = sink(scratch.writer)
             for (value in values) sink.value(value, 0)
             scratch.writer.copy()
@@ -146,12 +144,6 @@ internal constructor(
 }
 
 internal val NOTHING = ByteArray(0)
-
-/**
- * Maximum size of all inlined lists together, in bytes: the default frame limit. A list is written once for each
- * reference to it.
- */
-private const val INLINED_MAX = 64L shl 20
 
 /**
  * Calls `act` with an array that contains the buffer's remaining bytes. The array is the buffer's own if it has one,

@@ -15,8 +15,10 @@ public class StandardMethodCodec internal constructor(private val values: Standa
     /** Returns a method codec that encodes values with `values`. It has the limits and the extensions of `values`. */
     public fun with(values: StandardMessageCodec): StandardMethodCodec = StandardMethodCodec(values)
 
-    override fun encodeCall(call: MethodCall): ByteArray =
-        spareScratch.use { scratch ->
+    override fun encodeCall(call: MethodCall): ByteArray = encodeWithin(call, Writer.ARRAY_MAX)
+
+    internal fun encodeWithin(call: MethodCall, bytesMax: Long): ByteArray =
+        spareScratch.use(bytesMax) { scratch ->
             val sink = values.sink(scratch.writer)
             sink.text(call.method)
             sink.value(call.args, 0)
@@ -37,9 +39,11 @@ public class StandardMethodCodec internal constructor(private val values: Standa
             MethodCall(method, source.value(0))
         }
 
-    override fun encodeReply(reply: MethodReply): ByteArray {
+    override fun encodeReply(reply: MethodReply): ByteArray = encodeWithin(reply, Writer.ARRAY_MAX)
+
+    internal fun encodeWithin(reply: MethodReply, bytesMax: Long): ByteArray {
         if (reply is MethodReply.None) return NOTHING
-        return spareScratch.use { scratch ->
+        return spareScratch.use(bytesMax) { scratch ->
             val sink = values.sink(scratch.writer)
             when (reply) {
                 is MethodReply.None -> {}

@@ -10,20 +10,41 @@ internal class Writer {
         private set
 
     private var view = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    private var bytesMax = ARRAY_MAX
+    /** The number of bytes in [bytes] that the message may use before [grow] is asked. */
+    private var usable = FIRST
     var offset = 0
+
+    /** Starts a message of at most `bytesMax` bytes. */
+    fun begin(bytesMax: Long) {
+        offset = 0
+        this.bytesMax = minOf(bytesMax, ARRAY_MAX)
+        usable = minOf(bytes.size.toLong(), reservedMax).toInt()
+    }
+
+    private val reservedMax: Long
+        get() = minOf(bytesMax + RESERVE, ARRAY_MAX)
 
     fun refusal(error: CodecError, what: String): CodecException = CodecException(error, what, offset, traced = true)
 
-    /** Makes room for `count` more bytes. Throws `too-large` if the message would be larger than [ARRAY_MAX]. */
+    /**
+     * Makes room for `count` more bytes, of which the message may leave up to [RESERVE] unused. Throws [OverLimit] if
+     * the message would exceed the limit of [begin], and `too-large` if it would be larger than [ARRAY_MAX].
+     */
     fun room(count: Long) {
-        if (count > bytes.size - offset) grow(offset + count)
+        if (count > usable - offset) grow(offset + count)
     }
 
     private fun grow(needed: Long) {
-        if (needed > ARRAY_MAX) throw refusal(CodecError.TOO_LARGE, "a message of $needed bytes")
-        bytes = bytes.copyOf(minOf(maxOf(needed, bytes.size * 2L), ARRAY_MAX).toInt())
+        if (needed > reservedMax) throw tooLarge(needed)
+        bytes = bytes.copyOf(minOf(maxOf(needed, bytes.size * 2L), reservedMax).toInt())
         view = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+        usable = bytes.size
     }
+
+    private fun tooLarge(size: Long): RuntimeException =
+        if (bytesMax < ARRAY_MAX) OverLimit(bytesMax.toInt())
+        else refusal(CodecError.TOO_LARGE, "a message of $size bytes")
 
     fun byte(value: Int) {
         room(1)
@@ -149,12 +170,21 @@ internal class Writer {
         offset = place
     }
 
-    /** Returns a copy of the written bytes, in an array of their exact size. */
-    fun copy(): ByteArray = bytes.copyOf(offset)
+    /** Returns a copy of the written bytes, in an array of their exact size. Throws [OverLimit] as [room] does. */
+    fun copy(): ByteArray {
+        if (offset > bytesMax) throw tooLarge(offset.toLong())
+        return bytes.copyOf(offset)
+    }
 
-    private companion object {
+    internal companion object {
         /** Initial size of the memory, in bytes. Most messages are shorter. */
         const val FIRST = 1024
+
+        /**
+         * Maximum number of bytes for which a method asks, but which it may leave unused. The most is the room for a
+         * float64 with its type byte and its padding.
+         */
+        const val RESERVE = 16L
 
         /** The largest array that every JVM supports, in bytes. */
         const val ARRAY_MAX = Int.MAX_VALUE - 8L

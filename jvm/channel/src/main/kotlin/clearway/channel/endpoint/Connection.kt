@@ -13,8 +13,12 @@ import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
 import clearway.channel.codec.StandardMessageCodec
 import clearway.channel.codec.StandardMethodCodec
+import clearway.channel.codec.encode
+import clearway.channel.codec.encodeCall
+import clearway.channel.codec.encodeReply
 import clearway.channel.codec.json.JsonMessageCodec
 import clearway.channel.codec.json.JsonMethodCodec
 import clearway.channel.transport.ChannelTransport
@@ -82,6 +86,8 @@ internal class Connection(
     private val nameBytesMax = minOf(nameMax, there?.nameBytesMax ?: nameMax)
     /** The maximum size of a body, in bytes, in a frame with the longest name. */
     private val bodyBytesMax = (frameBytesMax - OVERHEAD - nameBytesMax).toInt()
+    /** The maximum size of a body, in bytes, in a frame without a name. */
+    private val messageBytesMax = (frameBytesMax - OVERHEAD).toInt()
     /** Whether errors are sent in full. */
     private val exposes = settings.exposeErrors ?: transport.isTrusted
     private val valuesMax = settings.valuesMax ?: if (transport.isTrusted) VALUES_MAX_TRUSTED else VALUES_MAX
@@ -127,8 +133,20 @@ internal class Connection(
      * Returns the error for a body that does not fit in any frame. Returns null if the body fits in a frame without a
      * name.
      */
-    fun tooLarge(body: ByteArray): ChannelException? =
-        if (body.size + OVERHEAD > frameBytesMax) tooLarge(body.size) else null
+    fun tooLarge(body: ByteArray): ChannelException? = if (body.size > messageBytesMax) tooLarge(body.size) else null
+
+    /** Returns the error for a value whose message does not fit in any frame. */
+    fun tooLarge(over: OverLimit): ChannelException = tooLarge("more than ${over.bytesMax}")
+
+    /**
+     * Encodes a value to send. Throws [OverLimit] as soon as the message is too large for any frame. Throws the codec's
+     * exceptions. Any thread may call this function.
+     */
+    fun <T> encode(codec: MessageCodec<T>, value: T?): ByteArray = codec.encode(value, messageBytesMax)
+
+    fun encodeCall(codec: MethodCodec, call: MethodCall): ByteArray = codec.encodeCall(call, messageBytesMax)
+
+    fun encodeReply(codec: MethodCodec, reply: MethodReply): ByteArray = codec.encodeReply(reply, messageBytesMax)
 
     /**
      * Encodes an error for a failed reply or the end of a stream, on Clearway's wire. Leaves out the parts that must
@@ -171,7 +189,7 @@ internal class Connection(
         }
     }
 
-    private fun tooLarge(bytes: Int) =
+    private fun tooLarge(bytes: Any) =
         ChannelException(
             ChannelError.TOO_LARGE,
             "a message of $bytes bytes; the way to the other end takes frames of $frameBytesMax at most",
@@ -235,7 +253,7 @@ internal class Connection(
         if (codec is StandardMessageCodec) return codec.decode(body, codec.views, attached, valuesMax) as T?
         if (codec is JsonMessageCodec) return codec.decode(body, valuesMax) as T?
         if (attached == null || codec.name != "binary") return codec.decodeOwned(body)
-        return codec.decodeOwned(ByteBuffer.wrap(Codecs.STANDARD.inlined(body, attached, valuesMax)))
+        return codec.decodeOwned(ByteBuffer.wrap(inlined(body, attached)))
     }
 
     fun decodeCall(codec: MethodCodec, message: Received): MethodCall =
@@ -250,6 +268,13 @@ internal class Connection(
             is StandardMethodCodec -> codec.decodeReply(body(message), codec.views, attached(message), valuesMax)
             is JsonMethodCodec -> codec.decodeReply(bytesOf(body(message)), valuesMax)
             else -> codec.decodeReply(bytesOf(body(message)))
+        }
+
+    private fun inlined(body: ByteBuffer, attached: List<ByteBuffer>): ByteArray =
+        try {
+            Codecs.STANDARD.inlined(body, attached, valuesMax, transport.frameBytesMax)
+        } catch (over: OverLimit) {
+            throw CodecException(CodecError.TOO_LARGE, "lists of more than ${over.bytesMax} bytes in all", 0)
         }
 
     private fun isWhole(message: Received) = message.flags and Flag.WHOLE != 0

@@ -9,6 +9,7 @@ import clearway.channel.EndpointStats
 import clearway.channel.codec.CodecException
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.withSafeToString
@@ -63,16 +64,24 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     }
 
     /**
-     * Sends a call. The future completes with the value that `read` returns for the answer. Cancelling the future
-     * cancels the call.
+     * Sends a call with the message that `encode` returns. The future completes with the value that `read` returns for
+     * the answer. Cancelling the future cancels the call. Throws the exceptions of `encode`, except [OverLimit], with
+     * which the future fails.
      */
     fun <T> call(
         channel: String,
-        message: ByteArray,
         options: CallOptions,
+        encode: () -> ByteArray,
         read: (Received) -> T,
     ): CompletableFuture<T> {
         val future = CompletableFuture<T>()
+        val message =
+            try {
+                encode()
+            } catch (over: OverLimit) {
+                future.completeExceptionally(connection.tooLarge(over))
+                return future
+            }
         val call =
             lock.locked {
                 calls.call(channel, message, options) { answer, failure ->
@@ -91,9 +100,16 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         return future
     }
 
-    /** Sends a message that has no answer. The future completes when the transport has accepted the message. */
-    fun post(channel: String, message: ByteArray): CompletableFuture<Void?> {
+    /** Sends a message that has no answer, as [call] does. The future completes when the transport has accepted it. */
+    fun post(channel: String, encode: () -> ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
+        val message =
+            try {
+                encode()
+            } catch (over: OverLimit) {
+                future.completeExceptionally(connection.tooLarge(over))
+                return future
+            }
         val post =
             object : QueuedRequest {
                 override fun send() {

@@ -4,6 +4,8 @@ package clearway.channel.endpoint
 import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
+import clearway.channel.codec.encodeReply
 import clearway.channel.wire.ErrorParts
 import clearway.channel.wire.Head
 import clearway.channel.wire.Op
@@ -102,12 +104,16 @@ internal class PlainPublisher(
 internal fun writeEnvelope(codec: MethodCodec, parts: ErrorParts, stacks: Boolean, bytesMax: Int): ByteArray {
     val stack = if (stacks) parts.stack else null
     fun encode(from: ErrorParts, details: Any?, stack: String?) =
-        codec.encodeReply(MethodReply.Failure(from.code, from.message, details, stack))
-    val whole =
+        codec.encodeReply(MethodReply.Failure(from.code, from.message, details, stack), bytesMax)
+    return try {
         try {
             encode(parts, parts.details, stack)
+        } catch (over: OverLimit) {
+            throw over
         } catch (_: Throwable) {
             encode(parts, null, stack)
         }
-    return if (whole.size <= bytesMax) whole else encode(parts.shortened(bytesMax), null, null)
+    } catch (_: OverLimit) {
+        encode(parts.shortened(bytesMax), null, null)
+    }
 }

@@ -9,6 +9,8 @@ import clearway.channel.ListenOptions
 import clearway.channel.WhenFull
 import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
+import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
 import clearway.channel.valueOf
 
 /**
@@ -22,7 +24,7 @@ internal class PlainSubscriptions(private val connection: Connection, private va
     private inner class Subscription<T>(
         val channel: String,
         val codec: MethodCodec,
-        val args: Any?,
+        val cancelMessage: ByteArray,
         val options: ListenOptions,
         val decode: (Received) -> T,
     ) : ListenerOwner<T> {
@@ -43,7 +45,7 @@ internal class PlainSubscriptions(private val connection: Connection, private va
             if (open[channel] !== this) return
             open.remove(channel)
             // The answer to the cancel is ignored.
-            calls.call(channel, codec.encodeCall(MethodCall("cancel", args)), CallOptions.NONE) { _, _ -> }
+            calls.call(channel, cancelMessage, CallOptions.NONE) { _, _ -> }
         }
 
         fun end(error: Throwable?) {
@@ -102,10 +104,19 @@ internal class PlainSubscriptions(private val connection: Connection, private va
         options: ListenOptions,
         decode: (Received) -> T,
     ): EventStream<T> {
-        val message = codec.encodeCall(MethodCall("listen", args))
+        var tooLarge: Throwable? = null
+        var message = NOTHING
+        var cancelMessage = NOTHING
+        try {
+            message = connection.encodeCall(codec, MethodCall("listen", args))
+            cancelMessage = connection.encodeCall(codec, MethodCall("cancel", args))
+        } catch (over: OverLimit) {
+            tooLarge = connection.tooLarge(over)
+        }
         return connection.lock.locked {
-            val listen = Subscription(channel, codec, args, options, decode)
-            if (connection.over) listen.stream.fail(connection.closedError("events of $channel"))
+            val listen = Subscription(channel, codec, cancelMessage, options, decode)
+            if (tooLarge != null) listen.stream.fail(tooLarge)
+            else if (connection.over) listen.stream.fail(connection.closedError("events of $channel"))
             else {
                 // The other end ends the first stream when it receives the second `listen`.
                 open[channel]?.end(replaced(channel))

@@ -5,6 +5,7 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.HandlerContext
 import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
 
@@ -123,10 +124,28 @@ internal class Served(
 
     /** Answers the request. On the plain wire, an answer whose status is not `DONE` has no bytes. */
     fun answer(status: Int, message: ByteArray = NOTHING, flags: Int = 0): Unit =
+        answer(status, message, flags, connection.tooLarge(message))
+
+    /**
+     * Answers the request with the message that `encode` returns. Throws the exceptions of `encode`, except
+     * [OverLimit]: the answer is then the error `too-large`.
+     */
+    fun answer(encode: () -> ByteArray) {
+        val message =
+            try {
+                encode()
+            } catch (over: OverLimit) {
+                return answer(Status.DONE, NOTHING, 0, connection.tooLarge(over))
+            }
+        answer(Status.DONE, message)
+    }
+
+    /** Answers the request with the message, or with `tooLarge` if there is no frame for the message. */
+    private fun answer(status: Int, message: ByteArray, flags: Int, tooLarge: ChannelException?): Unit =
         connection.lock.locked {
             if (settle() && wanted) {
                 answerQueued = true
-                reply(status, message, flags)
+                reply(status, message, flags, tooLarge)
             }
             release()
         }
@@ -161,12 +180,11 @@ internal class Served(
         if (settled && !answerQueued && (phase == Phase.WAITS || phase == Phase.ENDED)) owner.finished(this)
     }
 
-    private fun reply(status: Int, message: ByteArray, flags: Int) {
+    private fun reply(status: Int, message: ByteArray, flags: Int, tooLarge: ChannelException?) {
         val onSentOrDropped = {
             answerQueued = false
             release()
         }
-        val tooLarge = connection.tooLarge(message)
         if (tooLarge != null) connection.lock.defer { connection.settings.report(tooLarge, channel) }
         if (connection.isPlain) {
             val body = if (tooLarge != null || status != Status.DONE) NOTHING else message

@@ -6,6 +6,7 @@ import clearway.channel.ChannelException
 import clearway.channel.EventSink
 import clearway.channel.WhenFull
 import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
 import clearway.channel.wire.Status
 import java.util.ArrayDeque
 import java.util.concurrent.CompletableFuture
@@ -15,6 +16,7 @@ import java.util.concurrent.CompletableFuture
  * lock.
  */
 internal interface SourceWire {
+    /** Encodes an event. Throws [OverLimit] if no frame can hold the event. */
     fun encode(event: Any?): ByteArray
 
     /** Encodes an error without the parts that must not be sent. Never throws. */
@@ -75,8 +77,16 @@ internal class Source(
     }
 
     override fun send(event: Any?): CompletableFuture<Boolean> {
-        val message = wire.encode(event)
         val settle = CompletableFuture<Boolean>()
+        val message =
+            try {
+                wire.encode(event)
+            } catch (over: OverLimit) {
+                // The stream ends, because a later event would hide the missing one.
+                fail(connection.tooLarge(over))
+                settle.complete(false)
+                return settle
+            }
         connection.lock.locked {
             val pushed =
                 when {
@@ -156,6 +166,8 @@ internal class Source(
                     drain()
                 }
             }
+        } catch (over: OverLimit) {
+            fail(connection.tooLarge(over))
         } catch (thrown: Throwable) {
             fail(thrown)
         }

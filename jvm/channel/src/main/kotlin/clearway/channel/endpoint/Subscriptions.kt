@@ -5,6 +5,8 @@ import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.EventStream
 import clearway.channel.ListenOptions
+import clearway.channel.codec.NOTHING
+import clearway.channel.codec.OverLimit
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Head
@@ -78,11 +80,27 @@ internal class Subscriptions(private val connection: Connection, private val out
     val size: Int
         get() = open.size
 
-    /** Starts a stream. All errors are reported through the stream. Any thread may call this function. */
-    fun <T> listen(channel: String, args: ByteArray, options: ListenOptions, decode: (Received) -> T): EventStream<T> =
-        connection.lock.locked {
+    /**
+     * Starts a stream with the arguments that `encode` returns. Throws the exceptions of `encode`, except [OverLimit].
+     * All other errors are reported through the stream. Any thread may call this function.
+     */
+    fun <T> listen(
+        channel: String,
+        encode: () -> ByteArray,
+        options: ListenOptions,
+        decode: (Received) -> T,
+    ): EventStream<T> {
+        var tooLarge: Throwable? = null
+        val args =
+            try {
+                encode()
+            } catch (over: OverLimit) {
+                tooLarge = connection.tooLarge(over)
+                NOTHING
+            }
+        return connection.lock.locked {
             val listen = Subscription(nextId(), channel, args, options, decode)
-            val refusal = refusal(channel)
+            val refusal = tooLarge ?: refusal(channel)
             if (refusal != null) listen.stream.fail(refusal)
             else {
                 for (other in open.values.filter { it.channel == channel }) {
@@ -95,6 +113,7 @@ internal class Subscriptions(private val connection: Connection, private val out
             }
             listen.stream
         }
+    }
 
     fun event(frame: Frame, message: Received) {
         val listen = open[frame.id] ?: return

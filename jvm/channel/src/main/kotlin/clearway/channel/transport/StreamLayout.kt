@@ -2,6 +2,8 @@
 package clearway.channel.transport
 
 import clearway.channel.codec.Codecs
+import clearway.channel.codec.OverLimit
+import clearway.channel.codec.encode
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
@@ -46,11 +48,14 @@ internal fun closeBody(reason: CloseReason): ByteArray {
     fun body(message: String, detail: Map<String, Any>): ByteArray {
         val parts = linkedMapOf<String, Any>("code" to reason.code.code, "message" to wellFormed(message))
         if (detail.isNotEmpty()) parts["detail"] = detail
-        return Codecs.JSON.encode(parts)
+        return Codecs.JSON.encode(parts, CLOSE_BYTES_MAX)
     }
-    val whole = body(reason.message, reason.detail)
-    // The message may have any length, for example that of an exception. Its beginning is enough.
-    return if (whole.size <= CLOSE_BYTES_MAX) whole else body(reason.message.take(MESSAGE_MAX), emptyMap())
+    return try {
+        body(reason.message, reason.detail)
+    } catch (_: OverLimit) {
+        // The message may have any length, for example that of an exception. Its beginning is enough.
+        body(reason.message.take(MESSAGE_MAX), emptyMap())
+    }
 }
 
 // Replaces unpaired surrogates, which UTF-8 cannot encode.

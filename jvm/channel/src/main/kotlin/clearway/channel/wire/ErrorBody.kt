@@ -8,6 +8,8 @@ import clearway.channel.codec.CodecError
 import clearway.channel.codec.CodecException
 import clearway.channel.codec.CodecLimits
 import clearway.channel.codec.Codecs
+import clearway.channel.codec.OverLimit
+import clearway.channel.codec.encode
 import java.io.PrintWriter
 import java.io.StringWriter
 import java.nio.ByteBuffer
@@ -63,10 +65,9 @@ internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteA
     val parts = partsOf(thrown, whole)
     try {
         val described = if (whole) describe(thrown, 0) else null
-        val body = codec.encode(listOf(parts.code, parts.message, plain(parts.details), described))
-        if (body.size <= bytesMax) return body
+        return codec.encode(listOf(parts.code, parts.message, plain(parts.details, bytesMax), described), bytesMax)
     } catch (_: Throwable) {
-        // Encoding the details runs application code. It may succeed the first time and fail the second time.
+        // The error is too large. Or the details, whose encoding runs application code, could not be encoded again.
     }
     val short = parts.shortened(bytesMax)
     return codec.encode(listOf(short.code, short.message, null, null))
@@ -75,10 +76,13 @@ internal fun writeError(thrown: Throwable, bytesMax: Int, whole: Boolean): ByteA
 private fun cut(text: String, charactersMax: Int): String =
     if (text.length <= charactersMax) text else wellFormed(text.take(charactersMax - 1)) + "…"
 
-private fun plain(value: Any?): Any? =
+/** Returns details that can be encoded, or a text in their place. Throws [OverLimit] if they are too large. */
+private fun plain(value: Any?, bytesMax: Int): Any? =
     try {
-        codec.encode(value)
+        codec.encode(value, bytesMax)
         value
+    } catch (over: OverLimit) {
+        throw over
     } catch (_: Throwable) {
         "[not encodable: ${value?.javaClass?.name}]"
     }

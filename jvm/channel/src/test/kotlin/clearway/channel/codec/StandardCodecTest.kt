@@ -152,8 +152,8 @@ class StandardCodecTest {
         val read = codec.decode(ByteBuffer.wrap(message), false, listOf(beside), Int.MAX_VALUE) as List<*>
         assertEquals(names, read.size)
         assertSame(read.first(), read.last())
-        assertThrows(CodecException::class.java) {
-            codec.inlined(ByteBuffer.wrap(message), listOf(beside), Int.MAX_VALUE)
+        assertThrows(OverLimit::class.java) {
+            codec.inlined(ByteBuffer.wrap(message), listOf(beside), Int.MAX_VALUE, 64 shl 20)
         }
     }
 

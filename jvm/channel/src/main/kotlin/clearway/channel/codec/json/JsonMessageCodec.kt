@@ -5,6 +5,7 @@ import clearway.channel.codec.CodecLimits
 import clearway.channel.codec.MessageCodec
 import clearway.channel.codec.NOTHING
 import clearway.channel.codec.SpareScratch
+import clearway.channel.codec.Writer
 import clearway.channel.codec.inArray
 import java.nio.ByteBuffer
 
@@ -26,9 +27,11 @@ public class JsonMessageCodec internal constructor(private val limits: CodecLimi
     /** Returns a codec with these limits. */
     public fun with(limits: CodecLimits): JsonMessageCodec = JsonMessageCodec(limits)
 
-    override fun encode(value: Any?): ByteArray {
+    override fun encode(value: Any?): ByteArray = encodeWithin(value, Writer.ARRAY_MAX)
+
+    internal fun encodeWithin(value: Any?, bytesMax: Long): ByteArray {
         if (value == null) return NOTHING
-        return spareScratch.use { scratch ->
+        return spareScratch.use(bytesMax) { scratch ->
             JsonWriter(scratch.writer, limits.depthMax).value(value, 0)
             scratch.writer.copy()
         }

@@ -9,6 +9,7 @@ import clearway.channel.codec.MethodCodec
 import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
 import clearway.channel.codec.SpareScratch
+import clearway.channel.codec.Writer
 
 /**
  * Encodes method calls as JSON. A call is `{"method": …, "args": …}`. A reply is `[value]` or `[code, message,
@@ -26,13 +27,16 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
     /** Returns a codec with these limits. */
     public fun with(limits: CodecLimits): JsonMethodCodec = JsonMethodCodec(limits)
 
-    override fun encodeCall(call: MethodCall): ByteArray = write {
-        raw("{\"method\":")
-        text(call.method)
-        raw(",\"args\":")
-        value(call.args, 1)
-        raw("}")
-    }
+    override fun encodeCall(call: MethodCall): ByteArray = encodeWithin(call, Writer.ARRAY_MAX)
+
+    internal fun encodeWithin(call: MethodCall, bytesMax: Long): ByteArray =
+        write(bytesMax) {
+            raw("{\"method\":")
+            text(call.method)
+            raw(",\"args\":")
+            value(call.args, 1)
+            raw("}")
+        }
 
     override fun decodeCall(message: ByteArray): MethodCall = decodeCall(message, Int.MAX_VALUE)
 
@@ -42,9 +46,11 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
         return MethodCall(method, call["args"])
     }
 
-    override fun encodeReply(reply: MethodReply): ByteArray {
+    override fun encodeReply(reply: MethodReply): ByteArray = encodeWithin(reply, Writer.ARRAY_MAX)
+
+    internal fun encodeWithin(reply: MethodReply, bytesMax: Long): ByteArray {
         if (reply is MethodReply.None) return NOTHING
-        return write {
+        return write(bytesMax) {
             raw("[")
             if (reply is MethodReply.Success) value(reply.value, 1)
             if (reply is MethodReply.Failure) {
@@ -80,8 +86,8 @@ public class JsonMethodCodec internal constructor(limits: CodecLimits) : MethodC
     private fun read(message: ByteArray, valuesMax: Int) =
         JsonReader(message, 0, message.size, depthMax, valuesMax).whole()
 
-    private inline fun write(act: JsonWriter.() -> Unit): ByteArray =
-        spareScratch.use { scratch ->
+    private inline fun write(bytesMax: Long, act: JsonWriter.() -> Unit): ByteArray =
+        spareScratch.use(bytesMax) { scratch ->
             JsonWriter(scratch.writer, depthMax).act()
             scratch.writer.copy()
         }

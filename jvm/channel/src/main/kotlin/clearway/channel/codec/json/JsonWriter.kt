@@ -95,24 +95,26 @@ internal class JsonWriter(private val writer: Writer, private val depthMax: Int)
     fun text(text: String) {
         val size = utf8Size(text)
         if (size < 0) throw notEncodable("text with half of a surrogate pair")
-        // This room suffices for a text without escapes and for its quotes. `raw` makes more room for escapes.
-        writer.room(size + 2)
         raw("\"")
+        // The least that the rest of the text and the quote take. An escape takes more than the one byte counted here.
+        var left = size + 1
         var from = 0
         for ((index, char) in text.withIndex()) {
             if (char.code >= 0x20 && char != '"' && char != '\\') continue
-            part(text, from, index)
+            left -= part(text, from, index, left) + 1
             raw(escaped(char))
             from = index + 1
         }
-        part(text, from, text.length)
+        part(text, from, text.length, left)
         raw("\"")
     }
 
-    private fun part(text: String, from: Int, to: Int) {
-        // A `Char` takes at most three bytes in UTF-8. A surrogate pair, two `Char`s, takes four bytes.
-        writer.room((to - from) * 3L)
+    /** Writes a part of a text, after making room for `left` bytes. Returns the number of its bytes. */
+    private fun part(text: String, from: Int, to: Int, left: Long): Int {
+        writer.room(left)
+        val begin = writer.offset
         writer.utf8(text, from, to)
+        return writer.offset - begin
     }
 
     private fun escaped(char: Char): String =
