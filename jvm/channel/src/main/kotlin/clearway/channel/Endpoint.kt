@@ -123,7 +123,8 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
  * @property calls the number of calls of this end that wait for their answers
  * @property handling the number of calls and posts of the other end that are not finished: the handler runs, or the
  *   answer is not sent
- * @property waitingBytes the number of bytes of answers and events that wait until the other end reads
+ * @property waitingBytes the number of bytes of answers and events that wait until the other end reads, with 128 bytes
+ *   for each
  * @property listening the number of streams that this end listens to
  * @property serving the number of streams that this end serves
  */

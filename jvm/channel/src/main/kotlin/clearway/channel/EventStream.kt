@@ -52,7 +52,8 @@ public interface EventSink {
      * Sends an event. The event is encoded before this function returns. The future completes with true when the event
      * was sent or is in the queue. It completes with false if the event was dropped or the stream is over. If the queue
      * is full, the `whenFull` policy applies. The event waits for room, an event is dropped, or the future fails with
-     * `queue-full`. Throws the codec's exceptions.
+     * `queue-full`. An event that does not fit in any frame ends the stream with `too-large`. Throws the codec's
+     * exceptions.
      */
     public fun send(event: Any?): CompletableFuture<Boolean>
 

@@ -7,6 +7,8 @@ import java.util.function.LongConsumer
 public enum class WhenFull {
     /**
      * The event waits until the queue has room. If 1024 events already wait for room, the send fails with `queue-full`.
+     * It also fails if an event waits already, and the events of all streams have reached
+     * [replyBytesMax][EndpointOptions.replyBytesMax].
      */
     WAIT,
     /** The send fails with `queue-full`. */

@@ -7,6 +7,7 @@ import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.OBJECT_BYTES
 import clearway.channel.transport.TransportLimits
 import clearway.channel.wire.Head
 import clearway.channel.wire.Op
@@ -32,8 +33,12 @@ class ReplyBytesTest {
     private fun options() =
         EndpointOptions().replyBytesMax(REPLY_BYTES_MAX).clock(clock).executor(here).onError { _, _ -> }
 
-    /** Connects a peer that makes 1000 calls and reads nothing. */
-    private fun flood(options: EndpointOptions, change: (ChannelTransport) -> ChannelTransport = { it }): Bare {
+    /** Connects a peer that makes calls and reads nothing. */
+    private fun flood(
+        options: EndpointOptions,
+        calls: Int = 1000,
+        change: (ChannelTransport) -> ChannelTransport = { it },
+    ): Bare {
         val bare = Bare(options, change = change)
         bare.end
             .messages("m", Codecs.BINARY)
@@ -41,7 +46,7 @@ class ReplyBytesTest {
                 ran.incrementAndGet()
                 Reply.of(answer)
             })
-        for (id in 1..1000) bare.call(id)
+        for (id in 1..calls) bare.call(id)
         return bare
     }
 
@@ -65,9 +70,9 @@ class ReplyBytesTest {
         flood(options()).use { bare ->
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
-            assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + 100, "$waiting bytes wait")
+            assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + OBJECT_BYTES + 10, "$waiting bytes wait")
             // The handlers that ran are those whose answers wait, and the one whose answer filled the window.
-            assertEquals(waiting / (ANSWER_BYTES + 64) + 1, ran.toLong())
+            assertEquals(waiting / (ANSWER_BYTES + OBJECT_BYTES) + 1, ran.toLong())
         }
 
     @Test
@@ -126,14 +131,14 @@ class ReplyBytesTest {
 
     @Test
     fun `a full endpoint refuses requests whose attachments exceed replyBytesMax when its transport cannot pause`() =
-        flood(options()) { WithoutPause(it) }
+        flood(options(), calls = 25) { WithoutPause(it) }
             .use { bare ->
                 settle(bare)
                 for (id in 2001..2010) bare.there.send(frameWithAttachments(Head(Op.CALL, id = id), "m", listOf(5000)))
                 // The first answer has left. All other requests wait for the peer, also those that were refused.
-                until { bare.end.stats().handling == 1009 }
+                until { bare.end.stats().handling == 34 }
                 bare.read()
-                assertEquals(6, statuses(bare, 1010).count { it == Status.BUSY })
+                assertEquals(6, statuses(bare, 35).count { it == Status.BUSY })
             }
 
     @Test
@@ -146,7 +151,7 @@ class ReplyBytesTest {
             )
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
-            assertTrue(waiting < REPLY_BYTES_MAX + 100, "$waiting bytes wait")
+            assertTrue(waiting < REPLY_BYTES_MAX + OBJECT_BYTES, "$waiting bytes wait")
             clock.pass(500)
             assertEquals(CloseCode.TIMEOUT, bare.end.closed.get(60, TimeUnit.SECONDS).code)
         }
@@ -201,13 +206,13 @@ class ReplyBytesTest {
             bare.there.send(frame)
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
-            assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + 100, "$waiting bytes wait")
+            assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + OBJECT_BYTES + 10, "$waiting bytes wait")
         }
 
     @Test
     fun `two ends that both wait for many large answers both get them`() {
         val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
-        val connecting = listOf(a, b).map { Endpoint.connect(it, EndpointOptions().replyBytesMax(5000)) }
+        val connecting = listOf(a, b).map { Endpoint.connect(it, EndpointOptions().replyBytesMax(50_000)) }
         val ends = connecting.map { it.get(60, TimeUnit.SECONDS) }
         try {
             for (end in ends) end.methods("m").handle(MethodTable().on("large") { size, _ -> ByteArray(size as Int) })

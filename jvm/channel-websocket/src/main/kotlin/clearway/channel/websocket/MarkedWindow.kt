@@ -20,8 +20,18 @@ internal fun readMark(text: String): Mark? =
 /** Returns the number of bytes that a frame counts in the window. The extra 8 bytes make an empty frame count, too. */
 internal fun weight(frame: ByteArray): Long = frame.size + 8L
 
-/** Returns the number of bytes that a waiting frame or text counts. */
-internal fun weight(message: Any): Long = if (message is ByteArray) weight(message) else (message as String).length + 8L
+/**
+ * What a waiting frame or text is charged in addition to its bytes, in bytes, for its objects. An endpoint charges the
+ * same (`OBJECT_BYTES` of the module `channel`, with its reason). The marks do not count it.
+ */
+internal const val OBJECT_BYTES = 128L
+
+/** The factor by which the charge of a frame exceeds its weight at most: the factor of an empty frame. */
+internal const val CHARGE_MAX = OBJECT_BYTES / 8
+
+/** Returns the number of bytes that a waiting frame or text is charged. A character takes up to two bytes. */
+internal fun charge(message: Any): Long =
+    OBJECT_BYTES + if (message is ByteArray) message.size else (message as String).length * 2
 
 /** The sender's part of the window. Does no I/O. */
 internal class MarkedWindow(private val windowBytes: Long) {

@@ -105,7 +105,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             synchronized(lock) {
                 if (end != null) return false
                 queue.add(Out.Frame(frame))
-                queuedBytes += weight(frame)
+                queuedBytes += charge(frame)
                 if (queuedBytes >= limits.windowBytes) queueFull = true
                 val mark = window.sent(weight(frame))
                 if (mark >= 0) queue.add(Out.Text("mark $mark"))
@@ -185,7 +185,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     private fun keep(message: Any) {
         synchronized(lock) {
             inbox.add(message)
-            inboxBytes += weight(message)
+            inboxBytes += charge(message)
         }
         deliver()
     }
@@ -200,7 +200,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
             val next =
                 synchronized(lock) {
                     val first = if (sink == null || paused || closedHere) null else inbox.poll()
-                    if (first == null) delivering = false else inboxBytes -= weight(first)
+                    if (first == null) delivering = false else inboxBytes -= charge(first)
                     first
                 } ?: break
             if (next is ByteArray) deliver(next) else control(next as String)
@@ -218,12 +218,15 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
 
     /**
      * Requests the next message, unless too many bytes wait at this end. Before the sink is open, one message may wait.
-     * While the transport is paused, the waiting bytes are limited to the largest frame plus the window.
+     * While the transport is paused, what waits is limited to the largest frame plus the window. The window counts as
+     * if all its frames were empty: a peer with the same window then never stops this end from reading the peer's
+     * echoes.
      */
     private fun demand() {
         val open =
             synchronized(lock) {
-                val full = if (sink == null) inbox.isNotEmpty() else inboxBytes >= limits.frameBytesMax + windowBytes
+                val inboxMax = limits.frameBytesMax + windowBytes * CHARGE_MAX
+                val full = if (sink == null) inbox.isNotEmpty() else inboxBytes >= inboxMax
                 if (requested || disconnected || (full && !closedHere)) return
                 requested = socket != null
                 socket
@@ -309,7 +312,7 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         val drained =
             synchronized(lock) {
                 sending = false
-                if (out is Out.Frame) queuedBytes -= weight(out.bytes)
+                if (out is Out.Frame) queuedBytes -= charge(out.bytes)
                 val now = queueFull && queuedBytes * 2 <= limits.windowBytes
                 if (now) queueFull = false
                 now && !marks && end == null

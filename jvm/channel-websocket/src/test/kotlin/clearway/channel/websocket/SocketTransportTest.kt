@@ -8,6 +8,7 @@ import clearway.channel.transport.Log
 import clearway.channel.transport.TransportLimits
 import java.nio.ByteBuffer
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class SocketTransportTest {
@@ -137,13 +138,49 @@ class SocketTransportTest {
         transport.pause()
         transport.text("taken 100", true)
         assertEquals(1, told.drains)
-        // These messages count 200 bytes: the largest frame plus the window.
-        repeat(2) { transport.binary(ByteBuffer.wrap(ByteArray(92)), true) }
-        assertEquals(3, demands)
+        // These messages are charged 1760 bytes: more than the largest frame plus a window of empty frames.
+        repeat(8) { transport.binary(ByteBuffer.wrap(ByteArray(92)), true) }
+        assertEquals(9, demands)
         assertEquals(0, told.frames.size)
         transport.resume()
-        told.count(2)
+        told.count(8)
         transport.binary(ByteBuffer.wrap(ByteArray(1)), true)
-        told.count(3)
+        told.count(9)
+    }
+
+    /** Returns how many messages of this size a transport asks for after `pause`. */
+    private fun keptWhilePaused(transport: SocketTransport, message: ByteArray): Int {
+        var asked = false
+        val asking =
+            object : Socket by socket {
+                override fun demand() {
+                    asked = true
+                }
+            }
+        transport.open(Log())
+        transport.opened(asking)
+        transport.pause()
+        var kept = 0
+        while (asked) {
+            asked = false
+            kept++
+            transport.binary(ByteBuffer.wrap(message), true)
+        }
+        return kept
+    }
+
+    @Test
+    fun `a transport that is paused charges messages without bytes for their objects`() {
+        // 1280 bytes for the largest frame, and as much for a window of 80 bytes, which is ten empty frames.
+        assertEquals(20, keptWhilePaused(SocketTransport(TransportLimits(1280, 80)), ByteArray(0)))
+    }
+
+    @Test
+    fun `a transport that is paused reads a whole window of another end, whatever the size of its frames`() {
+        val windowBytes = 8000
+        for (size in listOf(0, 24, 100, 1000)) {
+            val kept = keptWhilePaused(SocketTransport(TransportLimits(1000, windowBytes)), ByteArray(size))
+            assertTrue(kept * weight(ByteArray(size)) > windowBytes, "$kept frames of $size bytes")
+        }
     }
 }

@@ -24,6 +24,7 @@ import clearway.channel.codec.json.JsonMethodCodec
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.OBJECT_BYTES
 import clearway.channel.transport.uncaught
 import clearway.channel.wire.FRAME_BYTES_MIN
 import clearway.channel.wire.Flag
@@ -37,19 +38,21 @@ import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 
 /** A received message that is not decoded yet. */
-internal class Received(val body: ByteBuffer, val flags: Int, val attachments: List<ByteBuffer>) {
+internal class Received(
+    val body: ByteBuffer,
+    val flags: Int,
+    val attachments: List<ByteBuffer>,
+    private val nameBytes: Int = 0,
+) {
     /** The number of bytes of credit that the message uses. */
-    val bytes: Long
-        get() = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
+    val bytes: Long = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
 
-    /** The number of bytes that are charged to the other end while this end keeps the message. */
+    /**
+     * The number of bytes that are charged to the other end while this end keeps the message (spec/channel.md): its
+     * bytes with the channel's name, and its objects, which are the message and its attachments.
+     */
     val keptBytes: Long
-        get() = bytes + ATTACHMENT_BYTES * attachments.size
-
-    private companion object {
-        /** Estimated memory of an attachment without its content, in bytes. It is a buffer and its place in a list. */
-        const val ATTACHMENT_BYTES = 100L
-    }
+        get() = nameBytes + bytes + OBJECT_BYTES * (1 + attachments.size)
 }
 
 /**

@@ -144,7 +144,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             if (connection.reason != null) return@locked
             if (frame == null) connection.broken("received ${bytes.size} bytes that are not a frame")
             else {
-                val message = Received(frame.body, frame.flags and (Flag.WHOLE or Flag.EMPTY), frame.attachments)
+                val flags = frame.flags and (Flag.WHOLE or Flag.EMPTY)
+                val message = Received(frame.body, flags, frame.attachments, frame.name.remaining())
                 if (connection.isPlain) plain(frame, message) else ours(frame, message)
             }
         }

@@ -57,7 +57,7 @@ internal class Listener<T>(
     val waiting: Int
         get() = kept.size
 
-    /** The number of bytes of the events that wait to be read. */
+    /** The number of bytes that are charged for the events that wait to be read. */
     var waitingBytes = 0L
         private set
 
@@ -66,7 +66,7 @@ internal class Listener<T>(
         if (ending != null || over) return true
         val allowed = credit.arrived(bytes)
         kept.add(Kept(message, bytes, dropped + carried))
-        waitingBytes += bytes
+        waitingBytes += message.keptBytes
         carried = 0
         settle()
         return allowed
@@ -194,7 +194,7 @@ internal class Listener<T>(
         asking.clear()
     }
 
-    private fun take(): Kept? = kept.poll()?.also { waitingBytes -= it.bytes }
+    private fun take(): Kept? = kept.poll()?.also { waitingBytes -= it.message.keptBytes }
 
     private fun dropAll() {
         kept.clear()

@@ -73,7 +73,7 @@ internal class PlainSubscriptions(private val connection: Connection, private va
         // One event may wait whatever its size.
         private fun isFull(next: Received): Boolean =
             stream.waiting >= capacity ||
-                (stream.waiting > 0 && stream.waitingBytes + next.bytes > connection.settings.replyBytesMax)
+                (stream.waiting > 0 && stream.waitingBytes + next.keptBytes > connection.settings.replyBytesMax)
 
         fun begin(message: ByteArray) {
             calls.call(channel, message, CallOptions.NONE) { answer, failure ->

@@ -3,6 +3,7 @@ package clearway.channel.endpoint
 
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.OBJECT_BYTES
 import clearway.channel.wire.Head
 import java.util.ArrayDeque
 
@@ -30,7 +31,7 @@ internal interface RepliesOwner {
 internal class Replies(private val connection: Connection, private val owner: RepliesOwner) {
     private class Reply(val head: Head, val body: ByteArray, val onSentOrDropped: () -> Unit) {
         val bytes: Long
-            get() = REPLY_BYTES + body.size
+            get() = OBJECT_BYTES + body.size
     }
 
     private val waiting = ArrayDeque<Reply>()
@@ -122,9 +123,6 @@ internal class Replies(private val connection: Connection, private val owner: Re
     }
 
     private companion object {
-        /** Estimated memory of a waiting reply without a body, in bytes. */
-        const val REPLY_BYTES = 64L
-
         /**
          * Maximum number of refusals that may wait in addition to the answers of `callsMax` calls. A peer over this
          * limit does not read at all. Go's HTTP/2 server limits comparable frames to 10,000.

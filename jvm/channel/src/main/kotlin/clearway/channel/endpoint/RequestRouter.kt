@@ -191,11 +191,8 @@ internal class RequestRouter(private val connection: Connection, private val rep
         val handler = handlers[request.channel]
         if (handler != null) return dispatch(handler, request)
         if (settings.earlyMs == 0L || connection.closing) return request.refuse(Status.NO_HANDLER)
-        // The extra weight counts the memory of a message without a body.
-        val bytes = message.keptBytes + WEIGHT
-        for (dropped in early.add(request.channel, request, bytes, settings.clock.nowMs())) dropped.refuse(
-            Status.DROPPED
-        )
+        val dropped = early.add(request.channel, request, message.keptBytes, settings.clock.nowMs())
+        for (each in dropped) each.refuse(Status.DROPPED)
         startTimer()
     }
 
@@ -229,9 +226,5 @@ internal class RequestRouter(private val connection: Connection, private val rep
 
     private fun expire(nowMs: Long) {
         for (request in early.expire(nowMs)) request.refuse(Status.NO_HANDLER)
-    }
-
-    private companion object {
-        const val WEIGHT = 64L
     }
 }

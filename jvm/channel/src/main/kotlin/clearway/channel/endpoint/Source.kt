@@ -46,7 +46,7 @@ internal class Source(
     private class Ending(val status: Int, val error: ByteArray)
 
     val queue = SourceQueue(limits.capacity, limits.whenFull, connection.queued)
-    /** The events that wait for room in the queue, in order. */
+    /** The events that wait for room in the queue, in order. They are charged as those in the queue are. */
     private val waiters = ArrayDeque<Waiter>()
     /** How the stream ends after all events were sent; null until the source ends it. */
     private var ending: Ending? = null
@@ -68,6 +68,15 @@ internal class Source(
 
     private val mayPull: Boolean
         get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !connection.congested
+
+    /** Whether one more event may wait. One may always wait, so that the streams of a peer do not stop each other. */
+    private val mayWait: Boolean
+        get() = waiters.isEmpty() || (waiters.size < WAITERS_MAX && connection.queued.room)
+
+    private fun wait(waiter: Waiter) {
+        waiters.add(waiter)
+        connection.queued.add(waiter.message)
+    }
 
     override val isCancelled: Boolean
         get() = connection.lock.locked { ended }
@@ -96,11 +105,11 @@ internal class Source(
                 }
             if (pushed != SourceQueue.Pushed.FULL)
                 connection.lock.defer { settle.complete(pushed == SourceQueue.Pushed.TAKEN) }
-            else if (limits.whenFull == WhenFull.FAIL || waiters.size >= WAITERS_MAX) {
+            else if (limits.whenFull == WhenFull.FAIL || !mayWait) {
                 val behind = limits.capacity + waiters.size
                 val what = "$channel: the listener is $behind events behind"
                 connection.lock.defer { settle.completeExceptionally(ChannelException(ChannelError.QUEUE_FULL, what)) }
-            } else waiters.add(Waiter(message, settle))
+            } else wait(Waiter(message, settle))
             drain()
         }
         return settle
@@ -116,6 +125,7 @@ internal class Source(
             while (!ended && !broken && !connection.congested) {
                 while (waiters.isNotEmpty() && queue.room) {
                     val waiter = waiters.remove()
+                    connection.queued.remove(waiter.message)
                     queue.push(waiter.message)
                     waiter.settle?.let { connection.lock.defer { it.complete(true) } }
                 }
@@ -162,7 +172,7 @@ internal class Source(
                 }
                 val message = wire.encode(iterator.next())
                 connection.lock.locked {
-                    if (!over) waiters.add(Waiter(message, null))
+                    if (!over) wait(Waiter(message, null))
                     drain()
                 }
             }
@@ -241,7 +251,10 @@ internal class Source(
     private fun stop() {
         ended = true
         queue.clear()
-        for (waiter in waiters) waiter.settle?.let { connection.lock.defer { it.complete(false) } }
+        for (waiter in waiters) {
+            connection.queued.remove(waiter.message)
+            waiter.settle?.let { connection.lock.defer { it.complete(false) } }
+        }
         waiters.clear()
         for (each in onCancel) connection.lock.defer(each::run)
         onCancel.clear()

@@ -2,6 +2,7 @@
 package clearway.channel.endpoint
 
 import clearway.channel.WhenFull
+import clearway.channel.transport.OBJECT_BYTES
 import java.util.ArrayDeque
 
 /**
@@ -10,6 +11,15 @@ import java.util.ArrayDeque
  */
 internal class ByteBudget(private val bytesMax: Long) {
     var bytes = 0L
+        private set
+
+    fun add(event: ByteArray) {
+        bytes += event.size + OBJECT_BYTES
+    }
+
+    fun remove(event: ByteArray) {
+        bytes -= event.size + OBJECT_BYTES
+    }
 
     val room: Boolean
         get() = bytes < bytesMax
@@ -52,7 +62,7 @@ internal class SourceQueue(
         if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) return Pushed.DROPPED
         if (full) shift()
         waiting.add(event)
-        budget.bytes += event.size
+        budget.add(event)
         return Pushed.TAKEN
     }
 
@@ -67,13 +77,13 @@ internal class SourceQueue(
     }
 
     fun clear() {
-        for (event in waiting) budget.bytes -= event.size
+        waiting.forEach(budget::remove)
         waiting.clear()
     }
 
     private fun shift(): ByteArray? {
         val first = waiting.poll() ?: return null
-        budget.bytes -= first.size
+        budget.remove(first)
         return first
     }
 }

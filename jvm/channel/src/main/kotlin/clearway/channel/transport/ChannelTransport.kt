@@ -82,7 +82,7 @@ public interface ChannelSink {
  * @property frameBytesMax maximum size of a frame in bytes, in both directions. The default is 64 MiB. A 4K image in
  *   RGBA takes 32 MiB.
  * @property windowBytes number of bytes that may wait or be in flight before `send` returns false. The default is 1
- *   MiB. A single frame may be larger than that.
+ *   MiB. A single frame may be larger than that. A frame counts its size and some bytes for its objects.
  * @throws IllegalArgumentException if a limit is below 1
  */
 public class TransportLimits
@@ -101,5 +101,13 @@ public constructor(public val frameBytesMax: Int = 64 shl 20, public val windowB
     }
 }
 
-/** Returns the number of bytes that a frame counts in a window. The extra 8 bytes make an empty frame count, too. */
-internal fun weight(frame: ByteArray): Long = frame.size + 8L
+/**
+ * What an entry of a queue is charged in addition to its bytes, in bytes. An empty message takes memory, too: its
+ * array, the object that describes it, and a place in the queue, which are 40 to 150 bytes on a 64-bit JVM. Without
+ * this charge, a peer could fill a queue with millions of the smallest messages. The number is the same in every
+ * language.
+ */
+internal const val OBJECT_BYTES = 128L
+
+/** Returns the number of bytes that a frame counts in a window. */
+internal fun weight(frame: ByteArray): Long = frame.size + OBJECT_BYTES

@@ -145,12 +145,26 @@ private fun part(bytes: ByteArray, from: Int, size: Int): ByteBuffer =
 private fun readInside(bytes: ByteArray, head: ByteBuffer, tableAt: Int, count: Int): List<ByteBuffer>? {
     var at = tableAt.toLong() + padded(count * 4)
     if (count == 0 || at > bytes.size) return null
-    val found = ArrayList<ByteBuffer>(count)
+    val begins = IntArray(count)
+    val sizes = IntArray(count)
     for (index in 0 until count) {
         val size = unsigned(head.getInt(tableAt + index * 4))
         if (size > bytes.size - at) return null
-        found += part(bytes, at.toInt(), size.toInt())
+        begins[index] = at.toInt()
+        sizes[index] = size.toInt()
         at += (size + 7) and -8L
     }
-    return if (at == bytes.size.toLong()) found else null
+    return if (at == bytes.size.toLong()) Inside(bytes, begins, sizes) else null
+}
+
+/**
+ * The attachments inside a frame. Makes a view when it is asked for: a frame of 260 KB may have 65,535 empty
+ * attachments, and events with them wait in streams whose credit counts bytes.
+ */
+private class Inside(private val bytes: ByteArray, private val begins: IntArray, private val sizes: IntArray) :
+    AbstractList<ByteBuffer>(), RandomAccess {
+    override val size: Int
+        get() = begins.size
+
+    override fun get(index: Int): ByteBuffer = part(bytes, begins[index], sizes[index])
 }
