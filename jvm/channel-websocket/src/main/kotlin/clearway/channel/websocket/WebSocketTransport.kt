@@ -34,13 +34,14 @@ public object WebSocketTransport {
      * Starts to connect and returns at once. Frames wait until the connection is open. The transport closes with
      * `refused` if the server refuses the connection, and with `failed` if the server cannot be reached. It closes with
      * `timeout` if the server does not answer within 30 s. Copies each incoming frame once. If the peer is not a
-     * Clearway end, only binary messages are exchanged.
+     * Clearway end, only binary messages are exchanged. The transport closes with `lost` if the server falls silent.
      *
      * @param token the token for the server, or null. It is sent in a header and not in the address, because addresses
      *   are logged.
      * @param client the HTTP client, whose connections, threads, proxy and TLS settings are used. The default is one
      *   client for the process. Its threads, at most 64, call the sinks. One client for each connection would add one
      *   or two threads each.
+     * @param pings how the client notices a server that has gone silent. By default, after 30 s.
      * @throws IllegalArgumentException for a token that a header cannot contain
      */
     @JvmStatic
@@ -50,10 +51,22 @@ public object WebSocketTransport {
         token: String? = null,
         limits: TransportLimits = TransportLimits(),
         client: HttpClient = sharedClient,
-    ): ChannelTransport {
+        pings: WebSocketPings = WebSocketPings(),
+    ): ChannelTransport = connect(uri, token, limits, client, pings) { ms, act -> SocketTimers.after(ms, act) }
+
+    /** Connects with these timers. */
+    internal fun connect(
+        uri: URI,
+        token: String? = null,
+        limits: TransportLimits = TransportLimits(),
+        client: HttpClient = sharedClient,
+        pings: WebSocketPings = WebSocketPings(),
+        after: (ms: Long, act: () -> Unit) -> Unit,
+    ): SocketTransport {
         val offered = offers(token)
         val transport = SocketTransport(limits)
-        val listener = Listener(transport)
+        val keepAlive = KeepAlive(transport, pings, after)
+        val listener = Listener(transport, keepAlive)
         client
             .newWebSocketBuilder()
             .connectTimeout(OPEN_WITHIN)
@@ -61,7 +74,11 @@ public object WebSocketTransport {
             .buildAsync(uri, listener)
             .whenComplete { socket, thrown ->
                 if (thrown != null) transport.ended(notOpened((thrown as? CompletionException)?.cause ?: thrown))
-                else transport.opened(JdkSocket(socket))
+                else {
+                    transport.opened(JdkSocket(socket))
+                    // A ping that cannot be sent is no error: then nothing arrives, or the listener gets the end.
+                    keepAlive.start { socket.sendPing(ByteBuffer.allocate(0)) }
+                }
             }
         return transport
     }
@@ -100,25 +117,29 @@ private class JdkSocket(private val socket: WebSocket) : Socket {
  * Forwards the JDK's events to the transport. `onOpen` requests no message, because the transport requests messages one
  * at a time.
  */
-private class Listener(private val transport: SocketTransport) : WebSocket.Listener {
+private class Listener(private val transport: SocketTransport, private val keepAlive: KeepAlive) : WebSocket.Listener {
     override fun onOpen(socket: WebSocket) {}
 
     override fun onBinary(socket: WebSocket, data: ByteBuffer, last: Boolean): CompletionStage<*>? {
+        keepAlive.heard()
         transport.binary(data, last)
         return null
     }
 
     override fun onText(socket: WebSocket, data: CharSequence, last: Boolean): CompletionStage<*>? {
+        keepAlive.heard()
         transport.text(data.toString(), last)
         return null
     }
 
     override fun onPing(socket: WebSocket, message: ByteBuffer): CompletionStage<*>? {
+        keepAlive.heard()
         socket.request(1)
         return null
     }
 
     override fun onPong(socket: WebSocket, message: ByteBuffer): CompletionStage<*>? {
+        keepAlive.heard()
         socket.request(1)
         return null
     }

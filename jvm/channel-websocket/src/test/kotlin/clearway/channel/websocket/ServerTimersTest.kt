@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.websocket
 
+import clearway.channel.transport.CloseCode
 import clearway.channel.transport.Log
 import clearway.channel.transport.TransportLimits
 import java.lang.reflect.Proxy
@@ -11,6 +12,7 @@ import java.util.concurrent.TimeUnit
 import org.eclipse.jetty.websocket.api.Callback
 import org.eclipse.jetty.websocket.api.Session
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
@@ -37,6 +39,44 @@ class ServerTimersTest {
             assertEquals(1, timers.pass(10_000))
             client.send(byteArrayOf(2))
             accepted.count(2)
+        }
+    }
+
+    @Test
+    fun `a client that falls silent is ended with timeout at the second ping`() {
+        lateinit var transport: SocketTransport
+        val server =
+            WebSocketServer(
+                WebSocketServerOptions().withoutToken().pingMs(1000),
+                {
+                    transport = it as SocketTransport
+                    it.open(accepted)
+                },
+                timers,
+            )
+        server.start()
+        server.use {
+            TcpSocket(server.uri.host, server.uri.port).use { client ->
+                val request =
+                    listOf(
+                        "GET / HTTP/1.1",
+                        "Host: ${server.uri.authority}",
+                        "Upgrade: websocket",
+                        "Connection: Upgrade",
+                        "Sec-WebSocket-Version: 13",
+                        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+                        "\r\n",
+                    )
+                client.getOutputStream().write(request.joinToString("\r\n").toByteArray())
+                // An empty binary message, with a mask of zeros.
+                client.getOutputStream().write(byteArrayOf(0x82.toByte(), 0x80.toByte(), 0, 0, 0, 0))
+                accepted.count(1)
+                while (!transport.isRead) Thread.onSpinWait()
+                timers.pass(1000)
+                assertFalse(transport.isOver)
+                timers.pass(1000)
+                assertEquals(CloseCode.TIMEOUT, accepted.end().code)
+            }
         }
     }
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.Log
+import clearway.channel.transport.TransportLimits
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.net.Socket as TcpSocket
+import java.net.URI
+import java.nio.ByteBuffer
+import java.security.MessageDigest
+import java.util.Base64
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+
+/** Tests of a client's pings, with timers that run only when a test says so. */
+class KeepAliveTest {
+    private val timers = LinkedBlockingQueue<Pair<Long, () -> Unit>>()
+    private val log = Log()
+    private val socket =
+        object : Socket {
+            override val isOurs = true
+
+            override fun binary(message: ByteArray, sent: () -> Unit) = sent()
+
+            override fun text(message: String, sent: () -> Unit) = sent()
+
+            override fun close(status: Int, text: String, sent: () -> Unit) = sent()
+
+            override fun demand() {}
+
+            override fun abort() {}
+        }
+    private var nowMs = 0L
+    private val pings = ArrayList<Long>()
+
+    private fun after(ms: Long, act: () -> Unit) {
+        timers += Pair(ms, act)
+    }
+
+    /** Lets the next timer run. */
+    private fun pass() {
+        val (ms, act) = timers.poll(60, TimeUnit.SECONDS)!!
+        nowMs += ms
+        act()
+    }
+
+    private fun transport(limits: TransportLimits = TransportLimits()) =
+        SocketTransport(limits).also {
+            it.open(log)
+            it.opened(socket)
+        }
+
+    private fun keepAlive(transport: SocketTransport, rules: WebSocketPings = WebSocketPings()) =
+        KeepAlive(transport, rules, ::after).also { it.start { pings += nowMs } }
+
+    @Test
+    fun `a server that sends nothing for pingMs and pongMs is lost`() {
+        val transport = transport()
+        keepAlive(transport)
+        while (!transport.isOver) pass()
+        // The time of the last sign of life is known to a step of 5 s.
+        assertEquals(35_000, nowMs)
+        assertEquals(listOf(20_000L), pings)
+        assertEquals(CloseCode.LOST, log.end().code)
+        assertEquals("the other end has sent nothing for 30000 ms", log.end().message)
+        assertTrue(timers.isEmpty())
+    }
+
+    @Test
+    fun `a server that sends anything within that time stays`() {
+        val transport = transport()
+        val keepAlive = keepAlive(transport)
+        while (nowMs < 1_000_000) {
+            if (nowMs % 25_000 == 0L) keepAlive.heard()
+            pass()
+        }
+        assertEquals(List(50) { (it + 1) * 20_000L }, pings)
+        assertFalse(transport.isOver)
+        // The last sign of life was at 975,000 ms.
+        while (!transport.isOver) pass()
+        assertEquals(1_010_000, nowMs)
+    }
+
+    @Test
+    fun `a server stays while the client does not read`() {
+        val transport = transport(TransportLimits(100, 1))
+        keepAlive(transport)
+        transport.pause()
+        while (transport.isRead) transport.binary(ByteBuffer.wrap(ByteArray(100)), true)
+        while (nowMs < 100_000) pass()
+        assertFalse(transport.isOver)
+    }
+
+    @Test
+    fun `a client that has closed sends no more pings`() {
+        val transport = transport()
+        keepAlive(transport)
+        transport.close(clearway.channel.transport.CloseReason.CLOSED)
+        pass()
+        assertEquals(Pair(0, 0), Pair(timers.size, pings.size))
+    }
+
+    @Test
+    fun `a pingMs of 0 turns the pings off, and a negative time is refused`() {
+        keepAlive(transport(), WebSocketPings(0))
+        assertTrue(timers.isEmpty())
+        for (wrong in listOf({ WebSocketPings(-1) }, { WebSocketPings(1, -1) })) assertThrows(
+            IllegalArgumentException::class.java
+        ) {
+            wrong()
+        }
+    }
+
+    /** Answers the handshake of a WebSocket. */
+    private fun admit(client: TcpSocket) {
+        val request = client.getInputStream().bufferedReader(Charsets.ISO_8859_1)
+        val headers = generateSequence { request.readLine().ifEmpty { null } }.toList()
+        val key = headers.single { it.startsWith("Sec-WebSocket-Key: ", ignoreCase = true) }.substringAfter(": ")
+        val hash = MessageDigest.getInstance("SHA-1").digest("${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".toByteArray())
+        val reply =
+            listOf(
+                "HTTP/1.1 101 Switching Protocols",
+                "Upgrade: websocket",
+                "Connection: Upgrade",
+                "Sec-WebSocket-Accept: ${Base64.getEncoder().encodeToString(hash)}",
+                "Sec-WebSocket-Protocol: $SUBPROTOCOL",
+                "\r\n",
+            )
+        client.getOutputStream().write(reply.joinToString("\r\n").toByteArray())
+    }
+
+    private fun withServer(act: (client: SocketTransport, server: TcpSocket) -> Unit) {
+        ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { listening ->
+            val uri = URI("ws://${listening.inetAddress.hostAddress}:${listening.localPort}/")
+            val client = WebSocketTransport.connect(uri, after = ::after)
+            client.open(log)
+            listening.accept().use { server ->
+                admit(server)
+                client.opening.get(60, TimeUnit.SECONDS)
+                act(client, server)
+            }
+        }
+    }
+
+    @Test
+    fun `a client over the network sends a ping and loses a server that pings and then falls silent`() =
+        withServer { client, server ->
+            // An empty ping, and then the client's pong with its mask.
+            server.getOutputStream().write(byteArrayOf(0x89.toByte(), 0))
+            assertEquals(0x8a, server.getInputStream().readNBytes(6)[0].toInt() and 0xff)
+            while (nowMs < 20_000) pass()
+            assertEquals(0x89, server.getInputStream().readNBytes(6)[0].toInt() and 0xff)
+            while (!client.isOver) pass()
+            assertEquals(CloseCode.LOST, log.end().code)
+            assertTrue(nowMs <= 40_000, "after $nowMs ms")
+        }
+
+    @Test
+    fun `a client over the network keeps a server that answers its pings only`() = withServer { client, server ->
+        val received = server.getInputStream()
+        repeat(5) {
+            repeat(4) { pass() }
+            assertEquals(0x89, received.readNBytes(6)[0].toInt() and 0xff)
+            // A pong, and a ping. The client has read the pong when its own pong arrives.
+            server.getOutputStream().write(byteArrayOf(0x8a.toByte(), 0, 0x89.toByte(), 0))
+            assertEquals(0x8a, received.readNBytes(6)[0].toInt() and 0xff)
+        }
+        assertEquals(100_000, nowMs)
+        assertFalse(client.isOver)
+    }
+}
