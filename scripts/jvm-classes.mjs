@@ -77,18 +77,26 @@ function current(name, print) {
 export const areCompiled = (found) => [...prints(found)].every(([name, print]) => current(name, print));
 
 /**
- * Compiles each module with its tests, unless neither its sources nor those of the modules that it needs have changed. Returns Maven's exit
- * status, or 127 without a JDK.
+ * Deletes the classes of the modules whose sources, or those of a module that they need, have changed. The compiler never deletes classes, and
+ * a class without a source would still run. Returns these modules with their fingerprints, as `[name, print]`.
  */
-export function compile(found = jdks()) {
+export function deleteStale(found) {
   const stale = [...prints(found)].filter(([name, print]) => !current(name, print));
-  if (stale.length === 0) return 0;
-  // The compiler never deletes classes. A class without a source would still run, so the folders are deleted first.
   for (const [name] of stale) {
     rmSync(stampOf(name), { force: true });
     for (const kind of ["classes", "test-classes"])
       rmSync(join(folder, name, "target", kind), { recursive: true, force: true });
   }
+  return stale;
+}
+
+/**
+ * Compiles each module with its tests, unless neither its sources nor those of the modules that it needs have changed. Returns Maven's exit
+ * status, or 127 without a JDK.
+ */
+export function compile(found = jdks()) {
+  const stale = deleteStale(found);
+  if (stale.length === 0) return 0;
   // Builds two modules at a time, because more would need more memory. In the phase `process-test-classes`, Maven also copies the libraries
   // that the conformance program needs. The same run checks the format, because a separate run takes 15 s.
   const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2", ...asTheyStand], found);
