@@ -136,6 +136,10 @@ describe.skipIf(builds === undefined)("the published artifacts of the JVM", () =
     async () => {
       const { copy, run } = await project("jvm-plugin", newest);
       const include = join(root, "native/include");
+      // The project also compiles code that names types of java.lang.foreign.
+      const code = "class Sizes { static long of(clearway.plugin.Message answer) { return size(answer.getSegment()); }";
+      const size = "static long size(java.lang.foreign.MemorySegment segment) { return segment.byteSize(); } }";
+      await writeFile(join(copy, "src/main/java/Sizes.java"), `${code}\n${size}\n`);
       await runProgram(copy, "cc", "-shared", "-fPIC", `-I${include}`, "shout.c", "-o", "libshout.so");
       expect(await run("App")).toBe("HELLO FROM JAVA\n");
       expect(await run("KotlinAppKt")).toBe("HELLO FROM KOTLIN\n");
