@@ -138,6 +138,8 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
         val open =
             synchronized(lock) {
                 if (disconnected) return
+                // Before the socket can report its own end, which has another reason.
+                if (end == null) end = reason
                 socket
             }
         guarded { open?.abort() }

@@ -88,6 +88,20 @@ class SocketTransportTest {
     }
 
     @Test
+    fun `an abort keeps its reason when the socket reports the end of the connection first`() {
+        val told = Log()
+        val transport = SocketTransport(limits)
+        val reporting =
+            object : Socket by socket {
+                override fun abort() = transport.closed(1006, "")
+            }
+        transport.open(told)
+        transport.opened(reporting)
+        transport.abort(CloseReason(CloseCode.TIMEOUT, "silent"))
+        assertEquals(CloseCode.TIMEOUT, told.end().code)
+    }
+
+    @Test
     fun `answers to marks do not pile up when the other end does not read`() {
         val leaving = ArrayList<() -> Unit>()
         val slow =
