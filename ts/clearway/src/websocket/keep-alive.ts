@@ -20,7 +20,7 @@ export function keepAlive(socket: NodeSocket, pingMs: number, abort: (reason: Cl
     // A socket that is paused reads no answer.
     if (!alive && socket.isPaused !== true) {
       stop();
-      return abort({ code: "timeout", message: `no answer to a ping within ${pingMs} ms` });
+      return abort({ code: "lost", message: `no answer to a ping within ${pingMs} ms` });
     }
     alive = false;
     if (socket.readyState === isOpen) socket.ping?.();

@@ -23,7 +23,7 @@ export interface WebSocketOptions extends TransportLimits {
   /** Maximum time for the connection to open, in milliseconds. Default: 10,000. */
   readonly openMs?: number;
   /**
-   * Interval of pings, in milliseconds. The transport closes with `timeout` if nothing arrives for one interval after a ping. Only sockets of
+   * Interval of pings, in milliseconds. The transport closes with `lost` if nothing arrives for one interval after a ping. Only sockets of
    * the package `ws` can ping. Default: 15,000.
    */
   readonly pingMs?: number;
@@ -44,8 +44,8 @@ export interface WebSocketOptions extends TransportLimits {
  * - `refused`, if the server refused the connection. Only the package `ws` reports a refusal; with other classes the code is
  *   `failed`.
  * - `failed`, if the connection did not open for another reason.
- * - `timeout`, if the connection was not open within `openMs`, or if the other end does not answer a ping.
- * - `lost`, if the connection broke.
+ * - `timeout`, if the connection was not open within `openMs`.
+ * - `lost`, if the connection broke, or if the other end does not answer a ping.
  * - the other end's reason in all other cases.
  *
  * Throws `invalid-argument`, and the host's error for an invalid URL.

@@ -35,13 +35,13 @@ function connected(socket: Unread, options: { pingMs?: number } = {}) {
 }
 
 describe("a client whose server has become silent", () => {
-  test("closes with `timeout` when nothing has arrived for an interval after a ping", async () => {
+  test("closes with `lost` when nothing has arrived for an interval after a ping", async () => {
     const socket = new Pinged();
     const { closed } = connected(socket);
     await vi.advanceTimersByTimeAsync(29_999);
     expect({ pings: socket.pings, closed }).toEqual({ pings: 1, closed: [] });
     await vi.advanceTimersByTimeAsync(1);
-    expect(closed).toEqual([{ code: "timeout", message: "no answer to a ping within 15000 ms" }]);
+    expect(closed).toEqual([{ code: "lost", message: "no answer to a ping within 15000 ms" }]);
     expect({ ended: socket.ended, timers: vi.getTimerCount() }).toEqual({ ended: true, timers: 0 });
   });
 
