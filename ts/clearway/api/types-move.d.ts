@@ -9,7 +9,9 @@ interface Moved<T> {
 /**
  * Marks a value to be moved. The sender loses every buffer, port and stream in the value, at any depth. Clearway copies none of them.
  *
- * If the value contains memory that cannot be moved, the send fails with `would-copy`.
+ * A view of a part of a larger buffer, such as most small `Buffer`s of Node, cannot move without its neighbours. Clearway copies exactly that
+ * part, and the ledger records the reason `partial-view`; the sender keeps it. Under `strict`, the send fails with `would-copy`. It fails, too,
+ * if the value contains other memory that cannot be moved.
  *
  * With `transfer`, Clearway moves exactly these objects, and copies all other memory. Use `transfer` for values with very many nodes, or to
  * move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.

@@ -4,7 +4,8 @@ import { Form } from "../transfer/coded.js";
 import { findMemory, searchLimit } from "../transfer/find-memory.js";
 import { movedKey, type PreparedValue, scope, type TransferHooks } from "../transfer/hooks.js";
 import { enterCopy, type LedgerSide } from "../transfer/ledger.js";
-import { MovedValue, transferOf } from "../transfer/move.js";
+import { MovedValue } from "../transfer/move.js";
+import { preparedMove } from "../transfer/prepare-argument.js";
 import { wouldCopy } from "../transfer/refusal.js";
 import { decode } from "./decode.js";
 import { type Encoded, encode } from "./encode.js";
@@ -21,12 +22,7 @@ class Handlers implements TransferHooks {
     if (encoded === undefined) return undefined;
     const content = contentOf(encoded);
     const form = Form.handled;
-    if (moved) {
-      const { movedBytes, sharedBytes, ...ready } = transferOf(movedWith(moved, encoded, content), searchLimit);
-      side.movedBytes += movedBytes;
-      side.sharedBytes += sharedBytes;
-      return { ...ready, form, bytes: movedBytes };
-    }
+    if (moved) return preparedMove(movedWith(moved, encoded, content), form, strict, side);
     // The handlers list what moves. All other memory is copied.
     const found = findMemory(content, searchLimit);
     const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes);

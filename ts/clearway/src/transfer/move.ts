@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { totalBufferBytes } from "../host/tag.js";
-import { findMemory, type SearchOptions } from "./find-memory.js";
+import { type CopyReason, type FoundMemory, findMemory, type SearchOptions } from "./find-memory.js";
 import { movedKey } from "./hooks.js";
 
 declare const movedBrand: unique symbol;
@@ -36,7 +36,9 @@ export class MovedValue {
 /**
  * Marks a value to be moved. The sender loses every buffer, port and stream in the value, at any depth. Clearway copies none of them.
  *
- * If the value contains memory that cannot be moved, the send fails with `would-copy`.
+ * A view of a part of a larger buffer, such as most small `Buffer`s of Node, cannot move without its neighbours. Clearway copies exactly that
+ * part, and the ledger records the reason `partial-view`; the sender keeps it. Under `strict`, the send fails with `would-copy`. It fails, too,
+ * if the value contains other memory that cannot be moved.
  *
  * With `transfer`, Clearway moves exactly these objects, and copies all other memory. Use `transfer` for values with very many nodes, or to
  * move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
@@ -55,24 +57,38 @@ export interface MovedMemory {
   movedBytes: number;
   sharedBytes: number;
   deep: boolean;
+  /** The parts of larger buffers, which are copied. */
+  copies: FoundMemory["copies"];
 }
+
+/** What to do instead of a copy, by its reason. */
+const remedies: Partial<Record<CopyReason, string>> = {
+  "partial-view": "It is a part of a larger buffer. Copy the part: move(new Uint8Array(part))",
+  "search-limit": "The value has more than 10,000 nodes. List its buffers: move(value, [buffer])",
+};
 
 /**
  * Returns a moved value and the objects to transfer. Searches at most `limit` nodes for memory that moves. Throws `would-copy` if there is
- * memory that cannot move.
+ * memory that cannot move; under `strict`, also for a part of a larger buffer.
  */
-export function transferOf(moved: MovedValue, limit: number, shared?: SearchOptions["shared"]): MovedMemory {
+export function transferOf(
+  moved: MovedValue,
+  limit: number,
+  strict: boolean,
+  shared?: SearchOptions["shared"],
+): MovedMemory {
   const listed = moved.transfer;
   const found = findMemory(moved.value, limit, { listed, shared });
   if (listed) {
     const movedBytes = totalBufferBytes(listed);
-    return { value: found.value, transfer: [...listed], movedBytes, sharedBytes: 0, deep: true };
+    return { value: found.value, transfer: [...listed], movedBytes, sharedBytes: 0, deep: true, copies: [] };
   }
-  const copy = found.copies[0];
-  if (!copy) return found;
-  throw new ClearwayError(
-    "would-copy",
-    `move() cannot move all of it: ${copy.reason} (${copy.bytes} bytes). ` +
-      "Slice the part, or list the buffer: move(value, [buffer])",
-  );
+  const copy = found.copies.find(({ reason }) => strict || reason !== "partial-view");
+  if (copy === undefined) {
+    found.transfer.push(...found.compacted);
+    return found;
+  }
+  const { reason, bytes } = copy;
+  const remedy = remedies[reason] ?? "Pass a copy: move(new Uint8Array(memory))";
+  throw new ClearwayError("would-copy", `move() cannot move all of it: ${reason} (${bytes} bytes). ${remedy}`);
 }

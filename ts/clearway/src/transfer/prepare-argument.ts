@@ -24,10 +24,7 @@ export function prepareValue(
   if (handled) return handled;
   if (value instanceof MovedValue) {
     const form = isTable(value.value) ? Form.table : Form.plain;
-    const { movedBytes, sharedBytes, ...ready } = transferOf(value, searchLimit, shared);
-    side.movedBytes += movedBytes;
-    side.sharedBytes += sharedBytes;
-    return { ...ready, form, bytes: movedBytes };
+    return preparedMove(value, form, strict, side, shared);
   }
   const form = isTable(value) ? Form.table : Form.plain;
   const found = findMemory(value, searchLimit, { shared });
@@ -38,4 +35,19 @@ export function prepareValue(
   }
   side.sharedBytes += found.sharedBytes;
   return { form, value: found.value, transfer: [], bytes, deep: found.deep };
+}
+
+/** Prepares a value under `move()`, as {@link prepareValue} does. `form` says how the other side reads it. */
+export function preparedMove(
+  moved: MovedValue,
+  form: Form,
+  strict: boolean,
+  side: LedgerSide,
+  shared?: SearchOptions["shared"],
+): PreparedValue {
+  const { movedBytes, sharedBytes, copies, ...ready } = transferOf(moved, searchLimit, strict, shared);
+  side.movedBytes += movedBytes;
+  side.sharedBytes += sharedBytes;
+  for (const { reason, bytes } of copies) enterCopy(side, reason, bytes);
+  return { ...ready, form, bytes: copies.reduce((sum, { bytes }) => sum + bytes, movedBytes) };
 }

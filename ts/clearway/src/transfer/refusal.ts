@@ -29,5 +29,6 @@ export function movedBefore(objects: readonly object[]): boolean {
 
 /** Returns the typed error for a copy that `strict` forbids. */
 export function wouldCopy(reason: CopyReason, bytes: number): ClearwayError {
-  return new ClearwayError("would-copy", `strict: ${bytes} bytes would have been copied (${reason})`);
+  const remedy = reason === "partial-view" ? ". Pass a copy of the part: new Uint8Array(part)" : "";
+  return new ClearwayError("would-copy", `strict: ${bytes} bytes would have been copied (${reason})${remedy}`);
 }

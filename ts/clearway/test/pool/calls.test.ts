@@ -89,13 +89,38 @@ describe("move()", () => {
     }
   });
 
-  test("refuses a view of a part of a buffer, unless the buffer is listed", async () => {
+  test.each([4, 70_000])("copies exactly a part of a larger buffer, whatever its size: %i bytes", async (bytes) => {
+    const pool = plainPool();
+    const part = new Uint8Array(new ArrayBuffer(100_000), 16, bytes).fill(7);
+    for (const value of [part, { deep: [part] }]) {
+      const { call, stats } = pool;
+      const before = stats().ledger.toWorkers.copiedBytes;
+      expect(await call.echo(move(value))).toEqual(value);
+      expect(stats().ledger.toWorkers.copiedBytes - before).toBe(bytes);
+    }
+    if (!inProcesses)
+      expect(pool.stats().ledger.toWorkers.copies["partial-view"]).toEqual({ count: 2, bytes: 2 * bytes });
+    // The sender keeps it.
+    expect(part.byteLength).toBe(bytes);
+  });
+
+  test("moves a whole buffer that is listed, although the value shows a part of it", async () => {
     const { call } = plainPool();
     const part = new Uint8Array(new ArrayBuffer(64), 0, 8);
-    expect(await reasonOf(call.echo(move(part)))).toMatchObject({ code: "would-copy" });
-    expect(part.byteLength).toBe(8);
     expect(await call.echo(move(part, [part.buffer]))).toHaveLength(8);
     expect(part.byteLength).toBe(0);
+  });
+
+  test.skipIf(inProcesses)("refuses a part of a larger buffer under strict, with a remedy that works", async () => {
+    const { call } = plainPool({ strict: true });
+    const part = new Uint8Array(new ArrayBuffer(64), 0, 8);
+    expect(await reasonOf(call.echo(move(part)))).toMatchObject({
+      code: "would-copy",
+      message: expect.stringContaining(
+        "partial-view (8 bytes). It is a part of a larger buffer. Copy the part: move(new Uint8Array(part))",
+      ),
+    });
+    expect(await call.echo(move(new Uint8Array(part)))).toEqual(part);
   });
 
   test("inside another argument is refused, not copied silently", async () => {

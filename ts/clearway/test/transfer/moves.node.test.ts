@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { move } from "clearway";
 import { expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
@@ -21,6 +23,19 @@ test("a view of Node's Buffer pool is copied without the rest of the pool, and t
 
 test("a view of Node's Buffer pool is refused under strict", async () => {
   expect(await reasonOf(make(true).call.pooled())).toMatchObject({ code: "would-copy" });
+});
+
+test.each([
+  ["a small Buffer", () => Buffer.from("junk")],
+  ["compressed bytes", () => gzipSync("junk")],
+  ["joined Buffers", () => Buffer.concat([Buffer.from("ju"), Buffer.from("nk")])],
+  ["a large Buffer", () => Buffer.alloc(70_000, 1)],
+])("%s may be an argument under move(), whatever its size", async (_, buffer) => {
+  const given = buffer();
+  const bytes = new Uint8Array(given);
+  const arrived = (await make().call.echo(move(given))) as Uint8Array;
+  expect(new Uint8Array(arrived)).toEqual(bytes);
+  expect(arrived.buffer.byteLength).toBe(bytes.byteLength);
 });
 
 test("a Buffer with its own memory moves", async () => {

@@ -209,14 +209,19 @@ describe("move()", () => {
 
   test("moves exactly the listed objects, without a search", () => {
     const view = bytes(64, 0, 8);
-    expect(transferOf(under(view, [view.buffer]), 10)).toMatchObject({ transfer: [view.buffer], movedBytes: 64 });
-    expect(transferOf(under(view, []), 10)).toMatchObject({ transfer: [], movedBytes: 0 });
+    expect(transferOf(under(view, [view.buffer]), 10, true)).toMatchObject({ transfer: [view.buffer], movedBytes: 64 });
+    expect(transferOf(under(view, []), 10, true)).toMatchObject({ transfer: [], movedBytes: 0 });
   });
 
-  test("throws instead of copying", () => {
-    expect(() => transferOf(under(bytes(64, 0, 8)), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
+  test("copies a part of a buffer, and throws for other copies, and under strict for that one, too", () => {
+    const found = transferOf(under(bytes(64, 0, 8)), 10, false);
+    expect(found).toMatchObject({ movedBytes: 0, copies: [{ reason: "partial-view", bytes: 8 }] });
+    // The copy itself moves.
+    expect(found.transfer).toEqual([(found.value as Uint8Array).buffer]);
+    const refused = expect.objectContaining({ code: "would-copy" });
+    expect(() => transferOf(under(bytes(64, 0, 8)), 10, true)).toThrowError(refused);
     const many = Array.from({ length: 20 }, () => 1);
-    expect(() => transferOf(under(many), 10)).toThrowError(expect.objectContaining({ code: "would-copy" }));
+    expect(() => transferOf(under(many), 10, false)).toThrowError(refused);
   });
 
   test("cannot be cloned inside another value", () => {

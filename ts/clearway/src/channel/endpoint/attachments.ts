@@ -72,7 +72,8 @@ export class Attachments implements AttachmentSink {
 
   // Adds an attachment that is copied. A transport of bytes needs no copy here, because writing the frame copies the list.
   #copy({ buffer, byteOffset, byteLength }: ArrayBufferView, reason: ChannelCopyReason): number {
-    if (this.ownership === "move" || this.#rules.strict) throw wouldCopy(reason, byteLength);
+    if (this.#rules.strict || (this.ownership === "move" && reason !== "partial-view"))
+      throw wouldCopy(reason, byteLength);
     this.copies.push([reason, byteLength]);
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
     return this.list.push(reason === "byte-transport" ? bytes : new Uint8Array(bytes)) - 1;

@@ -163,7 +163,8 @@ export class OutgoingValue {
 
   #copy(reason: ChannelCopyReason, bytes: number, ownership: Ownership, { strict, bytesMin }: AttachmentRules): void {
     if (bytes === 0) return;
-    if (ownership === "move" || (strict && bytes >= bytesMin)) throw wouldCopy(reason, bytes);
+    const must = ownership === "move" && (strict || reason !== "partial-view");
+    if (must || (strict && bytes >= bytesMin)) throw wouldCopy(reason, bytes);
     this.copiedBytes += bytes;
     this.copies = [...this.copies, [bytes < bytesMin ? "cloned" : reason, bytes, 1]];
   }
