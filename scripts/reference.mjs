@@ -19,20 +19,7 @@ const out = join(root, "out/reference");
  */
 const internal = {
   "ts/clearway": [
-    ...[
-      "BigInts",
-      "Broadcaster",
-      "Callable",
-      "errorCodes",
-      "Event",
-      "EventNames",
-      "FieldTypes",
-      "Fn",
-      "Function",
-      "Given",
-      "KindShape",
-      "Method",
-    ],
+    ...["BigInts", "errorCodes", "Event", "EventNames", "FieldTypes", "Fn", "Function", "Given", "KindShape", "Method"],
     ...[
       "MapperOf",
       "MethodNames",
@@ -50,7 +37,7 @@ const internal = {
       "units",
     ],
     ...["Both", "Proxied", "SetupModules", "remoteBrand"],
-    ...["SingleResultNames", "Write", "WriteFields", "WriteOf"],
+    ...["BroadcastersOf", "CallersOf", "MappersOf", "Write", "WriteFields", "WriteOf"],
   ],
   "ts/clearway-build": [],
   "ts/clearway-native": [],

@@ -100,13 +100,12 @@ type MapperOf<Args extends unknown[], Result> = (inputs: Inputs<Args[0]>, ...opt
 type Mapper<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? MapperOf<Args, Result> : Fn extends (...args: infer Args) => infer Result ? MapperOf<Args, Result> : never;
 /** Whether a task gives a stream. */
 type GivesStream<Fn> = Fn extends (...args: never[]) => infer Result ? [Result] extends [never] ? false : [Result] extends [AsyncGenerator | Generator] ? true : false : true;
-/** The names of the tasks that give one result. */
-type SingleResultNames<Tasks> = {
-    [Name in keyof Tasks & string]: GivesStream<Tasks[Name]> extends true ? never : Name;
-}[keyof Tasks & string];
+/** The name of a task that gives one result. `never` for a task that gives a stream. */
+type SingleResultName<Tasks, Name extends keyof Tasks> = GivesStream<Tasks[Name]> extends true ? never : Name & string;
 /** The tasks of a module that give one result, as `pool.map` offers them. */
-type Mappers<Module> = {
-    readonly [Name in SingleResultNames<TasksOf<Module>>]: Mapper<TasksOf<Module>[Name]>;
+type Mappers<Module> = MappersOf<TasksOf<Module>>;
+type MappersOf<Tasks> = {
+    readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Mapper<Tasks[Name]>;
 };
 /** Options of `pool.map.name(inputs, options)`. `Rest` are the task's parameters after the first one. */
 interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown> {
@@ -156,8 +155,9 @@ type Copied<Args extends unknown[]> = {
 /** The type of a task under `pool.broadcast`. */
 type Broadcaster<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]> : Fn extends (...args: infer Args) => infer Result ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]> : never;
 /** The tasks of a module that give one result, as `pool.broadcast` offers them. */
-type Broadcasters<Module> = {
-    readonly [Name in SingleResultNames<TasksOf<Module>>]: Broadcaster<TasksOf<Module>[Name]>;
+type Broadcasters<Module> = BroadcastersOf<TasksOf<Module>>;
+type BroadcastersOf<Tasks> = {
+    readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
 };
 
 /** Summary of a histogram. All fields except `count` are in microseconds. */

@@ -114,8 +114,9 @@ type TasksOf<Module> = Module extends {
     readonly default: infer Tasks;
 } ? Tasks : Module;
 /** The type of all tasks of a module, as the caller calls them. */
-type Callers<Module> = {
-    readonly [Name in keyof TasksOf<Module> & string]: Callable<TasksOf<Module>[Name]>;
+type Callers<Module> = CallersOf<TasksOf<Module>>;
+type CallersOf<Tasks> = {
+    readonly [Name in keyof Tasks as Name & string]: Callable<Tasks[Name]>;
 };
 
 /**

@@ -60,6 +60,10 @@ export type Callable<Fn> =
 export type TasksOf<Module> = Module extends { readonly default: infer Tasks } ? Tasks : Module;
 
 /** The type of all tasks of a module, as the caller calls them. */
-export type Callers<Module> = {
-  readonly [Name in keyof TasksOf<Module> & string]: Callable<TasksOf<Module>[Name]>;
+export type Callers<Module> = CallersOf<TasksOf<Module>>;
+
+// A mapped type over `keyof` of a type parameter keeps the link to each property. Editors then show the comment of a task at its call, go to
+// its definition, and rename both.
+type CallersOf<Tasks> = {
+  readonly [Name in keyof Tasks as Name & string]: Callable<Tasks[Name]>;
 };

@@ -6,7 +6,7 @@ import type { Task } from "../../task/task.js";
 import type { Unmoved } from "../../transfer/crossing.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
-import type { SingleResultNames } from "./map-types.js";
+import type { SingleResultName } from "./map-types.js";
 
 /** The failure of a broadcast in one worker. */
 export interface BroadcastFailure {
@@ -44,8 +44,10 @@ type Broadcaster<Fn> =
       : never;
 
 /** The tasks of a module that give one result, as `pool.broadcast` offers them. */
-export type Broadcasters<Module> = {
-  readonly [Name in SingleResultNames<TasksOf<Module>>]: Broadcaster<TasksOf<Module>[Name]>;
+export type Broadcasters<Module> = BroadcastersOf<TasksOf<Module>>;
+
+type BroadcastersOf<Tasks> = {
+  readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
 };
 
 /** The part of a pool that a broadcast uses. The engine implements it. */

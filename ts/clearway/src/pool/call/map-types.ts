@@ -46,14 +46,15 @@ type GivesStream<Fn> = Fn extends (...args: never[]) => infer Result
       : false
   : true;
 
-/** The names of the tasks that give one result. */
-export type SingleResultNames<Tasks> = {
-  [Name in keyof Tasks & string]: GivesStream<Tasks[Name]> extends true ? never : Name;
-}[keyof Tasks & string];
+/** The name of a task that gives one result. `never` for a task that gives a stream. */
+export type SingleResultName<Tasks, Name extends keyof Tasks> =
+  GivesStream<Tasks[Name]> extends true ? never : Name & string;
 
 /** The tasks of a module that give one result, as `pool.map` offers them. */
-export type Mappers<Module> = {
-  readonly [Name in SingleResultNames<TasksOf<Module>>]: Mapper<TasksOf<Module>[Name]>;
+export type Mappers<Module> = MappersOf<TasksOf<Module>>;
+
+type MappersOf<Tasks> = {
+  readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Mapper<Tasks[Name]>;
 };
 
 /** Options of `pool.map.name(inputs, options)`. `Rest` are the task's parameters after the first one. */
