@@ -2,6 +2,7 @@
 import { clock } from "../globals.js";
 import { cloneMsMax } from "../host/development.js";
 import type { ParentEndpoint } from "../host/host.js";
+import { mayBeSlow } from "../transfer/rough-bytes.js";
 import { coded, frameSlots, Op } from "../transport/protocol.js";
 
 // Number of calls whose tasks are known. A result is posted soon after its call has come.
@@ -31,10 +32,9 @@ export function watched(
       const frames = message as unknown[];
       for (let at = 0; at < frames.length; at += frameSlots) {
         const task = tasks.get(frames[at + 1]);
-        // Primitives cost nothing. Several objects in one message are rare, because results of more than 1 ms are sent at once.
+        // Several objects in one message are rare, because results of more than 1 ms are sent at once.
         const op = (frames[at] as number) & ~coded;
-        if ((op === Op.Result || op === Op.Chunk) && Object(frames[at + 2]) === frames[at + 2] && task)
-          return slow(task, ms);
+        if ((op === Op.Result || op === Op.Chunk) && task && mayBeSlow(frames[at + 2])) return slow(task, ms);
       }
     },
   };

@@ -25,3 +25,15 @@ export function roughBytes(root: unknown, limit: number): number {
   }
   return Math.min(bytes, limit);
 }
+
+// A copy of less takes some milliseconds, even of small objects.
+const slowBytesMin = 2 ** 18;
+
+/** Returns whether a value is so large that its copy may be slow. The copy of a small one is slow only because the machine is busy. */
+export function mayBeSlow(value: unknown): boolean {
+  try {
+    return roughBytes(value, slowBytesMin) >= slowBytesMin;
+  } catch {
+    return false; // a getter
+  }
+}

@@ -42,6 +42,16 @@ function warnings(): string[] {
 
 const big = 2 ** 21;
 
+/** An error that takes 60 ms to copy. */
+const slowError = (): Error =>
+  Object.defineProperty(new Error("slow"), "stack", {
+    get() {
+      const untilMs = performance.now() + 60;
+      while (performance.now() < untilMs);
+      return "Error: slow";
+    },
+  });
+
 describe("a pool warns once", () => {
   test("of a large argument that is copied, and names the task, the bytes and move()", async () => {
     const seen = warnings();
@@ -70,7 +80,7 @@ describe("a pool warns once", () => {
     const seen = warnings();
     const { call } = pools();
     const read = async () => {
-      for await (const value of call.slowStream()) expect(value).toMatchObject({ message: "slow" });
+      for await (const value of call.slowStream()) expect(value[0]).toMatchObject({ message: "slow" });
     };
     expect(await warnedBy(read, seen, "The result")).toEqual([expect.stringContaining("The result of slowStream()")]);
   });
@@ -78,17 +88,25 @@ describe("a pool warns once", () => {
   test("of arguments that take long to copy", async () => {
     const seen = warnings();
     const { call } = pools();
-    const value = Object.defineProperty(new Error("slow"), "stack", {
-      get() {
-        const untilMs = performance.now() + 60;
-        while (performance.now() < untilMs);
-        return "Error: slow";
-      },
-    });
-    expect(await warnedBy(() => call.take(value), seen, "The arguments")).toEqual([
+    expect(await warnedBy(() => call.take([slowError(), "x".repeat(2 ** 19)]), seen, "The arguments")).toEqual([
       expect.stringContaining("The arguments of take() took"),
     ]);
   });
+});
+
+test("a pool does not warn of a small value, however long a busy machine takes to copy it", async () => {
+  const seen = warnings();
+  const { call } = pools();
+  for (let n = 0; n < 3; n++) {
+    await call.slowAndSmall();
+    await call.take([slowError(), "short"]);
+  }
+  // The code that watches the pool is loaded now.
+  await warnedBy(() => call.length(new Uint8Array(big)), seen, "COPIED");
+  await call.slowAndSmall();
+  await call.take([slowError(), "short"]);
+  await call.length(new Uint8Array(1));
+  expect(seen.filter((each) => each.includes("SLOW_COPY"))).toEqual([]);
 });
 
 test("a pool with the option false, and a pool of small calls, print no warning", async () => {

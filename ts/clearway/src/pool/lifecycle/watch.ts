@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { clock } from "../../globals.js";
 import { cloneMsMax } from "../../host/development.js";
+import { mayBeSlow } from "../../transfer/rough-bytes.js";
 import { frameSlots, Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
 import type { LifecycleHost, Worker } from "./host.js";
@@ -84,9 +85,7 @@ export class Watch {
   #slowArguments(message: unknown[], worker: Worker, ms: number): void {
     for (let at = 0; at < message.length; at += frameSlots) {
       const call = message[at] === Op.Call ? worker.calls.get(message[at + 1] as number) : undefined;
-      // On a busy machine, the copy of a number may take this long, too. There is nothing to do about that.
-      if (call?.args.some((each) => Object(each) === each))
-        return this.#warn({ kind: "arguments", task: call.record.name, ms });
+      if (call?.args.some(mayBeSlow)) return this.#warn({ kind: "arguments", task: call.record.name, ms });
     }
   }
 
