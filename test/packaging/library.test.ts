@@ -102,7 +102,7 @@ describe("the packed library", () => {
       'import { pool } from "clearway";\npool(new URL("./x.mjs", import.meta.url), { size: -1 });\n',
     );
     const told = await runProgram(folder, process.execPath, "uncaught.mjs").catch((error: Error) => error.message);
-    expect(told).toContain('size must be "cpu" or a whole number, 1 or more: size=-1');
+    expect(told).toContain('size must be "cpu" or a whole number from 1 to 1024: size=-1');
     expect(told).toMatch(/uncaught\.mjs:2/);
     const longest = Math.max(
       ...String(told)

@@ -2,6 +2,7 @@
 import { refuseFactory } from "#host";
 import { checked } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
+import { notLoaded } from "../error/not-loaded.js";
 import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
 import { lazyModule } from "../lazy/lazy-module.js";
@@ -23,7 +24,6 @@ import {
   settingsOf,
 } from "./options.js";
 import { type PoolStats, statsOf } from "./stats.js";
-import { missing } from "./worker/failures.js";
 import type { WorkerSource } from "./worker/worker.js";
 
 /** The tasks of a module, as methods of `call`. */
@@ -136,7 +136,7 @@ type Caller = (...args: unknown[]) => unknown;
 
 const loadBroadcast = /* @__PURE__ */ lazyModule(
   async () => import("./call/broadcast.js"),
-  (cause) => missing("what calls every worker", cause),
+  (cause) => notLoaded("what calls every worker", cause),
 );
 
 /** The tasks of a pool, for calls with these options. Makes `map` and `broadcast` when they are first read: `with()` often serves one call. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { caused } from "../error/clearway-error.js";
+
+import { notLoaded } from "../error/not-loaded.js";
 import { OwnPromise } from "../globals.js";
 import { lazyModule, preload } from "../lazy/lazy-module.js";
 import type { TaskDefinition } from "./task.js";
@@ -65,7 +66,7 @@ export class LazyModule<Exports> {
         this.exports = await (hasProcesses ? counted(loading) : loading);
         return this.exports;
       },
-      (cause) => caused("missing-package", `${this.#what} could not be loaded`, cause),
+      (cause) => notLoaded(this.#what, cause),
     );
     return this.#load();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { caused } from "../error/clearway-error.js";
+
+import { notLoaded } from "../error/not-loaded.js";
 import { OwnPromise } from "../globals.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import { Consumer } from "../stream/consumer.js";
@@ -19,7 +20,7 @@ export function produce(iterator: unknown, wire: ProducerWire): Producer {
 
 const loadCallbacks = /* @__PURE__ */ lazyModule(
   async () => import("./callback-stub.js"),
-  (cause) => caused("missing-package", "the code of callbacks could not be loaded", cause),
+  (cause) => notLoaded("the code of callbacks", cause),
 );
 
 /**

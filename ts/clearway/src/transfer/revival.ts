@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { caused } from "../error/clearway-error.js";
+import { notLoaded } from "../error/not-loaded.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import { type CodedValue, Form } from "./coded.js";
 import { movedKey, scope } from "./hooks.js";
@@ -7,7 +7,7 @@ import { unknownHandler } from "./unknown-handler.js";
 
 const loadRecords = /* @__PURE__ */ lazyModule(
   async () => import("../records.js"),
-  (cause) => caused("missing-package", "the table reader could not be loaded", cause),
+  (cause) => notLoaded("the table reader", cause),
 );
 
 /**

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { caused } from "../error/clearway-error.js";
+import { notLoaded } from "../error/not-loaded.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import { isCoded } from "./coded.js";
 
 const loadRevival = /* @__PURE__ */ lazyModule(
   async () => import("./revival.js"),
-  (cause) => caused("missing-package", "a part of the library could not be loaded", cause),
+  (cause) => notLoaded("a part of the library", cause),
 );
 
 const same = (value: unknown): unknown => value;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { notLoaded } from "../../error/not-loaded.js";
 import { lazyModule } from "../../lazy/lazy-module.js";
 import { Reader } from "../../stream/reader.js";
-import { missing } from "../worker/failures.js";
 import type { MapSource } from "./map-types.js";
 import type { Mapping } from "./mapping.js";
 
 const loadMapping = /* @__PURE__ */ lazyModule(
   async () => import("./mapping.js"),
-  (cause) => missing("what maps inputs", cause),
+  (cause) => notLoaded("what maps inputs", cause),
 );
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
+import { notLoaded } from "../../error/not-loaded.js";
 import { calledFrom, define } from "../../error/stack.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { now, OwnPromise } from "../../globals.js";
@@ -150,10 +151,7 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
   const where = hasProcesses && { toProcess: call.options.toProcess };
   const { transport } = worker;
   const failed = (cause: unknown): void =>
-    host.tracker.cancel(
-      call,
-      caused("missing-package", "the code that reads a stream argument could not be loaded", cause),
-    );
+    host.tracker.cancel(call, notLoaded("the code that reads a stream argument", cause));
   for (const input of call.inputs ?? []) {
     const id = host.nextId();
     input.id = id;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, caused } from "../../error/clearway-error.js";
+import { notLoaded } from "../../error/not-loaded.js";
 
 /** Returns the error for a worker that never became ready. */
 export function startFailure(why: string, cause?: unknown): ClearwayError {
@@ -9,12 +10,7 @@ export function startFailure(why: string, cause?: unknown): ClearwayError {
 
 /** Returns the error for a pool whose lifecycle code cannot be loaded. Without this code, no worker can become ready. */
 export function partMissing(cause: unknown): ClearwayError {
-  return caused("worker-start-failed", "a part of the library could not be loaded", cause);
-}
-
-/** Returns the error for a lazy module that cannot be loaded. */
-export function missing(what: string, cause: unknown): ClearwayError {
-  return caused("missing-package", `${what} could not be loaded`, cause);
+  return notLoaded("a part of the library", cause, "worker-start-failed");
 }
 
 /** Returns the error for a call that comes after `close()`, or that takes longer than `close()` waits. */
