@@ -122,6 +122,9 @@ describe("a copied argument", () => {
   });
 });
 
+/** A value whose copy may be slow. */
+const large = { rows: "x".repeat(2 ** 18) };
+
 describe("a slow copy", () => {
   test("of arguments is reported once, with the task of the first call in the message", () => {
     const { watch, pass } = watching();
@@ -136,8 +139,8 @@ describe("a slow copy", () => {
     watch.started({
       handle,
       calls: new Map([
-        [6, { record: record("add"), args: [1, "a", null] }],
-        [7, { record: record("resize"), args: [5, {}] }],
+        [6, { record: record("add"), args: [1, "a", {}] }],
+        [7, { record: record("resize"), args: [5, large] }],
       ]),
     } as never);
     const [ping, call] = [
@@ -170,7 +173,7 @@ describe("a slow copy", () => {
     expect(findings()).toEqual([{ kind: "result", task: "resize", ms: 60 }]);
   });
 
-  test("is measured in the worker, for results and values of streams that are objects", () => {
+  test("is measured in the worker, for results and values of streams that are large", () => {
     let nowMs = 0;
     let costMs = 0;
     const slow: unknown[] = [];
@@ -189,16 +192,17 @@ describe("a slow copy", () => {
     made.called?.(1, "rows");
     made.called?.(2, "text");
     costMs = 50;
-    made.post([Op.Result, 1, {}, 0], []);
+    made.post([Op.Result, 1, large, 0], []);
     costMs = 60;
     made.post([Op.Result, 2, "a text", 0], []);
-    made.post([Op.Progress, 1, {}, 0], []);
-    made.post([Op.Result, 9, {}, 0], []);
+    made.post([Op.Result, 1, {}, 0], []);
+    made.post([Op.Progress, 1, large, 0], []);
+    made.post([Op.Result, 9, large, 0], []);
     expect(slow).toEqual([]);
-    made.post([Op.Result, 2, "a text", 0, Op.Chunk, 1, [], 0], []);
+    made.post([Op.Result, 2, "a text", 0, Op.Chunk, 1, large, 0], []);
     expect(slow).toEqual([["rows", 60]]);
     for (let id = 10; id < 3_000; id++) made.called?.(id, "rows");
-    made.post([Op.Result, 2_999, {}, 0], []);
+    made.post([Op.Result, 2_999, large, 0], []);
     expect(slow).toHaveLength(2);
   });
 });
