@@ -17,7 +17,7 @@ export const errorCodes = [
   "unknown-task",
   /** a value contains something that cannot cross threads, such as a function or a symbol, or is nested more than 500 deep */
   "not-cloneable",
-  /** `strict` was set, and memory would have been copied instead of moved */
+  /** `strict` was set, and memory would have been copied instead of moved; or memory under `move()` cannot move */
   "would-copy",
   /** the queue was full and `whenFull` is `fail` */
   "queue-full",
