@@ -7,8 +7,9 @@ import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
 import clearway.channel.transport.TransportLimits
 import java.nio.ByteBuffer
+import java.util.concurrent.Semaphore
 import org.junit.jupiter.api.Assertions.assertEquals
-import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Test
 
 class SocketTransportTest {
@@ -162,39 +163,41 @@ class SocketTransportTest {
         told.count(9)
     }
 
-    /** Returns how many messages of this size a transport asks for after `pause`. */
-    private fun keptWhilePaused(transport: SocketTransport, message: ByteArray): Int {
-        var asked = false
+    /**
+     * Gives a transport that is paused so many messages, each when it has asked for it. Never returns if it stops
+     * asking.
+     */
+    private fun keepWhilePaused(transport: SocketTransport, message: ByteArray, count: Int) {
+        // The thread that delivers for `open` may ask at any time.
+        val asked = Semaphore(0)
         val asking =
             object : Socket by socket {
-                override fun demand() {
-                    asked = true
-                }
+                override fun demand() = asked.release()
             }
         transport.open(Log())
         transport.opened(asking)
         transport.pause()
-        var kept = 0
-        while (asked) {
-            asked = false
-            kept++
+        repeat(count) {
+            asked.acquire()
             transport.binary(ByteBuffer.wrap(message), true)
         }
-        return kept
     }
 
     @Test
     fun `a transport that is paused charges messages without bytes for their objects`() {
         // 1280 bytes for the largest frame, and as much for a window of 80 bytes, which is ten empty frames.
-        assertEquals(20, keptWhilePaused(SocketTransport(TransportLimits(1280, 80)), ByteArray(0)))
+        val transport = SocketTransport(TransportLimits(1280, 80))
+        keepWhilePaused(transport, ByteArray(0), 20)
+        assertFalse(transport.isRead)
     }
 
     @Test
     fun `a transport that is paused reads a whole window of another end, whatever the size of its frames`() {
         val windowBytes = 8000
         for (size in listOf(0, 24, 100, 1000)) {
-            val kept = keptWhilePaused(SocketTransport(TransportLimits(1000, windowBytes)), ByteArray(size))
-            assertTrue(kept * weight(ByteArray(size)) > windowBytes, "$kept frames of $size bytes")
+            val message = ByteArray(size)
+            val count = windowBytes / weight(message).toInt() + 1
+            keepWhilePaused(SocketTransport(TransportLimits(1000, windowBytes)), message, count)
         }
     }
 }
