@@ -10,8 +10,8 @@ import { nodeWatcher } from "./node-watcher.js";
 
 export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 
-export // Read once: a test may replace the clock.
-const now: () => number = performance.now.bind(performance);
+// Read once: a test may replace the clock.
+export const now: () => number = performance.now.bind(performance);
 
 /**
  * Default period of the heartbeats of an idle loop, in milliseconds. Each heartbeat shows the watchdog that the loop answers. The period

@@ -20,7 +20,7 @@ import { exitedBeforeCall } from "./restarts.js";
 // stop and others are open. With a shorter limit, a task that holds the thread for a few milliseconds would make its worker seem blocked.
 const aliveMs = 1_000;
 
-// Maximum time in milliseconds for a worker to close its resources. After that, the pool ends the worker.
+// Maximum time in milliseconds for a worker to close its resources, and then to end by itself. After that, the pool ends the worker.
 const closeLimitMs = 5_000;
 
 // Time after a worker's start, in milliseconds. If a worker exits within this time and has finished no task, the pool replaces it only when
@@ -167,7 +167,7 @@ function close(worker: Worker): void {
   });
   worker.sendNow(Op.Close, 0);
   worker.leaving = within(closed, closeLimitMs).then((orderly) =>
-    orderly ? worker.leave(poolClosed()) : worker.kill(poolClosed()),
+    orderly ? worker.leave(poolClosed(), closeLimitMs) : worker.kill(poolClosed()),
   );
 }
 

@@ -291,12 +291,12 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     return gone;
   }
 
-  /** Lets a worker that has closed everything end by itself, and ends it as `kill` does if it has not after a second. */
-  async leave(why: ClearwayError): Promise<void> {
+  /** Lets a worker that has closed everything end by itself. After `limitMs` milliseconds, ends it as `kill` does. */
+  async leave(why: ClearwayError, limitMs: number): Promise<void> {
     this.why ??= why;
     this.killed = true;
     const { handle } = this;
-    if (!(handle.leave && (await within(handle.leave(), endMsMax)))) await this.kill(why);
+    if (!(handle.leave && (await within(handle.leave(), limitMs)))) await this.kill(why);
   }
 
   /** Handles a message from or to the worker that could not be deserialized. */

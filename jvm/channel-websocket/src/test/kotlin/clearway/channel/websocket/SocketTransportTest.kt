@@ -164,8 +164,8 @@ class SocketTransportTest {
     }
 
     /**
-     * Gives a transport that is paused so many messages, each when it has asked for it. Never returns if it stops
-     * asking.
+     * Pauses a transport and gives it `count` messages. Waits before each one until the transport asks for it, without
+     * a limit.
      */
     private fun keepWhilePaused(transport: SocketTransport, message: ByteArray, count: Int) {
         // The thread that delivers for `open` may ask at any time.

@@ -75,13 +75,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         read: (Received) -> T,
     ): CompletableFuture<T> {
         val future = CompletableFuture<T>()
-        val message =
-            try {
-                encode()
-            } catch (over: OverLimit) {
-                future.completeExceptionally(connection.tooLarge(over))
-                return future
-            }
+        val message = encoded(future, encode) ?: return future
         val call =
             lock.locked {
                 calls.call(channel, message, options) { answer, failure ->
@@ -100,16 +94,19 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         return future
     }
 
+    /** Returns the message that `encode` returns. Returns null, and fails the future, if it is larger than a frame. */
+    private fun encoded(future: CompletableFuture<*>, encode: () -> ByteArray): ByteArray? =
+        try {
+            encode()
+        } catch (over: OverLimit) {
+            future.completeExceptionally(connection.tooLarge(over))
+            null
+        }
+
     /** Sends a message that has no answer, as [call] does. The future completes when the transport has accepted it. */
     fun post(channel: String, encode: () -> ByteArray): CompletableFuture<Void?> {
         val future = CompletableFuture<Void?>()
-        val message =
-            try {
-                encode()
-            } catch (over: OverLimit) {
-                future.completeExceptionally(connection.tooLarge(over))
-                return future
-            }
+        val message = encoded(future, encode) ?: return future
         val post =
             object : QueuedRequest {
                 override fun send() {
