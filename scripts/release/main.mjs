@@ -29,11 +29,11 @@ function build() {
 }
 
 /** The documents beside the packages. Without a commit, they have the first moment of 1970. */
-async function documents(version, time = "1970-01-01T00:00:00Z") {
+function documents(version, time = "1970-01-01T00:00:00Z") {
   const names = published().map(({ name }) => name);
   const bom = sbom({ at: root, version, names, crates: crates(targets[0]), time });
   return {
-    "CHANGELOG.md": await notes(version),
+    "CHANGELOG.md": notes(version),
     "sbom.cdx.json": `${JSON.stringify(bom, null, 2)}\n`,
   };
 }

@@ -13,7 +13,7 @@ const after = (before, end) => new RegExp(`${before}(?<version>${semver})${end}`
 const minorAfter = (before, end) => new RegExp(`${before}(?<minor>\\d+\\.\\d+)${end}`, "dgm");
 
 /** Files whose versions belong to the past: runs, changes and decisions. */
-const history = String.raw`(?!\.changeset/|lab/records/|docs/changes/|spec/decisions/)`;
+const history = String.raw`(?!CHANGELOG\.md$|lab/records/|spec/decisions/)`;
 
 /** Where versions are written. The text before a version says that it is Clearway's own. */
 export const places = [
@@ -61,7 +61,6 @@ export const places = [
       after(`\\b${own}@`, "\\b"),
       after(`:${own}:`, "\\b"),
       after(`<artifactId>${own}</artifactId>(?:\\s|<!--[^>]*-->)*<version>`, "</version>"),
-      after("^## Not yet released \\(", "\\)"),
       after("\\bVersion ", " is not published"),
       after("\\bhave the version `", "`"),
     ],

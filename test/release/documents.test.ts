@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The documents of a release: the changes, the SBOM, and the licences in the prebuilt addons.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toolchains } from "../../scripts/native.mjs";
 import { crates, manifest, notices, targets } from "../../scripts/release/addon.mjs";
-import { keep, notes } from "../../scripts/release/changelog.mjs";
+import { notes } from "../../scripts/release/changelog.mjs";
 import { sbom } from "../../scripts/release/sbom.mjs";
 import { current } from "../../scripts/release/versions.mjs";
 import { published } from "../../scripts/workspaces.mjs";
@@ -15,61 +15,24 @@ import { root } from "../packaging/clean-folder.js";
 
 describe("the changes of a release", () => {
   let folder: string;
-  const changeset = (id: string, kinds: Record<string, string>, text: string): void => {
-    const head = Object.entries(kinds).map(([name, kind]) => `"${name}": ${kind}`);
-    writeFileSync(join(folder, ".changeset", `${id}.md`), ["---", ...head, "---", "", text, ""].join("\n"));
-  };
+  const write = (text: string): void => writeFileSync(join(folder, "CHANGELOG.md"), text);
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "clearway-changes-"));
-    mkdirSync(join(folder, ".changeset"));
-    writeFileSync(join(folder, ".changeset/README.md"), "about\n");
-    writeFileSync(join(folder, "CHANGELOG.md"), "# Changes\n\n## Not yet released (1.1.0)\n\n- All.\n");
-    changeset("b", { "clearway-lab": "patch" }, "A fix.");
-    changeset("a", { clearway: "minor", "clearway-lab": "patch" }, "Two lines:\n\n- a list\n- of two");
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const page = [
-    "# Changes in 1.1.0",
-    "",
-    "## New",
-    "",
-    "- **clearway, clearway-lab**: Two lines:",
-    "",
-    "  - a list",
-    "  - of two",
-    "",
-    "## Corrections",
-    "",
-    "- **clearway-lab**: A fix.",
-    "",
-  ].join("\n");
-
-  test("are the texts of all changesets, the larger changes first", async () => {
-    expect(await notes("1.1.0", folder)).toBe(page);
+  test("are the unreleased section of the change log, and no earlier one", () => {
+    write("# Changes\n\n## Unreleased\n\n### Added\n\n- One.\n\n## 1.0.0\n\n- Old.\n");
+    expect(notes("1.1.0", folder)).toBe("# Changes in 1.1.0\n\n### Added\n\n- One.\n");
+    write("# Changes\n\n## Unreleased\n\n- Last.\n");
+    expect(notes("1.1.0", folder)).toBe("# Changes in 1.1.0\n\n- Last.\n");
   });
 
-  test("say so when there are none", async () => {
-    for (const id of ["a", "b"]) rmSync(join(folder, ".changeset", `${id}.md`));
-    expect(await notes("1.1.0", folder)).toContain("No changeset describes a change.");
-    await expect(keep("1.1.0", folder)).rejects.toThrow("there are no changesets to keep");
-  });
-
-  test("move to a page of their own once the version is released", async () => {
-    expect(await keep("1.1.0", folder)).toBe("docs/changes/1.1.0.md");
-    expect(readFileSync(join(folder, "docs/changes/1.1.0.md"), "utf8")).toBe(page);
-    expect(readdirSync(join(folder, ".changeset"))).toEqual(["README.md"]);
-    expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toBe(
-      "# Changes\n\n## 1.1.0\n\n[All changes](docs/changes/1.1.0.md).\n\n- All.\n",
-    );
-  });
-
-  test("are not moved twice, nor without a heading for the version, and then nothing is lost", async () => {
-    await expect(keep("1.2.0", folder)).rejects.toThrow('CHANGELOG.md has no heading "## Not yet released (1.2.0)"');
-    await keep("1.1.0", folder);
-    changeset("c", { clearway: "patch" }, "Late.");
-    await expect(keep("1.1.0", folder)).rejects.toThrow("docs/changes/1.1.0.md exists");
-    expect(existsSync(join(folder, ".changeset/c.md"))).toBe(true);
+  test("must exist", () => {
+    for (const text of ["# Changes\n", "# Changes\n\n## Unreleased\n\n## 1.0.0\n\n- Old.\n"]) {
+      write(text);
+      expect(() => notes("1.1.0", folder)).toThrow('CHANGELOG.md has no changes under "## Unreleased"');
+    }
   });
 });
 

@@ -29,8 +29,7 @@ const files: Record<string, string> = {
   "docs/guide.md":
     "Version 0.1.0 is not published: `clearway-0.1.0.tgz`, `clearway-build-0.1.0.tgz`, `io.github.OWNER:clearway-channel:0.1.0`.\n" +
     "Version 0.1.0 of another library.\n",
-  "CHANGELOG.md": "## Not yet released (0.1.0)\n",
-  "docs/changes/0.1.0.md": "clearway-0.1.0.tgz\n",
+  "CHANGELOG.md": "clearway-0.1.0.tgz\n",
   "lab/records/a/README.md": "clearway-0.1.0.tgz\n",
 };
 
@@ -51,7 +50,7 @@ describe("the version of a release", () => {
     const changed = setVersion("0.2.0", root);
     expect(changed).toEqual(
       Object.keys(files)
-        .filter((path) => !/changes|records/.test(path))
+        .filter((path) => !/CHANGELOG|records/.test(path))
         .sort(),
     );
     expect(read("ts/clearway-lab/package.json")).toBe(
@@ -68,8 +67,7 @@ describe("the version of a release", () => {
     );
     expect(read("jvm/pom.xml").match(/0\.2\.0/g)).toHaveLength(2);
     expect(read("docs/guide.md").match(/0\.2\.0/g)).toHaveLength(4);
-    expect(read("CHANGELOG.md")).toBe("## Not yet released (0.2.0)\n");
-    expect(read("docs/changes/0.1.0.md")).toContain("0.1.0");
+    expect(read("CHANGELOG.md")).toContain("0.1.0");
     expect([disagreements(root), current(root)]).toEqual([[], "0.2.0"]);
   });
 
