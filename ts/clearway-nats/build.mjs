@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file for each entry and one for the code that they share, and their types. The code of `durable` mode is a file of
-// its own, which is loaded when a pool or a server has that mode.
+// Builds `dist/`: one ESM file for each entry and for the command, one for the code that they share, and the entries' types. The code of `durable`
+// mode is a file of its own, which is loaded when a pool or a server has that mode.
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -12,7 +12,7 @@ const entries = { index: here("./src/index.ts"), serve: here("./src/serve.ts") }
 
 rmSync(here("./dist"), { recursive: true, force: true });
 await build({
-  entryPoints: entries,
+  entryPoints: { ...entries, cli: here("./src/cli/main.ts") },
   outdir: here("./dist"),
   bundle: true,
   splitting: true,

@@ -6,7 +6,6 @@ import { FORMAT_NAMES } from "../export/formats.js";
 import { PROMISE_PROFILES } from "../promises/scenario.js";
 import { loadScenarios } from "../scenario/load.js";
 import { FAMILY_NAMES, HOST_NAMES, PROFILE_NAMES } from "../scenario/scenario.js";
-import { MODES } from "./serve-options.js";
 
 export interface Candidate {
   value: string;
@@ -19,8 +18,6 @@ const VALUES: Record<string, (begun: string) => Candidate[]> = {
   host: listOf(HOST_NAMES),
   profile: () => plain([...PROFILE_NAMES, ...PROMISE_PROFILES]),
   format: () => plain(FORMAT_NAMES),
-  mode: listOf(MODES),
-  concurrency: () => plain(["cpu"]),
   what: names,
 };
 

@@ -32,7 +32,6 @@ import { addRatio } from "./ratio.js";
 import { report } from "./report.js";
 import { addResume } from "./resume.js";
 import { parseHostNames, parseJdk, parseNames, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
-import { addServe } from "./serve.js";
 import { addTrend } from "./trend.js";
 import { columnsOf, helpItem } from "./width.js";
 
@@ -169,10 +168,8 @@ addBench(program);
 addInit(program);
 addMeasure(program);
 addRatio(program);
-addServe(program);
 
 addCompletion(program);
-// After a command's name, `--version` is that command's option: `clearway serve` has one.
 program.enablePositionalOptions();
 for (const command of program.commands) command.exitOverride();
 

@@ -1,28 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs `clearway serve` as a user does: a process of its own, and a real server. Without nats-server, the tests that need one are skipped.
-import { type ChildProcess, spawn } from "node:child_process";
+// Runs `clearway-nats serve` as a user does: a process of its own, and a real server. Without nats-server, the tests that need one are skipped.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { remotePool } from "clearway-nats";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findServer } from "../src/remote/programs.js";
-import { type RunningServer, startServer } from "../src/remote/server.js";
-import { UserFolder } from "./user-folder.js";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { remotePool } from "../../src/index.js";
+import { noServer, openServer, type TestServer } from "../server/nats-server.js";
 
-const user = new UserFolder();
-const serve = (...args: string[]) => user.run("serve", ...args);
+const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "clearway serve-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const serve = (...args: string[]) =>
+  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [cli, "serve", ...args], { cwd: folder }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
 
 beforeAll(() => {
-  user.write(
-    "images.tasks.ts",
+  // The user's folder is the temporary one, which has no packages.
+  const worker = pathToFileURL(createRequire(import.meta.url).resolve("clearway/worker")).href;
+  writeFileSync(
+    join(folder, "images.tasks.js"),
     `import { existsSync, watch } from "node:fs";
-import { expose, task } from "clearway/worker";
+import { expose, task } from ${JSON.stringify(worker)};
 export default expose({
-  add: (a: number, b: number) => a + b,
+  add: (a, b) => a + b,
   /** Reports that it runs, and ends when the file exists. */
-  held: task(async ({ progress }, folder: string) => {
+  held: task(async ({ progress }, folder) => {
     const exists = () => existsSync(folder + "/go");
-    await new Promise<void>((resolve) => {
+    await new Promise((resolve) => {
       const watcher = watch(folder, () => { if (exists()) { watcher.close(); resolve(); } });
       progress("running");
     });
@@ -30,26 +42,22 @@ export default expose({
   }),
 });`,
   );
-  user.write("broken.tasks.js", "export const nothing = 1;");
-  user.write("wrong.tasks.ts", "export default 1 +;");
+  writeFileSync(join(folder, "broken.tasks.js"), "export const nothing = 1;");
 });
 
-describe("clearway serve", () => {
+describe("clearway-nats serve", () => {
   test.each([
-    [["image.tasks.ts"], 'image.tasks.ts does not exist; did you mean "images.tasks.ts"?'],
-    [
-      ["images.tasks.ts", "--mode", "durabel"],
-      'unknown mode "durabel". Modes: request, durable. Did you mean "durable"?',
-    ],
-    [["images.tasks.ts", "--nats", "nat://localhost"], 'Did you mean "nats"?'],
-    [["images.tasks.ts", "--concurrency", "0"], "or a number of threads from 1 to 1024"],
-    [["images.tasks.ts", "--module", "my images"], "a name has 1 to 64 letters, digits, hyphens and underscores"],
-    [["images.tasks.ts", "--version", ".1"], "a version has 1 to 64 letters"],
-    [["images.tasks.ts", "--idempotent", "add"], "--idempotent is for durable mode"],
-    [["images.tasks.ts", "--creds", "none.creds"], "--creds: none.creds cannot be read"],
-    [["images.tasks.ts", "--modul", "x"], "(Did you mean --module?)"],
-    [["wrong.tasks.ts"], "wrong.tasks.ts does not compile"],
-    [[], "missing required argument 'file'"],
+    [["image.tasks.js"], "image.tasks.js is no file"],
+    [["images.tasks.js", "--mode", "durabel"], 'modes must be an array of "request" and "durable"'],
+    [["images.tasks.js", "--nats", "nat://localhost"], '"nat://localhost" is no address'],
+    [["images.tasks.js", "--concurrency", "0"], "or a number of threads"],
+    [["images.tasks.js", "--module", "my images"], "module must be"],
+    [["images.tasks.js", "--version", ".1"], "version must be"],
+    [["images.tasks.js", "--idempotent", "add"], "--idempotent is for durable mode"],
+    [["images.tasks.js", "--creds", "none.creds"], "--creds: none.creds cannot be read"],
+    [["images.tasks.js", "--modul", "x"], "Unknown option '--modul'"],
+    [["images.tasks.js", "more.js"], "name one task module"],
+    [[], "name one task module"],
   ])("refuses %j with status 2, and serves nothing", async (args, message) => {
     const { code, stdout, stderr } = await serve(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -58,21 +66,17 @@ describe("clearway serve", () => {
 
   test("says what to do when no server answers", async () => {
     // No program listens on port 1 of a usual machine.
-    const { code, stdout, stderr } = await serve("images.tasks.ts", "--nats", "127.0.0.1:1");
+    const { code, stdout, stderr } = await serve("images.tasks.js", "--nats", "127.0.0.1:1");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^error: cannot connect to NATS at 127\.0\.0\.1:1: /);
-    expect(stderr).toContain("To go on: start a server (nats-server -js), or name another one with --nats");
+    expect(stderr).toContain("Start a server (nats-server -js), or name another one with --nats");
   });
 });
 
-const noServer = findServer("nats-server") === undefined;
-if (noServer)
-  console.error("nats-server is not installed (scripts/setup.sh nats): tests of clearway serve are skipped");
-
-describe.skipIf(noServer)("clearway serve, with a server", () => {
-  let server: RunningServer;
+describe.skipIf(noServer !== undefined)("clearway-nats serve, with a server", () => {
+  let server: TestServer;
   beforeEach(async () => {
-    server = await startServer("nats-server", true);
+    server = await openServer();
   });
   const running: Serving[] = [];
   afterEach(async () => {
@@ -82,9 +86,8 @@ describe.skipIf(noServer)("clearway serve, with a server", () => {
 
   /** Starts the command and waits until it serves. */
   async function start(...args: string[]): Promise<Serving> {
-    const child = spawn(process.execPath, [user.cli, "serve", ...args, "--nats", server.url], {
-      cwd: user.path,
-      env: user.environment,
+    const child = spawn(process.execPath, [cli, "serve", ...args, "--nats", server.url], {
+      cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
     });
     const serving = new Serving(child);
@@ -98,7 +101,7 @@ describe.skipIf(noServer)("clearway serve, with a server", () => {
 
   test("answers calls in both modes, and ends with status 0 after a signal", async () => {
     const serving = await start(
-      "images.tasks.ts",
+      "images.tasks.js",
       "--version",
       "1.2.0",
       "--mode",
@@ -120,24 +123,24 @@ describe.skipIf(noServer)("clearway serve, with a server", () => {
   });
 
   test("lets a running call finish before it ends", async () => {
-    const serving = await start("images.tasks.ts", "--concurrency", "1");
+    const serving = await start("images.tasks.js", "--concurrency", "1");
     const pool = await call({});
     const held = mark();
-    const result = pool.with({ onProgress: held.reach }).call.held(user.path);
+    const result = pool.with({ onProgress: held.reach }).call.held(folder);
     await held.reached;
     serving.child.kill("SIGINT");
     await serving.says("stderr", "stopping");
-    writeFileSync(user.at("go"), "");
+    writeFileSync(join(folder, "go"), "");
     expect(await result).toBe("done");
     expect(await serving.exit).toEqual([0, null]);
     await pool.close();
   });
 
   test("ends at once with status 130 at the second signal", async () => {
-    const serving = await start("images.tasks.ts", "--concurrency", "1");
+    const serving = await start("images.tasks.js", "--concurrency", "1");
     const pool = await call({});
     const held = mark();
-    const result = pool.with({ onProgress: held.reach }).call.held(user.at("tmp"));
+    const result = pool.with({ onProgress: held.reach }).call.held(folder);
     result.catch(() => {});
     await held.reached;
     serving.child.kill("SIGTERM");
@@ -210,5 +213,3 @@ class Serving {
     await this.exit;
   }
 }
-
-user.testThatNothingIsLeft();
