@@ -57,7 +57,7 @@ try {
 // #endregion timeout
 
 // #region progress
-await work.with({ onProgress: (done) => console.log(`${Number(done) * 100} %`) }).call.importRows(1_000);
+await work.with({ onProgress: (done) => console.log(`${done * 100} %`) }).call.importRows(1_000);
 // #endregion progress
 
 // #region stream

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { registerTransfer } from "clearway/transfer";
+import { type CrossesAs, type crossesAs, registerTransfer } from "clearway/transfer";
 
 // #region transfer-class
-export class Money {
+export class Money implements CrossesAs<Money> {
+  declare readonly [crossesAs]: Money; // for the compiler: callers and tasks receive a Money, not only its data
   readonly #cents: number;
 
   constructor(cents: number) {

@@ -2,7 +2,7 @@
 // The tasks of the recipes.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Callback, Remote } from "clearway/callback";
-import { expose, task } from "clearway/worker";
+import { expose, type TaskContext, task } from "clearway/worker";
 
 const words = ["apple", "apricot", "banana", "blackberry", "cherry"];
 let rate = 1;
@@ -41,7 +41,7 @@ export default expose({
   // #endregion cancellable
 
   // #region progress-task
-  importRows: task(async ({ progress }, rows: number) => {
+  importRows: task(async ({ progress }: TaskContext<number>, rows: number) => {
     for (let row = 0; row <= rows; row += rows / 4) progress(row / rows);
     return rows;
   }),

@@ -141,7 +141,7 @@ export const folders = {
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
   "callback.ts": { may: ["callback", "task"], why: "entry `clearway/callback`" },
-  "transfer.ts": { may: ["handler"], why: "entry `clearway/transfer`" },
+  "transfer.ts": { may: ["handler", "transfer/crossing"], why: "entry `clearway/transfer`" },
   stdio: { may: ["error", "lazy", "channel"], why: "channels over streams of bytes between processes; Node only" },
   websocket: { may: ["error", "channel"], why: "channels over WebSockets, the client's end; the same on every host" },
   "websocket-server": {

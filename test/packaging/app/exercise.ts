@@ -4,7 +4,7 @@ import { ClearwayError, move, type pool } from "clearway";
 import { measure } from "clearway/meter";
 import type tasks from "./tally.tasks.js";
 
-type Tally = ReturnType<typeof pool<{ default: typeof tasks }>>;
+type Tally = ReturnType<typeof pool<typeof tasks>>;
 
 export async function exercise(tally: Tally) {
   const sum: number = await tally.call.add(2, 3);

@@ -1,14 +1,13 @@
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
-import { A as Argument, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, c as ThreadOptions, P as PoolOptions } from './types-options.js';
-export { a as Answer, B as Batches, d as Placement, e as PoolSize, R as ResourceLimits, S as Stream, f as TextSink, g as WhenFull, h as WorkerEvent } from './types-options.js';
-import { b as CallbackFor } from './types-callback-types.js';
-export { C as CallbackArgument } from './types-callback-types.js';
+import { A as Argument, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, P as ProgressOf, c as ThreadOptions, d as PoolOptions, e as PoolNeedsTheTypeOfItsModule } from './types-options.js';
+export { a as Answer, B as Batches, D as DefaultExportMustComeFromExpose, f as Placement, g as PoolSize, R as ResourceLimits, S as Stream, h as TextSink, i as WhenFull, j as WorkerEvent } from './types-options.js';
+import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-types.js';
+export { C as CallbackArgument, c as CannotCross } from './types-callback-types.js';
 import { S as SetupData } from './types-task.js';
 import { Task } from './worker.js';
-import { U as Unmoved } from './types-crossing.js';
-export { C as CrossesAs } from './types-crossing.js';
 export { W as Window } from './types-credit.js';
+export { C as CrossesAs } from './types-crossing.js';
 export { M as Moved, m as move } from './types-move.js';
 
 /** The reason why memory was copied instead of moved. */
@@ -89,13 +88,13 @@ interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDis
     [Symbol.asyncIterator](): Results<T>;
 }
 type Rest<Args extends unknown[]> = Args extends [first?: unknown, ...rest: infer Others] ? {
-    [At in keyof Others]: Others[At] | CallbackFor<Others[At]>;
+    [At in keyof Others]: Sendable<Others[At]> | CallbackFor<Others[At]>;
 } : [];
 type Inputs<T> = Iterable<Argument<T> | PromiseLike<Argument<T>>> | AsyncIterable<Argument<T>>;
 /** A task under `pool.map`, by its parameters and its result. The first parameter is the input. */
-type MapperOf<Args extends unknown[], Result> = (inputs: Inputs<Args[0]>, ...options: [] extends Rest<Args> ? [options?: MapOptions<Rest<Args>, Unmoved<Awaited<Result>>>] : [options: MapOptions<Rest<Args>, Unmoved<Awaited<Result>>> & {
+type MapperOf<Args extends unknown[], Result> = (inputs: Inputs<Args[0]>, ...options: [] extends Rest<Args> ? [options?: MapOptions<Rest<Args>, Arrived<Awaited<Result>>>] : [options: MapOptions<Rest<Args>, Arrived<Awaited<Result>>> & {
     args: Rest<Args>;
-}]) => Results<Unmoved<Awaited<Result>>>;
+}]) => Results<Arrived<Awaited<Result>>>;
 /** The type of a task under `pool.map`. */
 type Mapper<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? MapperOf<Args, Result> : Fn extends (...args: infer Args) => infer Result ? MapperOf<Args, Result> : never;
 /** Whether a task gives a stream. */
@@ -150,10 +149,10 @@ interface BroadcastError<T = unknown> extends ClearwayError {
 }
 /** The arguments of a broadcast: values that are copied to each worker, and functions under `callback()`. */
 type Copied<Args extends unknown[]> = {
-    [At in keyof Args]: Args[At] | CallbackFor<Args[At]>;
+    [At in keyof Args]: Sendable<Args[At]> | CallbackFor<Args[At]>;
 };
 /** The type of a task under `pool.broadcast`. */
-type Broadcaster<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]> : Fn extends (...args: infer Args) => infer Result ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]> : never;
+type Broadcaster<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]> : Fn extends (...args: infer Args) => infer Result ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]> : never;
 /** The tasks of a module that give one result, as `pool.broadcast` offers them. */
 type Broadcasters<Module> = BroadcastersOf<TasksOf<Module>>;
 type BroadcastersOf<Tasks> = {
@@ -262,7 +261,7 @@ interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
      * Returns the same tasks. Calls through the result use these options. The method is cheap, but keep the result for calls that share the
      * options.
      */
-    with(options: CallOptions): PoolCallable<Module>;
+    with(options: CallOptions<ProgressOf<TasksOf<Module>>>): PoolCallable<Module>;
     /**
      * Settles when a worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`, and with `pool-closed` or
      * `pool-terminated` once the pool has ended.
@@ -309,16 +308,16 @@ interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
  * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
-declare function pool<Module>(source: WorkerSource, options?: PoolOptions<SetupData<TasksOf<Module>>>): Pool<Module>;
+declare function pool<Module = PoolNeedsTheTypeOfItsModule>(source: WorkerSource, options?: PoolOptions<SetupData<TasksOf<Module>>>): Pool<Module>;
 /** Options of `run()`: the options of a call, and those of its one worker. */
-interface RunOptions<Setup = undefined> extends CallOptions, ThreadOptions, Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup" | "warnings"> {
+interface RunOptions<Setup = undefined, Progress = unknown> extends CallOptions<Progress>, ThreadOptions, Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup" | "warnings"> {
 }
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
  *
  * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
  */
-declare function run<Module>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>>): Callable<Module>;
+declare function run<Module = PoolNeedsTheTypeOfItsModule>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>>): Callable<Module>;
 
-export { Argument, CallOptions, CallbackFor, Callers, ClearwayError, PoolOptions, SetupData, ThreadOptions, Unmoved, WorkerLike, pool, run };
+export { Argument, Arrived, CallOptions, CallbackFor, Callers, ClearwayError, PoolNeedsTheTypeOfItsModule, PoolOptions, SetupData, ThreadOptions, WorkerLike, pool, run };
 export type { Advice, BroadcastError, BroadcastFailure, BroadcastResult, Broadcasters, Callable, CopyReason, Ledger, LedgerSide, MapOptions, Mapper, Mappers, Pool, PoolCallable, PoolStats, RestartPause, Results, RunOptions, Summary, TaskAdvice, TaskStats, WorkerSource };

@@ -1,7 +1,7 @@
 import { WorkerLike, Argument, Answer, CallOptions } from './index.js';
+import './types-callback-types.js';
 import './types-crossing.js';
 import './types-move.js';
-import './types-callback-types.js';
 import './types-task.js';
 import './types-clearway-error.js';
 import './types-credit.js';

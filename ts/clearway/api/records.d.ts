@@ -1,6 +1,5 @@
 import * as apache_arrow from 'apache-arrow';
 import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
-import './types-move.js';
 
 /** Kinds of column whose values form a typed array. */
 declare const numberKinds: readonly ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"];
@@ -338,8 +337,9 @@ interface ObjectWindow {
  * A table is sent to another thread without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an
  * argument. Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
-declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
+declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R>>, CrossesAs<Table<R>> {
     #private;
+    readonly [crossesAs]: Table<R>;
     /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
     readonly "clearway:records": TableMessage;
     /** Writers and transports create tables. See {@link RecordType}. */

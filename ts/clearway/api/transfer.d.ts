@@ -1,3 +1,5 @@
+export { C as CrossesAs, c as crossesAs } from './types-crossing.js';
+
 /**
  * Turns instances of a class into plain values and back. One side serializes, the other deserializes: register the handler under one name
  * on both sides. Both functions run synchronously. If one throws, only the call that needs it fails.

@@ -1,7 +1,6 @@
-import { U as Unmoved } from './types-crossing.js';
+import { A as Arrived, S as Sendable, b as CallbackFor } from './types-callback-types.js';
 import { M as Moved } from './types-move.js';
-import { b as CallbackFor } from './types-callback-types.js';
-import { f as Task } from './types-task.js';
+import { h as exposedBrand, f as Task, T as TaskContext } from './types-task.js';
 import { C as ClearwayError } from './types-clearway-error.js';
 import { W as Window } from './types-credit.js';
 
@@ -98,21 +97,34 @@ interface Batches<T, Return = unknown> extends AsyncIterableIterator<T[], Return
     [Symbol.asyncIterator](): Batches<T, Return>;
 }
 /** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
-type Answer<Result> = [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Unmoved<T>, Return> : Promise<Unmoved<Awaited<Result>>>;
+type Answer<Result> = 0 extends 1 & Result ? Promise<Result> : [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Arrived<T>, Return> : Promise<Arrived<Awaited<Result>>>;
 /**
  * An argument of a task: the value itself, the value under `move()`, a stream whose values may be under `move()`, or a function under
  * `callback()`.
  */
-type Argument<T> = T | Moved<T> | CallbackFor<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
+type Argument<T> = Sendable<T> | Moved<Sendable<T>> | CallbackFor<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Sendable<Each> | Moved<Sendable<Each>>> : never);
 type Arguments<Args extends unknown[]> = {
     [At in keyof Args]: Argument<Args[At]>;
 };
 /** The type of a task as the caller calls it, without the context parameter. */
 type Callable<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
+/** A pool that was made without a type argument: `pool<typeof import("./x.tasks.js")>(…)` gives its calls their types. */
+interface PoolNeedsTheTypeOfItsModule {
+    readonly cannotCall: never;
+}
+/** A task module whose default export is not the result of `expose()`. */
+interface DefaultExportMustComeFromExpose {
+    readonly cannotCall: never;
+}
 /** The tasks that a module exposes as its default export. */
 type TasksOf<Module> = Module extends {
     readonly default: infer Tasks;
-} ? Tasks : Module;
+} ? typeof exposedBrand extends keyof Tasks ? Tasks : DefaultExportMustComeFromExpose : Module;
+/** The type of the progress of a module's tasks: of those that declare it, or unknown if none does. */
+type ProgressOf<Tasks> = [DeclaredProgress<Tasks>] extends [never] ? unknown : DeclaredProgress<Tasks>;
+type DeclaredProgress<Tasks> = {
+    [Name in keyof Tasks & string]: Tasks[Name] extends Task<TaskContext<infer Progress>, infer _Args, infer _Result> ? unknown extends Progress ? never : Arrived<Progress> : never;
+}[keyof Tasks & string];
 /** The type of all tasks of a module, as the caller calls them. */
 type Callers<Module> = CallersOf<TasksOf<Module>>;
 type CallersOf<Tasks> = {
@@ -250,7 +262,7 @@ type WorkerEvent = {
     readonly error: ClearwayError | undefined;
 };
 /** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
-interface CallOptions {
+interface CallOptions<Progress = unknown> {
     /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
     signal?: AbortSignal;
     /** Maximum time for the task, in milliseconds from its start in the worker. */
@@ -274,7 +286,7 @@ interface CallOptions {
      * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
      * `onProgress` throws, the call fails with that error.
      */
-    onProgress?(value: unknown): void;
+    onProgress?(value: Progress): void;
     /**
      * How many times the pool runs the call again when its worker dies. Only for tasks that may run twice. The pool never repeats streams or
      * calls with moved arguments, because their arguments are gone. Default 0.
@@ -282,4 +294,4 @@ interface CallOptions {
     retries?: number;
 }
 
-export type { Argument as A, Batches as B, CallOptions as C, PoolOptions as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, Placement as d, PoolSize as e, TextSink as f, WhenFull as g, WorkerEvent as h };
+export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, PoolOptions as d, PoolNeedsTheTypeOfItsModule as e, Placement as f, PoolSize as g, TextSink as h, WhenFull as i, WorkerEvent as j };

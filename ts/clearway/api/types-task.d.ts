@@ -40,8 +40,11 @@ interface Resource<T> {
  */
 declare function resource<T>(definition: ResourceDefinition<T>): Resource<T>;
 
-/** A task's view of its call, and the task's first parameter. */
-interface TaskContext {
+/**
+ * A task's view of its call, and the task's first parameter. A task that declares the type of its progress, as in
+ * `task(({ progress }: TaskContext<number>, path: string) => …)`, gives the caller's `onProgress` that type.
+ */
+interface TaskContext<Progress = unknown> {
     /** Aborts when the call is cancelled or its time is over. The reason of the signal tells which. */
     readonly signal: AbortSignal;
     /**
@@ -58,7 +61,7 @@ interface TaskContext {
      * yields its thread cannot notice that the listener has caught up. Above that limit, it sends ten values per second. If every value
      * matters, use a stream (`async function*`), which has credit.
      */
-    progress(value: unknown): void;
+    progress(value: Progress): void;
 }
 /** Options of a task. */
 interface TaskOptions {
@@ -88,16 +91,16 @@ interface Task<Context, Args extends unknown[], Result> {
 }
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
 /** Makes a task from a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
-declare function task<Args extends unknown[], Result>(fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
-declare function task<Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext, Args, Result>): Task<TaskContext, Args, Result>;
+declare function task<Args extends unknown[], Result, Progress = unknown>(fn: Fn<TaskContext<Progress>, Args, Result>): Task<TaskContext<Progress>, Args, Result>;
+declare function task<Args extends unknown[], Result, Progress = unknown>(options: TaskOptions, fn: Fn<TaskContext<Progress>, Args, Result>): Task<TaskContext<Progress>, Args, Result>;
 /** The values of resources, by name. */
 type ResourceValues<Resources> = {
     readonly [Name in keyof Resources]: Resources[Name] extends Resource<infer T> ? Awaited<T> : never;
 };
 /** Makes tasks whose context also holds the values of resources. */
 interface Leased<Resources> {
-    <Args extends unknown[], Result>(fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
-    <Args extends unknown[], Result>(options: TaskOptions, fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
+    <Args extends unknown[], Result, Progress = unknown>(fn: Fn<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>): Task<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>;
+    <Args extends unknown[], Result, Progress = unknown>(options: TaskOptions, fn: Fn<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>): Task<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>;
 }
 /**
  * Returns a `task` function. That function makes tasks whose context has the values of these resources. A worker opens a resource when such
@@ -140,5 +143,5 @@ interface ExposeOptions<Data = undefined> {
     setup?(data: Data): void | PromiseLike<void>;
 }
 
-export { resource as r, task as t, withResources as w };
+export { exposedBrand as h, resource as r, task as t, withResources as w };
 export type { Combined as C, ExposeOptions as E, Leased as L, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, CombinedData as c, ResourceDefinition as d, ResourceValues as e, Task as f, TaskOptions as g };

@@ -24,9 +24,18 @@ export type { WorkerSource } from "./pool/worker/worker.js";
 export type { Summary } from "./stats/histogram.js";
 export type { Window } from "./stream/credit.js";
 export type { CallbackArgument, CallbackFor } from "./task/callback-types.js";
-export type { Answer, Argument, Batches, Callers, Stream } from "./task/caller.js";
+export type {
+  Answer,
+  Argument,
+  Batches,
+  Callers,
+  DefaultExportMustComeFromExpose,
+  PoolNeedsTheTypeOfItsModule,
+  Stream,
+} from "./task/caller.js";
 export type { SetupData } from "./task/task.js";
-export type { CrossesAs, Unmoved } from "./transfer/crossing.js";
+export type { Arrived, CannotCross } from "./transfer/arrived.js";
+export type { CrossesAs } from "./transfer/crossing.js";
 export type { CopyReason } from "./transfer/find-memory.js";
 export type { Ledger, LedgerSide } from "./transfer/ledger.js";
 export { type Moved, move } from "./transfer/move.js";

@@ -7,3 +7,4 @@
 
 export { registerTransfer } from "./handler/register.js";
 export type { TransferHandler } from "./handler/registry.js";
+export type { CrossesAs, crossesAs } from "./transfer/crossing.js";

@@ -2,11 +2,12 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Pool } from "clearway";
 import type { StandardMessageCodec } from "clearway/channel";
+import type { Exposed } from "clearway/worker";
 import type { ServeSettings } from "../options/serve.js";
 
 /** A task module of which only the form is known. */
 export interface AnyModule {
-  default: Record<string, (...args: unknown[]) => unknown>;
+  default: Exposed<Record<string, (...args: unknown[]) => unknown>>;
 }
 
 /** Everything that the modes of a server share. */

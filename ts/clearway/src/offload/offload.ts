@@ -43,7 +43,7 @@ export interface Offload extends OffloadCall {
   terminate(): Promise<void>;
 }
 
-type Workers = Pool<{ default: OffloadTasks }>;
+type Workers = Pool<OffloadTasks>;
 
 // All calls of a thread share this pool. It is made with the first call, and has no worker while it is idle.
 let shared: Workers | undefined;
@@ -52,7 +52,7 @@ function sharedPool({ worker, base }: TaskPlace): Workers {
   if (!shared) {
     const source =
       typeof worker === "function" ? worker : new URL(worker ?? ownWorker, worker ? base : import.meta.url);
-    shared = pool<{ default: OffloadTasks }>(source, { name: "offload", size: { min: 0 } });
+    shared = pool<OffloadTasks>(source, { name: "offload", size: { min: 0 } });
   }
   return shared;
 }

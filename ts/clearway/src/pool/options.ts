@@ -135,7 +135,7 @@ export type WorkerEvent =
     };
 
 /** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
-export interface CallOptions {
+export interface CallOptions<Progress = unknown> {
   /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
   signal?: AbortSignal;
   /** Maximum time for the task, in milliseconds from its start in the worker. */
@@ -159,7 +159,7 @@ export interface CallOptions {
    * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
    * `onProgress` throws, the call fails with that error.
    */
-  onProgress?(value: unknown): void;
+  onProgress?(value: Progress): void;
   /**
    * How many times the pool runs the call again when its worker dies. Only for tasks that may run twice. The pool never repeats streams or
    * calls with moved arguments, because their arguments are gone. Default 0.

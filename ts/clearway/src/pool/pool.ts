@@ -7,7 +7,7 @@ import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import type { Advice } from "../placement/advice.js";
-import type { Callers, TasksOf } from "../task/caller.js";
+import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, TasksOf } from "../task/caller.js";
 import type { SetupData } from "../task/task.js";
 import type { Broadcasters } from "./call/broadcast-types.js";
 import { stackAbove } from "./call/call.js";
@@ -57,7 +57,7 @@ export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
    * Returns the same tasks. Calls through the result use these options. The method is cheap, but keep the result for calls that share the
    * options.
    */
-  with(options: CallOptions): PoolCallable<Module>;
+  with(options: CallOptions<ProgressOf<TasksOf<Module>>>): PoolCallable<Module>;
   /**
    * Settles when a worker is ready. Starts a worker if there is none. Rejects with `worker-start-failed`, and with `pool-closed` or
    * `pool-terminated` once the pool has ended.
@@ -100,7 +100,7 @@ export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
  * Starts the minimum number of workers at once and does not wait for them. Never blocks. Throws `invalid-argument` for an unknown or
  * invalid option, before it starts anything. The pool's `with()` throws the same error for invalid options, and `close()` rejects with it.
  */
-export function pool<Module>(
+export function pool<Module = PoolNeedsTheTypeOfItsModule>(
   source: WorkerSource,
   options: PoolOptions<SetupData<TasksOf<Module>>> = {},
 ): Pool<Module> {
@@ -207,8 +207,8 @@ const sourceRule =
   "the URL of a task module, or a function that returns a Worker (to run a function, expose() it in a task module)";
 
 /** Options of `run()`: the options of a call, and those of its one worker. */
-export interface RunOptions<Setup = undefined>
-  extends CallOptions,
+export interface RunOptions<Setup = undefined, Progress = unknown>
+  extends CallOptions<Progress>,
     ThreadOptions,
     Pick<PoolOptions<Setup>, "graceMs" | "startTimeoutMs" | "name" | "setup" | "warnings"> {}
 
@@ -217,9 +217,9 @@ export interface RunOptions<Setup = undefined>
  *
  * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
  */
-export function run<Module>(
+export function run<Module = PoolNeedsTheTypeOfItsModule>(
   source: WorkerSource,
-  options: RunOptions<SetupData<TasksOf<Module>>> = {},
+  options: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>> = {},
 ): Callable<Module> {
   const settings = { ...settingsOf({ name: "run", ...options } as PoolOptions, runRules), min: 1, max: 1 };
   checkSource(source, settings);

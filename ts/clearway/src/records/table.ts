@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules, type Test } from "../error/checked.js";
-import { markTable } from "../transfer/crossing.js";
+import { type CrossesAs, type crossesAs, markTable } from "../transfer/crossing.js";
 import type { ArrowTable } from "./arrow-table.js";
 import { ChunkCursor } from "./chunk-cursor.js";
 import { Column } from "./column.js";
@@ -35,7 +35,8 @@ const windowRules: Rules = { from: number, to: number, rowsMax: number };
  * A table is sent to another thread without decoding: as a task's result, as a value of a stream, or as an argument. `move(table)` moves an
  * argument. Without `move`, an argument is copied. After a move the sender has none of the memory, and its reads throw `released`.
  */
-export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>> {
+export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>>, CrossesAs<Table<R>> {
+  declare readonly [crossesAs]: Table<R>;
   /** The table as a message. The constructor makes this an own property, because structured clone reads only own properties. */
   declare readonly "clearway:records": TableMessage;
   readonly #schema: R;

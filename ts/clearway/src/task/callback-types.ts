@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Unmoved } from "../transfer/crossing.js";
+import type { Arrived, Sendable } from "../transfer/arrived.js";
 import type { Moved } from "../transfer/move.js";
 
 declare const callbackBrand: unique symbol;
@@ -10,8 +10,8 @@ export interface CallbackArgument<Fn> {
 }
 
 type Fn = (...args: never[]) => unknown;
-type Sent<Args extends unknown[]> = { [At in keyof Args]: Args[At] | Moved<Args[At]> };
-type Received<Args extends unknown[]> = { [At in keyof Args]: Unmoved<Args[At]> };
+type Sent<Args extends unknown[]> = { [At in keyof Args]: Sendable<Args[At]> | Moved<Sendable<Args[At]>> };
+type Received<Args extends unknown[]> = { [At in keyof Args]: Arrived<Args[At]> };
 
 /**
  * A function of the caller, as a task receives it. It runs on the caller's thread. The promise settles with its value or its error.
@@ -21,7 +21,7 @@ type Received<Args extends unknown[]> = { [At in keyof Args]: Unmoved<Args[At]> 
 export type Callback<F extends Fn> = {
   // The parameters of a method are compared both ways. A test may therefore pass a function that knows nothing of `move()`.
   /** Calls the function on the caller's thread. Rejects with its error, or with `callback-ended` after the end of the call. */
-  call(...args: Sent<Parameters<F>>): Promise<Unmoved<Awaited<ReturnType<F>>>>;
+  call(...args: Sent<Parameters<F>>): Promise<Arrived<Awaited<ReturnType<F>>>>;
 }["call"];
 
 /** What the function of a callback may return for a task that expects a value of type `T`. For a task that expects nothing: anything. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Unmoved } from "../transfer/crossing.js";
+import type { Arrived, Sendable } from "../transfer/arrived.js";
 import type { Moved } from "../transfer/move.js";
 import type { CallbackFor } from "./callback-types.js";
-import type { Task } from "./task.js";
+import type { exposedBrand, Task, TaskContext } from "./task.js";
 
 // The types of a task module's tasks as the caller sees them.
 
@@ -30,21 +30,23 @@ export interface Batches<T, Return = unknown> extends AsyncIterableIterator<T[],
 }
 
 /** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
-export type Answer<Result> = [Result] extends [never]
-  ? Promise<never>
-  : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>]
-    ? Stream<Unmoved<T>, Return>
-    : Promise<Unmoved<Awaited<Result>>>;
+export type Answer<Result> = 0 extends 1 & Result
+  ? Promise<Result>
+  : [Result] extends [never]
+    ? Promise<never>
+    : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>]
+      ? Stream<Arrived<T>, Return>
+      : Promise<Arrived<Awaited<Result>>>;
 
 /**
  * An argument of a task: the value itself, the value under `move()`, a stream whose values may be under `move()`, or a function under
  * `callback()`.
  */
 export type Argument<T> =
-  | T
-  | Moved<T>
+  | Sendable<T>
+  | Moved<Sendable<T>>
   | CallbackFor<T>
-  | (T extends AsyncIterable<infer Each> ? AsyncIterable<Each | Moved<Each>> : never);
+  | (T extends AsyncIterable<infer Each> ? AsyncIterable<Sendable<Each> | Moved<Sendable<Each>>> : never);
 
 type Arguments<Args extends unknown[]> = { [At in keyof Args]: Argument<Args[At]> };
 
@@ -56,8 +58,33 @@ export type Callable<Fn> =
       ? (...args: Arguments<Args>) => Answer<Result>
       : never;
 
+/** A pool that was made without a type argument: `pool<typeof import("./x.tasks.js")>(…)` gives its calls their types. */
+export interface PoolNeedsTheTypeOfItsModule {
+  readonly cannotCall: never;
+}
+
+/** A task module whose default export is not the result of `expose()`. */
+export interface DefaultExportMustComeFromExpose {
+  readonly cannotCall: never;
+}
+
 /** The tasks that a module exposes as its default export. */
-export type TasksOf<Module> = Module extends { readonly default: infer Tasks } ? Tasks : Module;
+export type TasksOf<Module> = Module extends { readonly default: infer Tasks }
+  ? typeof exposedBrand extends keyof Tasks
+    ? Tasks
+    : DefaultExportMustComeFromExpose
+  : Module;
+
+/** The type of the progress of a module's tasks: of those that declare it, or unknown if none does. */
+export type ProgressOf<Tasks> = [DeclaredProgress<Tasks>] extends [never] ? unknown : DeclaredProgress<Tasks>;
+
+type DeclaredProgress<Tasks> = {
+  [Name in keyof Tasks & string]: Tasks[Name] extends Task<TaskContext<infer Progress>, infer _Args, infer _Result>
+    ? unknown extends Progress
+      ? never
+      : Arrived<Progress>
+    : never;
+}[keyof Tasks & string];
 
 /** The type of all tasks of a module, as the caller calls them. */
 export type Callers<Module> = CallersOf<TasksOf<Module>>;

@@ -4,8 +4,11 @@ import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { definitionOf, type Resource } from "../resource/resource.js";
 import type { TaskKind } from "../transport/protocol.js";
 
-/** A task's view of its call, and the task's first parameter. */
-export interface TaskContext {
+/**
+ * A task's view of its call, and the task's first parameter. A task that declares the type of its progress, as in
+ * `task(({ progress }: TaskContext<number>, path: string) => …)`, gives the caller's `onProgress` that type.
+ */
+export interface TaskContext<Progress = unknown> {
   /** Aborts when the call is cancelled or its time is over. The reason of the signal tells which. */
   readonly signal: AbortSignal;
   /**
@@ -22,7 +25,7 @@ export interface TaskContext {
    * yields its thread cannot notice that the listener has caught up. Above that limit, it sends ten values per second. If every value
    * matters, use a stream (`async function*`), which has credit.
    */
-  progress(value: unknown): void;
+  progress(value: Progress): void;
 }
 
 /** Options of a task. */
@@ -43,7 +46,7 @@ export interface TaskOptions {
 
 declare const taskTypes: unique symbol;
 const brand = Symbol.for("clearway.task");
-const exposedBrand = Symbol.for("clearway.exposed");
+export const exposedBrand: unique symbol = Symbol.for("clearway.exposed");
 
 /** A function whose first parameter is its context. A unit test may call it with a context from `testContext()`. */
 export interface Task<Context, Args extends unknown[], Result> {
@@ -67,13 +70,13 @@ export type TaskPlacement = "auto" | "worker";
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
 
 /** Makes a task from a function whose first parameter is its {@link TaskContext}. The caller does not see that parameter. */
-export function task<Args extends unknown[], Result>(
-  fn: Fn<TaskContext, Args, Result>,
-): Task<TaskContext, Args, Result>;
-export function task<Args extends unknown[], Result>(
+export function task<Args extends unknown[], Result, Progress = unknown>(
+  fn: Fn<TaskContext<Progress>, Args, Result>,
+): Task<TaskContext<Progress>, Args, Result>;
+export function task<Args extends unknown[], Result, Progress = unknown>(
   options: TaskOptions,
-  fn: Fn<TaskContext, Args, Result>,
-): Task<TaskContext, Args, Result>;
+  fn: Fn<TaskContext<Progress>, Args, Result>,
+): Task<TaskContext<Progress>, Args, Result>;
 export function task(first: unknown, second?: unknown): unknown {
   return second === undefined ? define({}, first, undefined) : define(first as TaskOptions, second, undefined);
 }
@@ -85,13 +88,13 @@ export type ResourceValues<Resources> = {
 
 /** Makes tasks whose context also holds the values of resources. */
 export interface Leased<Resources> {
-  <Args extends unknown[], Result>(
-    fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>,
-  ): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
-  <Args extends unknown[], Result>(
+  <Args extends unknown[], Result, Progress = unknown>(
+    fn: Fn<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>,
+  ): Task<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>;
+  <Args extends unknown[], Result, Progress = unknown>(
     options: TaskOptions,
-    fn: Fn<TaskContext & ResourceValues<Resources>, Args, Result>,
-  ): Task<TaskContext & ResourceValues<Resources>, Args, Result>;
+    fn: Fn<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>,
+  ): Task<TaskContext<Progress> & ResourceValues<Resources>, Args, Result>;
 }
 
 /**

@@ -31,7 +31,7 @@ describe("a pool", () => {
     ],
   ])("takes a module %s", async (_, name, text) => {
     const { url } = taskFolder({ [name]: text });
-    const { call } = testPool<{ default: { times(value: number): number } }>(url(name));
+    const { call } = testPool<{ times(value: number): number }>(url(name));
     expect(await call.times(4)).toBe(12);
   });
 
@@ -76,10 +76,7 @@ describe("a worker", () => {
     export default expose({ facts: () => ({ env: { ...process.env }, execArgv: process.execArgv }) });`;
   const facts = (options: PoolOptions) => {
     const { url } = taskFolder({ "facts.tasks.mjs": text });
-    return testPool<{ default: { facts(): Record<"env" | "execArgv", unknown> } }>(
-      url("facts.tasks.mjs"),
-      options,
-    ).call.facts();
+    return testPool<{ facts(): Record<"env" | "execArgv", unknown> }>(url("facts.tasks.mjs"), options).call.facts();
   };
 
   test("has the environment of its pool instead of the process's", async () => {

@@ -85,7 +85,7 @@ test("a first call has a measured duration when metrics are on", async () => {
 });
 
 test("a first call of an unknown task fails with the names that the module exposes", async () => {
-  const pool = testPool<{ default: { none(): void } }>(builtUrl("plain"));
+  const pool = testPool<{ none(): void }>(builtUrl("plain"));
   expect(await reasonOf(pool.call.none())).toMatchObject({
     code: "unknown-task",
     message: expect.stringMatching(

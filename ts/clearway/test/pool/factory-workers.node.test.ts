@@ -38,7 +38,7 @@ test("an idle worker whose postMessage throws, and that has printed, does not ke
   const refused: unknown[] = [];
   const printed = gate();
   const freed = gate();
-  const pool = testPool<{ default: { print(lines: number): void } }>(() => {
+  const pool = testPool<{ print(lines: number): void }>(() => {
     const worker = new Worker(builtUrl("prints"));
     const { postMessage, unref } = Worker.prototype;
     worker.stdout.once("data", () => printed.tell());

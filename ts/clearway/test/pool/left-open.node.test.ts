@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { partialLibrary } from "../fixtures/partial-library.js";
 
 const source = `import { expose } from "./worker.js"; export default expose({ add: (a, b) => a + b });`;
-type Tasks = { default: { add(a: number, b: number): number } };
+type Tasks = { add(a: number, b: number): number };
 
 const built = (name: string): string => fileURLToPath(new URL(`../../dist/node/${name}`, import.meta.url));
 

@@ -64,7 +64,7 @@ describe("in a test runner", () => {
         "export default expose({ traces: () => [process.argv[1], getEnvironmentData(Trace.Key)] as const });",
       ].join("\n"),
     });
-    const made = testPool<{ default: { traces(): [string, unknown] } }>(url("traces.tasks.ts"));
+    const made = testPool<{ traces(): [string, unknown] }>(url("traces.tasks.ts"));
     expect(await made.call.traces()).toEqual([path("traces.tasks.ts"), undefined]);
     expect(getEnvironmentData("clearway:start")).toBeUndefined();
   });

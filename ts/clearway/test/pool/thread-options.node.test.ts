@@ -30,7 +30,7 @@ type Tasks = {
 
 function factsPool(options: PoolOptions, more: Record<string, string> = {}) {
   const { url } = taskFolder({ "facts.tasks.js": module, ...more });
-  return testPool<Tasks>(url("facts.tasks.js"), options);
+  return testPool<Tasks["default"]>(url("facts.tasks.js"), options);
 }
 
 describe("a worker", () => {
@@ -49,10 +49,10 @@ describe("a worker", () => {
     const { url } = taskFolder({ "facts.tasks.js": module, ...more });
     const execArgv = ["--import", url("first.mjs").href];
     const options = { env: { A: "1" }, argv: ["x", "y z"], execArgv, workerData: { seeds: new Map([[1, 2]]) } };
-    const made = testPool<Tasks>(url("facts.tasks.js"), options);
+    const made = testPool<Tasks["default"]>(url("facts.tasks.js"), options);
     const facts = { env: "1", argv: ["x", "y z"], execArgv, workerData: options.workerData, imported: true };
     expect(await made.call.facts("A")).toEqual(facts);
-    expect(await run<Tasks>(url("facts.tasks.js"), options).call.facts("A")).toEqual(facts);
+    expect(await run<Tasks["default"]>(url("facts.tasks.js"), options).call.facts("A")).toEqual(facts);
   });
 
   test.each([[1], ["text"], [null], [[1, 2]]])("gets %j as its workerData", async (workerData) => {
@@ -104,7 +104,7 @@ describe("a worker", () => {
   test("starts when a module of --import prints", async () => {
     let seen = "";
     const { url } = taskFolder({ "facts.tasks.js": module, "prints.mjs": 'console.log("before the tasks");' });
-    const made = testPool<Tasks>(url("facts.tasks.js"), {
+    const made = testPool<Tasks["default"]>(url("facts.tasks.js"), {
       execArgv: ["--import", url("prints.mjs").href],
       stdout: { write: (bytes) => (seen += String(bytes)) },
     });
@@ -122,7 +122,7 @@ describe("calls fail with worker-start-failed", () => {
 
   test("for a module of --import that throws", async () => {
     const { url } = taskFolder({ "facts.tasks.js": module, "throws.mjs": 'throw new RangeError("no loader today");' });
-    const made = testPool<Tasks>(url("facts.tasks.js"), { execArgv: ["--import", url("throws.mjs").href] });
+    const made = testPool<Tasks["default"]>(url("facts.tasks.js"), { execArgv: ["--import", url("throws.mjs").href] });
     expect(await reasonOf(made.call.facts("A"))).toMatchObject({
       code: "worker-start-failed",
       message: expect.stringContaining("could not be started: no loader today"),

@@ -138,7 +138,7 @@ async function played(point: string, options: PoolOptions, names: string[]): Pro
 
 // Parts are loaded once in a thread, under a limit of time: its timers are no pool's.
 beforeAll(async () => {
-  const loader = pool<{ default: Call }>(builtUrl("foreign-points"), { size: 1 });
+  const loader = pool<Call>(builtUrl("foreign-points"), { size: 1 });
   const call = loader.call as unknown as Call;
   await call["add"]!(1, 2);
   await read(call["a generator"]!("returns null"), 2);

@@ -57,7 +57,7 @@ const dist = fileURLToPath(new URL("../../dist/node", import.meta.url));
 const built = fileURLToPath(new URL("../fixtures/built/", import.meta.url));
 
 interface Late {
-  made: Pool<Tasks>;
+  made: Pool<Tasks["default"]>;
   /** Settles when the first worker loads the server module. */
   asked: Promise<void>;
   /** Makes the module load in every worker from now on. */
@@ -94,7 +94,7 @@ async function late(options: PoolOptions = {}): Promise<Late> {
     open = true;
     channel.postMessage("come");
   };
-  const made = testPool<Tasks>(pathToFileURL(join(folder, "tasks.mjs")), options);
+  const made = testPool<Tasks["default"]>(pathToFileURL(join(folder, "tasks.mjs")), options);
   await made.ready();
   const leave = (): void => leaving.postMessage("now");
   return { made, asked: asked.promise, come, leave };

@@ -66,19 +66,19 @@ afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true,
 const missing = { code: "missing-package", message: expect.stringContaining("could not be loaded") };
 
 test("calls work by port without the lazy modules, also with results that move", async () => {
-  const { call } = testPool<Tasks>(url);
+  const { call } = testPool<Tasks["default"]>(url);
   for (let at = 0; at < 100; at++) expect(await call.double(at)).toBe(2 * at);
   expect(await call.bytes()).toEqual(new Uint8Array(4));
 });
 
 test("a task's error keeps its name and message", async () => {
-  const { call } = testPool<Tasks>(url);
+  const { call } = testPool<Tasks["default"]>(url);
   expect(await reasonOf(call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
   expect(await reasonOf(call.unclonable())).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
 });
 
 test("streams and tasks with resources fail with the name of the missing module", async () => {
-  const { call } = testPool<Tasks>(url);
+  const { call } = testPool<Tasks["default"]>(url);
   expect(await reasonOf(call.count().next())).toMatchObject(missing);
   const values = (async function* () {
     yield 1;
@@ -90,7 +90,7 @@ test("streams and tasks with resources fail with the name of the missing module"
 });
 
 test("a call with a callback fails with missing-package if only the code of callbacks is missing", async () => {
-  const { call } = testPool<Tasks>(await tasksBeside("lazy-server.js", "lazy-streams.js"));
+  const { call } = testPool<Tasks["default"]>(await tasksBeside("lazy-server.js", "lazy-streams.js"));
   expect(await reasonOf(call.asks(callback(() => 1)))).toMatchObject({
     ...missing,
     message: expect.stringMatching(/^the code of callbacks could not be loaded: .*lazy-/),
@@ -99,7 +99,7 @@ test("a call with a callback fails with missing-package if only the code of call
 });
 
 test("a cancel reaches its task, and the pool closes", async () => {
-  const made = pool<Tasks>(url, { size: 1, concurrency: 2 });
+  const made = pool<Tasks["default"]>(url, { size: 1, concurrency: 2 });
   const leaving = new AbortController();
   const call = made.with({ signal: leaving.signal }).call.forEver();
   expect(await made.call.double(1)).toBe(2);
@@ -109,7 +109,7 @@ test("a cancel reaches its task, and the pool closes", async () => {
 });
 
 test("without the server module, simple calls work, and the pool closes", async () => {
-  const made = pool<Tasks>(await tasksBeside(), { size: 1 });
+  const made = pool<Tasks["default"]>(await tasksBeside(), { size: 1 });
   for (let at = 0; at < 100; at++) expect(await made.call.double(at)).toBe(2 * at);
   expect(await made.call.bytes()).toEqual(new Uint8Array(4));
   await made.close();
@@ -117,7 +117,7 @@ test("without the server module, simple calls work, and the pool closes", async 
 });
 
 test("without the server module, calls that need it fail with its name", async () => {
-  const made = testPool<Tasks>(await tasksBeside());
+  const made = testPool<Tasks["default"]>(await tasksBeside());
   expect(await reasonOf(made.call.refuse())).toMatchObject({ name: "RangeError", message: "not today" });
   expect(await reasonOf(made.call.reject())).toMatchObject({ name: "RangeError", message: "tomorrow" });
   expect(await reasonOf(made.call.unclonable())).toMatchObject(missing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { move, type Pool, pool, type Results, run, type Stream } from "clearway";
+import { type CannotCross, move, type Pool, pool, type Results, run, type Stream } from "clearway";
 import { type CallbackArgument, callback, type ProxyArgument, proxy, type Remote } from "clearway/callback";
 import {
   type Exposed,
@@ -12,12 +12,13 @@ import {
   withResources,
 } from "clearway/worker";
 import { expectTypeOf } from "vitest";
-import tasks, { type Logger } from "./module.js";
+import tasks, { type Json, type Logger, Money, type Node, Price } from "./module.js";
 
 // Type-checked by `types.node.test.ts`. Never run.
 
 type Module = typeof import("./module.js");
 declare const images: Pool<Module>;
+declare const plain: { add(a: number): number };
 const { call } = images;
 const bytes = new Uint8Array(8);
 
@@ -35,6 +36,52 @@ expectTypeOf(await call.moved()).toExtend<Uint8Array>();
 
 // Any argument can be moved.
 expectTypeOf(call.checksum(move(bytes), 1)).toEqualTypeOf<Promise<number>>();
+
+// The types are those of what arrives: a Uint8Array for a Buffer, the data of an instance, and an instance whose class says that it crosses.
+type PriceData = { readonly amount: number; readonly paid?: Date | undefined; readonly cents: number };
+expectTypeOf(call.buffer(8)).toEqualTypeOf<Promise<Uint8Array>>();
+expectTypeOf(call.price(5)).toExtend<Promise<PriceData>>();
+expectTypeOf<keyof Awaited<ReturnType<typeof call.price>>>().toEqualTypeOf<keyof PriceData>();
+for await (const each of call.prices()) {
+  expectTypeOf(each.raw).toEqualTypeOf<Uint8Array>();
+  expectTypeOf<keyof (typeof each.all)[number]>().toEqualTypeOf<keyof PriceData>();
+}
+expectTypeOf(call.money(new Money(5))).toEqualTypeOf<Promise<Money>>();
+declare const node: Node;
+expectTypeOf(call.data(node)).toEqualTypeOf<Promise<Node>>();
+expectTypeOf(call.json({ a: [1, null] })).toEqualTypeOf<Promise<Json>>();
+expectTypeOf(call.anything(5, 5)).resolves.toBeAny();
+expectTypeOf(call.maker()).toExtend<Promise<CannotCross<string>>>();
+expectTypeOf(call.mark()).toExtend<Promise<CannotCross<string>>>();
+expectTypeOf((await call.later2()).value).toExtend<CannotCross<string>>();
+expectTypeOf(images.map.buffer([1])).toEqualTypeOf<Results<Uint8Array>>();
+expectTypeOf(images.broadcast.buffer(1)).toEqualTypeOf<Promise<Uint8Array[]>>();
+
+// An argument must arrive as its parameter says.
+call.takesData(new Price(5));
+call.takesOptions({ size: 5 });
+// @ts-expect-error: a Buffer arrives as a Uint8Array
+call.takesBuffer(Buffer.alloc(8));
+// @ts-expect-error: an instance arrives without its methods
+call.takesPrice(new Price(5));
+// @ts-expect-error: an instance arrives without its methods
+call.takesPrice(move(new Price(5)));
+// @ts-expect-error: so do the values of a stream
+call.takesPrices([new Price(5)]);
+// @ts-expect-error: a function does not cross
+call.takesFunction(() => 5);
+// @ts-expect-error: nor in a mapping
+images.map.takesPrice([new Price(5)]);
+// @ts-expect-error: nor in a broadcast
+images.broadcast.takesFunction(() => 5);
+call.report(
+  callback((bytes, price) => {
+    expectTypeOf(bytes).toEqualTypeOf<Uint8Array>();
+    return Buffer.alloc(price.amount);
+  }),
+  // @ts-expect-error: an instance arrives without its methods
+  callback((price: Price) => void price.plus(price)),
+);
 
 // A generator returns a stream, with or without a context. The caller does not see the context.
 expectTypeOf(call.upload("a")).toEqualTypeOf<Stream<{ path: string; percent: number }, number>>();
@@ -62,13 +109,28 @@ leased(({ db, signal, progress, cancelled }) => {
   progress(db.rows);
 });
 
-// with() and run() keep the types. A progress listener may declare its value's type.
-expectTypeOf(images.with({ onProgress: (percent: number) => percent }).call.later(1)).toEqualTypeOf<
-  Promise<{ value: number }>
->();
+// with() and run() keep the types.
+expectTypeOf(images.with({ timeoutMs: 5 }).call.later(1)).toEqualTypeOf<Promise<{ value: number }>>();
 expectTypeOf(run<Module>(new URL("x:")).call.later(1)).toEqualTypeOf<Promise<{ value: number }>>();
 expectTypeOf(pool<Module>("x")).toEqualTypeOf<Pool<Module>>();
 pool<Module>(() => new Worker("x"));
+
+// What is missing in the caller's code is in the message of the compiler.
+// @ts-expect-error: Property 'later' does not exist on type 'CallersOf<PoolNeedsTheTypeOfItsModule>'
+pool("x").call.later(1);
+// @ts-expect-error: the same
+run("x").call.later(1);
+// @ts-expect-error: Property 'add' does not exist on type 'CallersOf<DefaultExportMustComeFromExpose>'
+pool<{ default: { add(a: number): number } }>("x").call.add(1);
+
+// A task that declares the type of its progress gives it to the listener.
+images.with({
+  onProgress: (value) => expectTypeOf(value).toEqualTypeOf<{ done: number; raw: Uint8Array }>(),
+});
+run<Module>("x", { onProgress: ({ done }) => expectTypeOf(done).toEqualTypeOf<number>() });
+// Otherwise the listener may declare it.
+pool<typeof plain>("x").with({ onProgress: (value) => expectTypeOf(value).toBeUnknown() });
+pool<typeof plain>("x").with({ onProgress: (percent: number) => percent });
 
 // map() takes the first argument of each call from its inputs, and the further arguments from its options.
 expectTypeOf(await images.map.later([1, 2])).toEqualTypeOf<{ value: number }[]>();

@@ -87,7 +87,7 @@ const tasks = {
   },
   sum: (_students: Students) => 1,
 };
-declare const pool: Pool<{ default: typeof tasks }>;
+declare const pool: Pool<typeof tasks>;
 expectTypeOf(pool.call.students(1)).toEqualTypeOf<Promise<Students>>();
 expectTypeOf(pool.call.finished()).toEqualTypeOf<Promise<Students>>();
 expectTypeOf(pool.call.moved()).toEqualTypeOf<Promise<Students>>();

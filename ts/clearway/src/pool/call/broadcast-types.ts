@@ -3,7 +3,7 @@ import type { ClearwayError } from "../../error/clearway-error.js";
 import type { CallbackFor } from "../../task/callback-types.js";
 import type { TasksOf } from "../../task/caller.js";
 import type { Task } from "../../task/task.js";
-import type { Unmoved } from "../../transfer/crossing.js";
+import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
 import type { SingleResultName } from "./map-types.js";
@@ -33,14 +33,14 @@ export interface BroadcastError<T = unknown> extends ClearwayError {
 }
 
 /** The arguments of a broadcast: values that are copied to each worker, and functions under `callback()`. */
-type Copied<Args extends unknown[]> = { [At in keyof Args]: Args[At] | CallbackFor<Args[At]> };
+type Copied<Args extends unknown[]> = { [At in keyof Args]: Sendable<Args[At]> | CallbackFor<Args[At]> };
 
 /** The type of a task under `pool.broadcast`. */
 type Broadcaster<Fn> =
   Fn extends Task<infer _Context, infer Args, infer Result>
-    ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]>
+    ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]>
     : Fn extends (...args: infer Args) => infer Result
-      ? (...args: Copied<Args>) => Promise<Unmoved<Awaited<Result>>[]>
+      ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]>
       : never;
 
 /** The tasks of a module that give one result, as `pool.broadcast` offers them. */

@@ -3,7 +3,7 @@ import type { ClearwayError } from "../../error/clearway-error.js";
 import type { CallbackFor } from "../../task/callback-types.js";
 import type { Argument, TasksOf } from "../../task/caller.js";
 import type { Task } from "../../task/task.js";
-import type { Unmoved } from "../../transfer/crossing.js";
+import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
 
@@ -16,7 +16,7 @@ export interface Results<T> extends AsyncIterableIterator<T, undefined, void>, A
 }
 
 type Rest<Args extends unknown[]> = Args extends [first?: unknown, ...rest: infer Others]
-  ? { [At in keyof Others]: Others[At] | CallbackFor<Others[At]> }
+  ? { [At in keyof Others]: Sendable<Others[At]> | CallbackFor<Others[At]> }
   : [];
 
 type Inputs<T> = Iterable<Argument<T> | PromiseLike<Argument<T>>> | AsyncIterable<Argument<T>>;
@@ -25,9 +25,9 @@ type Inputs<T> = Iterable<Argument<T> | PromiseLike<Argument<T>>> | AsyncIterabl
 type MapperOf<Args extends unknown[], Result> = (
   inputs: Inputs<Args[0]>,
   ...options: [] extends Rest<Args>
-    ? [options?: MapOptions<Rest<Args>, Unmoved<Awaited<Result>>>]
-    : [options: MapOptions<Rest<Args>, Unmoved<Awaited<Result>>> & { args: Rest<Args> }]
-) => Results<Unmoved<Awaited<Result>>>;
+    ? [options?: MapOptions<Rest<Args>, Arrived<Awaited<Result>>>]
+    : [options: MapOptions<Rest<Args>, Arrived<Awaited<Result>>> & { args: Rest<Args> }]
+) => Results<Arrived<Awaited<Result>>>;
 
 /** The type of a task under `pool.map`. */
 export type Mapper<Fn> =
