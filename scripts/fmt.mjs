@@ -19,8 +19,6 @@ const stages = [
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs", "--write"] },
   { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs", "--write"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
-  { name: "the stream in Swift", command: [node, "scripts/figures/swift-stream.mjs", "--write"] },
-  { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs", "--write"] },
   { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },

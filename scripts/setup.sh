@@ -116,13 +116,6 @@ need_redis() {
   command -v redis-server >/dev/null 2>&1 || add_package Redis redis-server optional
 }
 
-# The tests run the completion of the command line in these shells, without the user's configuration.
-need_shells() {
-  for shell in zsh fish; do
-    command -v $shell >/dev/null 2>&1 || add_package $shell $shell optional
-  done
-}
-
 # Makes a separate Python with the packages that the tests read Clearway's output with. Does not change the system's Python.
 need_python() {
   venv=.cache/python
@@ -248,7 +241,6 @@ for what in "$@"; do
     python) need_python ;;
     nats) need_nats ;;
     redis) need_redis ;;
-    shells) need_shells ;;
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
     flutter) need_flutter ;;
@@ -257,7 +249,7 @@ for what in "$@"; do
     cross) need_cross ;;
     swift) need_swift ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, nats, redis, python, shells, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
   esac
 done
 

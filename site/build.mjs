@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { spawnSync } from "node:child_process";
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make site`: builds a static site from the repository's pages, with the API reference, the report of the last kept run of the lab, and a page
+// `make site`: builds a static site from the repository's pages, with the API reference, the report of the kept quick run of the lab, and a page
 // to try Clearway in the browser. `node site/build.mjs [--out FOLDER] [--reference FOLDER]`. The site needs no server of its own, and works
 // from any folder of one.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -19,21 +19,11 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** The pages that the crawl starts from. They link to all others. */
 const start = ["README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/** Returns the folder of the newest kept run, or undefined. Names of kept runs begin with their dates. */
-function lastRun() {
-  const folder = join(root, "lab/records");
-  const runs = readdirSync(folder).filter((name) => existsSync(join(folder, name, "results.json")));
-  return runs
-    .sort()
-    .map((name) => join(folder, name))
-    .at(-1);
-}
-
-/** Writes the report of the last kept run. Returns whether there is one. */
+/** Writes the report of the kept quick run. Returns false if the lab is not built. */
 function writeReport(out) {
-  const run = lastRun();
+  const run = join(root, "lab/records/quick");
   const cli = join(root, "ts/clearway-lab/dist/cli.js");
-  if (run === undefined || !existsSync(cli)) return false;
+  if (!existsSync(cli)) return false;
   const { status, stderr } = spawnSync(process.execPath, [cli, "report", run, "--out", join(out, "report.html")], {
     encoding: "utf8",
   });

@@ -23,16 +23,12 @@ export const labFolders = {
     why: "the published experiment about executors: its ways, its table and its findings; pure",
   },
   report: {
-    may: ["jank", "protocol", "published", "ratio", "records", "run", "scenario", "statistics"],
+    may: ["jank", "protocol", "published", "ratio", "run", "scenario", "statistics"],
     why: "results as text, tables, charts and a page",
   },
   compare: {
     may: ["protocol", "run", "scenario", "statistics"],
     why: "two kept runs: what differs, the ratio of each cell, the gate",
-  },
-  records: {
-    may: ["compare", "machine", "protocol", "run", "scenario", "statistics"],
-    why: "runs that are kept for years: without names of people and machines, and their ratios over time",
   },
   export: { may: ["protocol", "run", "statistics"], why: "records in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
@@ -112,7 +108,6 @@ export const labFolders = {
         "promises",
         "protocol",
         "ratio",
-        "records",
         "report",
         "run",
         "runner",

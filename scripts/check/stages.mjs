@@ -49,8 +49,6 @@ export const checks = [
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
   { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
-  { name: "the stream in Swift", command: [node, "scripts/figures/swift-stream.mjs"], needs: "built" },
-  { name: "the trend of the kept runs", command: [node, "scripts/figures/trend.mjs"], needs: "built" },
   { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];

@@ -10,16 +10,13 @@ import type { Target } from "../src/jank/target.js";
 import { WORKS } from "../src/ratio/device/works.js";
 import { AMOUNTS } from "../src/ratio/measure-ratio.js";
 import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-html.js";
-import { trendOf } from "../src/records/trend.js";
 import { jankHtml } from "../src/report/jank/page.js";
 import { reportHtml } from "../src/report/report.js";
-import { trendHtml } from "../src/report/trend/page.js";
 import { resultsOf } from "../src/run/results.js";
 import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../src/runner/chromium-find.js";
 import { benchRecord, fullRecord, publishedRecord } from "./full-record.js";
 import { cause, run } from "./jank/evidence.js";
 import { AUTHORS, executorRecord } from "./published/executor-record.js";
-import { askedRecord } from "./records/kept-record.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -46,18 +43,6 @@ async function jankPage(): Promise<string> {
     () => {},
   );
   return jankHtml(report);
-}
-
-function trendPage(days: number): string {
-  const records = Array.from({ length: days }, (_, at) =>
-    askedRecord({
-      ...{ day: `2026-01-${10 + at}`, ratios: [1, 1.1, 1.2, 1.3, 1.4].map((each) => (at < 4 ? 0.01 : 0.03) * each) },
-      ...{ cpu: at % 5 === 3 ? "Another CPU" : "A CPU", more: { seed: at } },
-    }),
-  );
-  const trend = trendOf(records.map((record, at) => ({ folder: `r${at}`, run: { file: "", record } })));
-  if (days > 1) trend.problems.push({ folder: "lab/records/2026-01-01-broken", problem: "it is not JSON" });
-  return trendHtml(trend);
 }
 
 /** Returns the page of `clearway ratio` with its style, and with the table that its script fills. */
@@ -89,8 +74,6 @@ const PAGES: [string, () => string | Promise<string>][] = [
   ["the report of the executors", executorsPage],
   ["the page of clearway jank", jankPage],
   ["the page of clearway ratio", ratioPage],
-  ["the trend", () => trendPage(12)],
-  ["the trend of no run", () => trendPage(0)],
 ];
 
 async function opened(

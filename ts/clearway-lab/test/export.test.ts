@@ -1,10 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
 import { jetpackReport } from "../src/export/jetpack.js";
+import { markdownText } from "../src/export/markdown.js";
 import { assertJetpack } from "../src/export/schema.js";
+import type { RunRecord } from "../src/run/record.js";
+import { resultsOf } from "../src/run/results.js";
 import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
+import { BuiltCli } from "./built-cli.js";
 import { offloadRecord } from "./offload-record.js";
 import { record } from "./record.js";
+
+/**
+ * Returns a record with one cell of a stream. Its figures are invented and small enough to check by head. Its first round has the single samples 1000, 2000 and 3000 ns. The second round has only the
+ * histogram of 1000 ns, counted twice, and 1,000,000 ns.
+ */
+function exportedRecord(more: Partial<RunRecord> = {}): RunRecord {
+  const whole = record();
+  const cell = whole.cells.find(({ mechanism }) => mechanism === "clearway-stream")!;
+  const rounds = [
+    { ns: [2000, 1000, 3000], raw: true },
+    { ns: [1000, 1_000_000, 1000], raw: false },
+  ].map(({ ns, raw }, round) => ({
+    round,
+    position: round,
+    tookMs: 250,
+    machineStallMs: 0.2,
+    measurement: {
+      samples: {
+        latency: { unit: "us" as const, n: 3, hdr: encodeHistogram(histogramOf(ns)), ...(raw ? { raw: ns } : {}) },
+      },
+      values: { backlogMax: { unit: "events" as const, value: 4 + round } },
+      result: null,
+      notes: [],
+    },
+  }));
+  const params = { perSecond: 60, payloadBytes: 8 };
+  return { ...whole, cells: [{ ...cell, params, rounds }], ...more };
+}
 
 const report = jetpackReport(offloadRecord());
 const [first] = report.benchmarks;
@@ -93,5 +126,86 @@ describe("Jetpack's Benchmark JSON", () => {
     expect(() => assertJetpack({ ...report, benchmarks: [{ ...first, thermalThrottleSleepSeconds: "0" }] })).toThrow(
       "/benchmarks/0/thermalThrottleSleepSeconds",
     );
+  });
+
+  test("names the benchmarks whose runs come from a histogram", () => {
+    const { context, benchmarks } = jetpackReport(exportedRecord());
+    expect(JSON.parse(context.payload["runsFromHistogram"]!)).toEqual([
+      "clearway.lab.node.push.stream.clearway-stream[perSecond=60,payloadBytes=8]",
+    ]);
+    // 1,000,000 ns is exact to a thousandth in the histogram. The raw samples keep their order.
+    expect(benchmarks[0]?.metrics["timeNs"]?.runs).toEqual([2000, 1000, 3000, 1000, 1000, 1_000_447]);
+    expect("runsFromHistogram" in jetpackReport(offloadRecord()).context.payload).toBe(false);
+  });
+});
+
+describe("Markdown tables", () => {
+  test("have every family, and the same figures without the record", () => {
+    for (const run of [record(), offloadRecord(), exportedRecord()]) {
+      const text = markdownText(resultsOf(run), run);
+      expect(text).not.toMatch(/undefined|\bNaN\b|\[object/);
+      expect(markdownText(resultsOf(run))).toBe(text.replace(/\n\n[^\n]*\?/g, ""));
+    }
+  });
+
+  test("have a column for each figure and for each parameter that differs", () => {
+    const run = exportedRecord();
+    const [cell] = run.cells;
+    run.cells.push({ ...cell!, params: { ...cell!.params, perSecond: 120 } });
+    const text = markdownText(resultsOf(run), run);
+    expect(text).toContain("## push: stream on node\n");
+    expect(text).toContain("\nAll with payloadBytes 8.\n");
+    expect(text).toContain(
+      [
+        "| mechanism | perSecond | backlogMax (events) | latency p50 (us) | latency p90 (us) | latency p99 (us) |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+        "| clearway-stream | 60 | 4.5 | (1) | (1000) | (1000) |",
+        "| clearway-stream | 120 | 4.5 | (1) | (1000) | (1000) |",
+      ].join("\n"),
+    );
+  });
+
+  test("show text that is Markdown or HTML as it is", () => {
+    const run = exportedRecord();
+    run.cells[0]!.mechanism = "a|b <script>\n*c*";
+    expect(markdownText(resultsOf(run), run)).toContain("| a\\|b \\<script\\> \\*c\\* |");
+  });
+});
+
+describe("clearway export", () => {
+  const cli = new BuiltCli();
+  afterAll(() => cli.remove());
+  const run = (name: string, files: Record<string, unknown>): string => {
+    mkdirSync(cli.path(name));
+    for (const [file, value] of Object.entries(files)) writeFileSync(cli.path(name, file), JSON.stringify(value));
+    return name;
+  };
+
+  test("prints a run, and needs samples for jetpack", async () => {
+    const whole = run("whole", { "record.json": exportedRecord() });
+    const figures = run("figures", { "results.json": resultsOf(exportedRecord()) });
+    expect(JSON.parse((await cli.run(["export", "jetpack", whole])).stdout)).toEqual(jetpackReport(exportedRecord()));
+    const text = markdownText(resultsOf(exportedRecord()));
+    expect(await cli.run(["export", "markdown", figures])).toEqual({ code: 0, stdout: text, stderr: "" });
+    expect(await cli.run(["export", "jetpack", figures])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "error: jetpack needs samples, and figures/results.json has only figures\n",
+    });
+  });
+
+  test("refuses what is no run, and a record whose histograms are damaged", async () => {
+    const damaged = exportedRecord();
+    Object.assign(damaged.cells[0]!.rounds[1]!.measurement.samples["latency"]!, { hdr: "no histogram" });
+    const refused = [
+      [run("damaged", { "record.json": damaged }), "damaged/record.json is not the record of a run"],
+      [run("other", { "results.json": {} }), "other/results.json is not the record of a run"],
+      [run("empty", {}), "empty has none of record.json"],
+      ["none", "none does not exist"],
+    ] as const;
+    for (const [name, message] of refused) {
+      const { code, stdout, stderr } = await cli.run(["export", "markdown", name]);
+      expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
+    }
   });
 });

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The output folder of a run: it is checked before anything is measured, it is one lab's, and foreign files in it stay as they are.
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+// The output folder of a run: it is checked before anything is measured, and foreign files in it stay as they are.
 import {
   chmodSync,
   existsSync,
@@ -12,17 +10,14 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fillDisk } from "../../../test/full-disk.mjs";
 import { FailedError, UsageError } from "../src/cli/errors.js";
 import { keepRun } from "../src/cli/keep-run.js";
-import { LOCK_FILE, lockFolder } from "../src/cli/lock.js";
 import { openOut, readableError } from "../src/cli/out-folder.js";
 import { RUN_FILES, readRun, writeRun } from "../src/cli/run-files.js";
-import { FORMAT_NAMES, FORMATS } from "../src/export/formats.js";
-import { processStart } from "../src/machine/process-start.js";
 import { resultsOf } from "../src/run/results.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
 import { record } from "./record.js";
@@ -54,13 +49,13 @@ function caught(run: () => unknown): Error {
 describe("an output folder", () => {
   test("is created, and removed again if the run leaves it empty", () => {
     const out = openOut(at("new"), RUN_FILES);
-    expect(readdirSync(at("new"))).toEqual([LOCK_FILE]);
+    expect(readdirSync(at("new"))).toEqual([]);
     out.close();
     expect(existsSync(at("new"))).toBe(false);
     out.close();
   });
 
-  test("stays if it was there before or has files, without the lock", () => {
+  test("stays if it was there before or has files", () => {
     const there = folder({ "notes.txt": "mine" });
     openOut(there, RUN_FILES).close();
     expect(readdirSync(there)).toEqual(["notes.txt"]);
@@ -117,29 +112,6 @@ describe("an output folder", () => {
     writeFileSync(path.join(own, "promises.json"), "");
     openOut(own, [...RUN_FILES, "promises.json"]).close();
     expect(readdirSync(own).sort()).toEqual([...RUN_FILES, "promises.json"].sort());
-  });
-});
-
-describe("an earlier export", () => {
-  const source = { file: "record.json", record: record(), results: resultsOf(record()) };
-
-  test.each(FORMAT_NAMES)("may be replaced by a new one: %s", (name) => {
-    const { files } = FORMATS[name].convert(source);
-    expect(files.length).toBeGreaterThan(0);
-    for (const { text } of files) expect(FORMATS[name].isOwn(text.slice(0, 2000), text)).toBe(true);
-  });
-
-  test.each([
-    ["jetpack", '{\n    "context": {\n        "build": { "brand": "google" }\n    }\n}'],
-    ["jmh", '[\n    {\n        "jmhVersion" : "1.37",\n        "jvm" : "/usr/bin/java"\n    }\n]'],
-    ["bmf", '{\n  "their::bench": {\n    "latency": { "value": 1 }\n  }\n}'],
-    ["hgrm", "my notes"],
-    ["hlog", "#[Histogram log format version 1.3]\n#[StartTime: 1.0]\n"],
-    ["openmetrics", "# TYPE http_requests counter\n"],
-    ["markdown", "# My own page\n"],
-  ] as const)("is not what another tool wrote in its format: %s", (name, head) => {
-    const [file] = FORMATS[name].convert(source).files;
-    expect(FORMATS[name].isOwn(head, file!.text)).toBe(false);
   });
 });
 
@@ -217,71 +189,6 @@ describe("a folder with the results of one run and the record of another", () =>
   });
 });
 
-describe("the lock of a folder", () => {
-  const holder = (more: object) =>
-    JSON.stringify({ pid: process.pid, start: processStart(process.pid), machine: hostname(), since: "then", ...more });
-
-  test("refuses a second lab with the first one's number, and leaves its lock", async () => {
-    const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
-    await once(child, "spawn");
-    const pid = child.pid as number;
-    const own = folder({ [LOCK_FILE]: holder({ pid, start: processStart(pid) }) });
-    const problem = caught(() => openOut(own, RUN_FILES));
-    expect(problem).toBeInstanceOf(FailedError);
-    expect(problem.message).toMatch(`another lab measures into ${own}: pid=${pid} `);
-    expect(problem.message).toMatch(`To go on: wait until it ends, stop it (kill ${pid}), or choose another folder`);
-    expect(readdirSync(own)).toEqual([LOCK_FILE]);
-    child.stdin.end();
-    await once(child, "exit");
-    const lock = lockFolder(own);
-    expect(lock.takenFrom).toBe(pid);
-    lock.release();
-    expect(readdirSync(own)).toEqual([]);
-  });
-
-  test("refuses a second lab in the same process", () => {
-    const own = folder();
-    const first = lockFolder(own);
-    expect(caught(() => lockFolder(own)).message).toMatch(`pid=${process.pid}`);
-    first.release();
-    lockFolder(own).release();
-    expect(readdirSync(own)).toEqual([]);
-  });
-
-  test("is taken over if its number belongs to another process now", () => {
-    const own = folder({ [LOCK_FILE]: holder({ start: "1" }) });
-    // Where the system does not say when a process started, the number alone counts.
-    if (processStart(process.pid) === null) return;
-    const lock = lockFolder(own);
-    expect(lock.takenFrom).toBe(process.pid);
-    lock.release();
-  });
-
-  test("is not taken over from another machine", () => {
-    const own = folder({ [LOCK_FILE]: holder({ pid: 1, start: "1", machine: "another machine" }) });
-    expect(caught(() => lockFolder(own)).message).toMatch(
-      /machine=another machine .*remove .*lab\.lock if that lab has/,
-    );
-  });
-
-  test.each(["", "hello", "{}", '{"pid": -1, "machine": "x"}', "null"])("is refused if no lab wrote it: %j", (text) => {
-    const own = folder({ [LOCK_FILE]: text });
-    const problem = caught(() => lockFolder(own));
-    expect(problem).toBeInstanceOf(FailedError);
-    expect(problem.message).toMatch("lab.lock is not the lock of a lab. To go on: move the file away");
-    expect(readFileSync(path.join(own, LOCK_FILE), "utf8")).toBe(text);
-    expect(readdirSync(own)).toEqual([LOCK_FILE]);
-  });
-
-  test("is released only by its holder", () => {
-    const own = folder();
-    const lock = lockFolder(own);
-    writeFileSync(path.join(own, LOCK_FILE), holder({ since: "later" }));
-    lock.release();
-    expect(readdirSync(own)).toEqual([LOCK_FILE]);
-  });
-});
-
 describe("clearway lab --out", () => {
   let cli: BuiltCli;
   beforeAll(() => {
@@ -298,18 +205,6 @@ describe("clearway lab --out", () => {
     expect(stderr).toBe(
       "error: --out foreign: results.json in it was not written by the lab, and would be overwritten; choose another folder, or move the file away\n",
     );
-  });
-
-  test("takes over the lock of a lab that was killed", async () => {
-    const { pid } = spawnSync(process.execPath, ["-e", "0"]);
-    mkdirSync(cli.path("killed"));
-    const lock = { pid, start: null, machine: hostname(), since: "2026-01-01T00:00:00.000Z" };
-    writeFileSync(cli.path("killed", LOCK_FILE), JSON.stringify(lock));
-    const args = ["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "killed"];
-    const { code, stderr } = await cli.run(args, TESTED);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(`took over killed/lab.lock of a lab that has ended: pid=${pid}`);
-    expect(readdirSync(cli.path("killed")).sort()).toEqual(["record.json", "report.html", "results.json"]);
   });
 });
 
@@ -370,22 +265,5 @@ describe("--out of the other commands", () => {
     expect(readdirSync(kept).sort()).toEqual(files);
     rmSync(kept, { recursive: true });
     expect(readdirSync(cli.path(own))).toEqual([]);
-  });
-
-  test("leaves a foreign file and the run's own files: export", async () => {
-    const { code } = await cli.run(["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "run"], TESTED);
-    expect(code).toBe(0);
-    writeFileSync(cli.path("notes.md"), "# Notes\n");
-    for (const target of ["notes.md", "run/record.json"]) {
-      const before = readFileSync(cli.path(target), "utf8");
-      expect(await cli.run(["export", "markdown", "run", "--out", target])).toEqual({
-        code: 2,
-        stdout: "",
-        stderr: `error: ${target} was not written by \`clearway export markdown\`, and would be overwritten; name another place with --out, or move it away\n`,
-      });
-      expect(readFileSync(cli.path(target), "utf8")).toBe(before);
-    }
-    for (let time = 0; time < 2; time++)
-      expect((await cli.run(["export", "markdown", "run", "--out", "run.md"])).code).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The output of `clearway compare --json` and `clearway gate --json`. Within a version, fields are only added.
+// The output of `clearway compare --json`, without and with `--max`. Within a version, fields are only added.
 import type { RunsCompared } from "../compare/compare-kept-runs.js";
 import type { Gate } from "../compare/gate.js";
 import type { CellName } from "../compare/match.js";

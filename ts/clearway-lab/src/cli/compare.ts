@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway compare A B` and `clearway gate A B`: two kept runs. docs/lab/compare.md explains the method.
+// `clearway compare A B`: two runs. docs/lab/compare.md explains the method.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { compareKeptRuns, type RunsCompared } from "../compare/compare-kept-runs.js";
 import { DIFFERENCE_KINDS, type DifferenceKind } from "../compare/differences.js";
@@ -15,61 +15,19 @@ import { UsageError } from "./select.js";
 /** Width of the output if it is not a terminal, and limits of the width on a terminal. */
 const WIDTH = { usual: 80, min: 40, max: 120 };
 
-interface Common {
+interface CompareOptions {
   metric?: Metric;
   cells: string[];
   json?: boolean;
-}
-
-export function addCompare(program: Command): void {
-  withCommon(
-    program.command("compare").description("compare two kept runs, cell by cell: ratios, intervals, verdicts"),
-  ).action((first: string, second: string, options: Common) => {
-    const compared = narrowed(compareSources(first, second, options), options.cells);
-    printOutput(options.json === true ? compareJson(compared) : compareLines(compared, width()));
-  });
-}
-
-interface GateArguments extends Common {
-  max: number;
+  max?: number;
   allow: DifferenceKind[];
   failUndecided?: boolean;
 }
 
-export function addGate(program: Command): void {
-  withCommon(
-    program
-      .command("gate")
-      .description("exit with status 1 if a cell of run B is slower than in run A by more than a limit, with evidence"),
-  )
-    .addOption(
-      new Option("--max <ratio>", "the largest allowed ratio of B to A, for example 1.10")
-        .argParser(parseMax)
-        .makeOptionMandatory(),
-    )
-    .option("--fail-undecided", "also fail if a cell cannot be decided")
-    .addOption(
-      new Option("--allow <kinds...>", "go on although this differs between the runs")
-        .choices(DIFFERENCE_KINDS)
-        .default([]),
-    )
-    .action((first: string, second: string, options: GateArguments) => {
-      const compared = compareSources(first, second, options);
-      assertAllowed(compared, options.allow);
-      const { cells, max, failUndecided = false } = options;
-      const selects = cells.length === 0 ? {} : { selects: selectionOf(compared, cells) };
-      const gate = gateRuns(compared, { max, failUndecided, ...selects });
-      if (!gate.cells.some(({ ratio }) => ratio !== undefined))
-        throw new UsageError(
-          "the gate has nothing to compare: no selected cell has rounds in both runs; see clearway compare",
-        );
-      printOutput(options.json === true ? gateJson(compared, gate) : gateLines(compared, gate, width()));
-      process.exitCode = gate.verdict === "failed" ? 1 : 0;
-    });
-}
-
-function withCommon(command: Command): Command {
-  return command
+export function addCompare(program: Command): void {
+  program
+    .command("compare")
+    .description("compare two runs, cell by cell: ratios, intervals, verdicts; with --max, fail if B is slower")
     .argument("<a>", "the run before the change: its folder, or its record.json")
     .argument("<b>", "the run after the change")
     .option("--cells <names...>", "only these families, scenarios (pool) or cells (pool/clearway)", split, [])
@@ -78,7 +36,37 @@ function withCommon(command: Command): Command {
       "another figure than the scenario's own: a value, or SAMPLE.QUANTILE (warmTask.p90)",
       metricOf,
     )
-    .option("--json", "print the result as JSON");
+    .option(
+      "--max <ratio>",
+      "exit with status 1 if a cell of B is slower than in A by more than this ratio, such as 1.10, with evidence",
+      parseMax,
+    )
+    .option("--fail-undecided", "with --max: also fail if a cell cannot be decided")
+    .addOption(
+      new Option("--allow <kinds...>", "with --max: go on although this differs between the runs")
+        .choices(DIFFERENCE_KINDS)
+        .default([]),
+    )
+    .option("--json", "print the result as JSON")
+    .action((first: string, second: string, options: CompareOptions) => {
+      const compared = compareSources(first, second, options);
+      if (options.max !== undefined) gate(compared, { ...options, max: options.max });
+      else {
+        const shown = narrowed(compared, options.cells);
+        printOutput(options.json === true ? compareJson(shown) : compareLines(shown, width()));
+      }
+    });
+}
+
+function gate(compared: RunsCompared, options: CompareOptions & { max: number }): void {
+  const { cells, max, allow, failUndecided = false, json } = options;
+  assertAllowed(compared, allow);
+  const selects = cells.length === 0 ? {} : { selects: selectionOf(compared, cells) };
+  const gated = gateRuns(compared, { max, failUndecided, ...selects });
+  if (!gated.cells.some(({ ratio }) => ratio !== undefined))
+    throw new UsageError("there is nothing to compare: no selected cell has rounds in both runs; leave --max out");
+  printOutput(json === true ? gateJson(compared, gated) : gateLines(compared, gated, width()));
+  process.exitCode = gated.verdict === "failed" ? 1 : 0;
 }
 
 function split(text: string, all: string[]): string[] {
@@ -99,7 +87,7 @@ function parseMax(text: string): number {
   return max;
 }
 
-function compareSources(first: string, second: string, { metric }: Common): RunsCompared {
+function compareSources(first: string, second: string, { metric }: CompareOptions): RunsCompared {
   try {
     return compareKeptRuns(readKeptRun(first), readKeptRun(second), metric === undefined ? {} : { metric });
   } catch (error) {

@@ -1,47 +1,147 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway hosts`: prints the hosts, their runtimes and the number of their mechanisms. For a host that cannot run, prints the reason.
+// `clearway hosts`: reports the hosts that can measure here, and the conditions for a run on this machine. Node is necessary. Other hosts may be
+// missing, but what is installed must work.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import {
+  type BuildFacts,
+  buildFacts,
+  cpuTimes,
+  type MachineFacts,
+  machineFacts,
+  stealPercent,
+} from "../machine/facts.js";
+import { IdleWatch } from "../machine/idle-watch.js";
+import type { Description, HostName } from "../protocol/message.js";
+import { freshness } from "../report/facts.js";
+import { findChromium } from "../runner/chromium-find.js";
 import { type ForeignRunners, Runners } from "../runner/runners.js";
 import { inOrder } from "../scenario/scenario.js";
 import { chosenHosts, parseRunner } from "./foreign.js";
 import { askHosts } from "./hosts.js";
 import { printJson } from "./json.js";
 import { print } from "./print.js";
-import { columned, columnsOf } from "./width.js";
+import { columned, columnsOf, fitted } from "./width.js";
+
+/** How long the idle thread is observed, in milliseconds: long enough to see a stall that comes once a second. */
+const QUIET_MS = 2000;
+
+export interface Examination {
+  version: 1;
+  /**
+   * Whether the lab can measure here. False if Node's runner or one of `--runner` does not work, or if an installed program of another host
+   * does not.
+   */
+  ok: boolean;
+  machine: MachineFacts;
+  build: BuildFacts;
+  chromium: string | null;
+  noise: { lateMs: number; seconds: number; stealPercent: number | null };
+  hosts: HostExamination[];
+}
+
+export interface HostExamination {
+  host: HostName;
+  /** `missing`: something optional is not installed. `broken`: it is installed and does not work. */
+  state: "ok" | "missing" | "broken";
+  problem?: string;
+  runtime?: string;
+  clockStepUs?: number;
+  crossOriginIsolated?: boolean;
+  fresh?: Description["fresh"];
+  /** The number of mechanisms that can run. */
+  mechanisms?: number;
+}
 
 export function addHosts(program: Command): void {
   program
     .command("hosts")
-    .description("list the hosts that can measure here, and the reasons for the others")
+    .description(
+      "report the hosts that can measure here, the clocks, the isolation of pages and the noise of the machine",
+    )
     .option("--runner <name=command>", "a runner in any language (docs/lab/runner-protocol.md)", parseRunner)
     .option("--json", "print JSON")
     .action(async ({ runner = {}, json = false }: { runner?: ForeignRunners; json?: boolean }) => {
-      process.exitCode = await hosts(runner, json);
+      const found = await examine(runner);
+      if (json) printJson(found);
+      else print(examinationText(found, columnsOf()) + "\n");
+      process.exitCode = found.ok ? 0 : 1;
     });
 }
 
-/** Returns the exit status: 1 if a runner that the user named cannot be used. */
-async function hosts(foreign: ForeignRunners, json: boolean): Promise<number> {
+async function examine(foreign: ForeignRunners): Promise<Examination> {
+  const machine = machineFacts();
+  const before = cpuTimes();
+  const watch = new IdleWatch();
+  await sleep(50);
+  watch.begin();
+  await sleep(QUIET_MS);
+  const lateMs = watch.end();
+  await watch.close();
+  const noise = { lateMs, seconds: QUIET_MS / 1000, stealPercent: stealPercent(before, cpuTimes()) };
+  const hosts = await examineHosts(foreign);
+  return {
+    version: 1,
+    ok: hosts.every(
+      ({ host, state }) => state === "ok" || (state === "missing" && host !== "node" && !Object.hasOwn(foreign, host)),
+    ),
+    machine,
+    build: buildFacts(null),
+    chromium: findChromium() ?? null,
+    noise,
+    hosts,
+  };
+}
+
+async function examineHosts(foreign: ForeignRunners): Promise<HostExamination[]> {
   const runners = new Runners({}, undefined, foreign);
+  const hosts = inOrder(chosenHosts(undefined, foreign));
   try {
-    const all = inOrder(chosenHosts(undefined, foreign));
-    const { described, problems } = await askHosts(runners, all);
-    const found = all.map((host) => {
+    const { described, problems, broken } = await askHosts(runners, hosts);
+    return hosts.map((host): HostExamination => {
       const facts = described[host];
-      if (facts === undefined) return { host, problem: problems[host] ?? "unknown" };
-      const { runtime, clockStepUs, mechanisms } = facts;
-      return { host, runtime, clockStepUs, mechanisms: mechanisms.filter(({ unavailable }) => !unavailable).length };
+      if (facts === undefined)
+        return { host, state: broken?.includes(host) ? "broken" : "missing", problem: problems[host] ?? "unknown" };
+      const { runtime, clockStepUs, crossOriginIsolated, fresh } = facts;
+      const mechanisms = facts.mechanisms.filter(({ unavailable }) => !unavailable).length;
+      return { host, state: "ok", runtime, clockStepUs, crossOriginIsolated, fresh, mechanisms };
     });
-    if (json) printJson({ version: 1, hosts: found });
-    else {
-      for (const each of found) {
-        const text =
-          "problem" in each ? `cannot run: ${each.problem}` : `${each.runtime}, ${each.mechanisms} mechanisms`;
-        print(`${columned(each.host, text, 10, columnsOf()).join("\n")}\n`);
-      }
-    }
-    return found.some((each) => "problem" in each && Object.hasOwn(foreign, each.host)) ? 1 : 0;
   } finally {
     await runners.close();
   }
+}
+
+const NAME_WIDTH = 22;
+/** Narrower terminals get the names on lines of their own. */
+const WIDE = 70;
+
+/** Returns the examination as text of at most `width` columns. Without a width, each fact has one line. */
+export function examinationText({ machine, build, chromium, noise, hosts }: Examination, width?: number): string {
+  const peers = Object.entries(build.peers).map(([name, version]) => `${name} ${version}`);
+  const facts: [string, string][] = [
+    ["machine", `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os} (${machine.virtual})`],
+    ["governor, load", `${machine.governor}, ${machine.loadBefore}`],
+    ["clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : ` at ${build.commit}`}`],
+    ["peers", peers.join(", ")],
+    ["chromium program", chromium ?? "none"],
+    [
+      "noise",
+      `an idle thread woke up to ${noise.lateMs.toFixed(2)} ms late in ${noise.seconds} s; steal ${noise.stealPercent ?? "unknown"} %`,
+    ],
+    ...hosts.map((each): [string, string] => [each.host, hostText(each)]),
+  ];
+  return facts.flatMap(([name, text]) => factLines(name, text, width)).join("\n");
+}
+
+function factLines(name: string, text: string, width: number | undefined): string[] {
+  if (width === undefined || width >= WIDE) return columned(name, text, NAME_WIDTH + 1, width);
+  return [name, ...fitted(`  ${text}`, width, 2)];
+}
+
+function hostText({ host, state, problem, runtime, clockStepUs, mechanisms, ...facts }: HostExamination): string {
+  if (state === "missing") return `cannot run${host === "node" ? "" : " (optional)"}: ${problem}`;
+  if (state === "broken") return `does not work: ${problem}`;
+  const memory = facts.crossOriginIsolated ? "shared memory" : "not isolated: no shared memory";
+  const fresh = facts.fresh === undefined ? "" : `, ${freshness(facts.fresh)}`;
+  return `${runtime}, ${mechanisms} mechanisms, clock steps of ${clockStepUs} us, ${memory}${fresh}`;
 }

@@ -199,7 +199,7 @@ function refuseEmpty(cells: readonly PlannedCell[], { problems }: Hosts, hosts: 
   const own = [...new Set([...reasons, ...cells.flatMap(({ unavailable }) => unavailable ?? [])])];
   throw new FailedError(
     `nothing can be measured on ${hosts.join(" and ")}: ${own.join("; ") || "no cell has parameters for it in this profile"}`,
-    "clearway lab list shows the cells that can run here, clearway doctor what is missing",
+    "clearway lab list shows the cells that can run here, clearway hosts what is missing",
   );
 }
 

@@ -12,9 +12,7 @@ import type { ProfileName } from "../scenario/scenario.js";
 import { addAdvise } from "./advise.js";
 import { addBench } from "./bench.js";
 import { tolerateClosedOutput } from "./closed-output.js";
-import { addCompare, addGate } from "./compare.js";
-import { addCompletion } from "./completion.js";
-import { doctor } from "./doctor.js";
+import { addCompare } from "./compare.js";
 import { dryRun } from "./dry-run.js";
 import { FailedError } from "./errors.js";
 import { addExport } from "./export.js";
@@ -22,7 +20,6 @@ import { chosenHosts, parseRunner } from "./foreign.js";
 import { addHosts } from "./hosts-command.js";
 import { addInit } from "./init.js";
 import { addJank } from "./jank.js";
-import { addKeep } from "./keep.js";
 import { lab } from "./lab.js";
 import type { LabOptions } from "./lab-options.js";
 import { list } from "./list.js";
@@ -32,7 +29,6 @@ import { addRatio } from "./ratio.js";
 import { report } from "./report.js";
 import { addResume } from "./resume.js";
 import { parseHostNames, parseJdk, parseNames, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
-import { addTrend } from "./trend.js";
 import { columnsOf, helpItem } from "./width.js";
 
 type LabArguments = Omit<LabOptions, "profile" | "host" | "runner"> & {
@@ -134,34 +130,10 @@ program
   });
 
 addExport(program);
-addKeep(program);
-addTrend(program);
 addCompare(program);
-addGate(program);
-
-program
-  .command("doctor")
-  .description(
-    "report installed programs, the isolation of pages, the steps of the clocks and the noise of the machine",
-  )
-  .option("--json", "print JSON")
-  .action(async (options: { json?: boolean }) => {
-    process.exitCode = await doctor(options);
-  });
 
 addHosts(program);
 addAdvise(program);
-
-program
-  .command("gen", { hidden: true })
-  .description("moved to clearway-native")
-  .argument("[what...]")
-  .allowUnknownOption()
-  .action(() => {
-    throw new UsageError(
-      "gen is a command of the package clearway-native now: npx clearway-native gen SCHEMA --c FILE --rust FILE",
-    );
-  });
 
 addJank(program);
 addBench(program);
@@ -169,7 +141,6 @@ addInit(program);
 addMeasure(program);
 addRatio(program);
 
-addCompletion(program);
 program.enablePositionalOptions();
 for (const command of program.commands) command.exitOverride();
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Opens the output folder before anything is measured, so that no run is lost at its end: the folder can be written, no other lab writes
-// there, and its files are a lab's.
-import { mkdirSync, rmdirSync, statSync } from "node:fs";
+// Opens the output folder before anything is measured, so that no run is lost at its end: the folder can be written, and its
+// files are a lab's.
+import { accessSync, constants, mkdirSync, rmdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { makeFolders } from "../machine/make-folders.js";
 import { FailedError, UsageError } from "./errors.js";
 import { headOf } from "./file-head.js";
-import { LOCK_FILE, lockFolder } from "./lock.js";
-import { printError } from "./print.js";
 
 /** How the files of a run begin. A file of that name with another beginning is not the lab's. */
 const BEGINNINGS: Record<string, RegExp> = {
@@ -29,13 +27,13 @@ export interface OutSettings {
 
 export interface OutFolder {
   path: string;
-  /** Unlocks the folder. Removes it if this run created it and left it empty. May be called several times. */
+  /** Removes the folder if this run created it and left it empty. May be called several times. */
   close(): void;
 }
 
 /**
- * Opens the folder and locks it. Throws a UsageError if it is not a folder, has no parent, or holds files that the lab did not write;
- * throws a FailedError if it cannot be written, or if another lab has it.
+ * Opens the folder. Throws a UsageError if it is not a folder, has no parent, or holds files that the lab did not write; throws a FailedError
+ * if it cannot be written.
  */
 export function openOut(folder: string, files: readonly string[], settings: OutSettings = {}): OutFolder {
   const { beginnings = BEGINNINGS, writer = "the lab", parents = false } = settings;
@@ -53,16 +51,8 @@ export function openOut(folder: string, files: readonly string[], settings: OutS
   try {
     for (const name of files)
       refuseForeign(path.join(full, name), `--out ${folder}: ${name} in it`, beginnings[name], writer);
-    const lock = lockFolder(full);
-    if (lock.takenFrom !== undefined)
-      printError(`took over ${path.join(folder, LOCK_FILE)} of a lab that has ended: pid=${lock.takenFrom}\n`);
-    return {
-      path: full,
-      close: () => {
-        lock.release();
-        removeEmpty();
-      },
-    };
+    accessSync(full, constants.W_OK);
+    return { path: full, close: removeEmpty };
   } catch (error) {
     removeEmpty();
     throw readableError(error, folder);

@@ -124,7 +124,7 @@ async function measure(
     assertResults(results);
     const file = path.join(out, PROMISES_FILE);
     await keepRun(out, async (folder) =>
-      writeFiles({ [path.join(folder, PROMISES_FILE)]: `${JSON.stringify(results, null, 2)}\n` }),
+      writeFiles({ [path.join(folder, PROMISES_FILE)]: `${JSON.stringify(results)}\n` }),
     );
     const shown = path.relative(process.cwd(), file);
     say(`\n${shown} written after ${duration(performance.now() - begin)}.\n`);

@@ -17,7 +17,7 @@ export const RUN_FILES = ["results.json", "record.json", "report.html"] as const
 export async function writeRun(folder: string, results: Results, record: RunRecord): Promise<void> {
   assertResults(results);
   const data = {
-    [path.join(folder, "results.json")]: JSON.stringify(results, null, 2) + "\n",
+    [path.join(folder, "results.json")]: JSON.stringify(results) + "\n",
     [path.join(folder, "record.json")]: JSON.stringify(record) + "\n",
   };
   let report: string;
@@ -41,14 +41,12 @@ async function reportOf(results: Results, record: RunRecord): Promise<string> {
   return reportHtml(results, record);
 }
 
-/** Reads a run, kept or not. Throws a UsageError if the folder has none, or files of two runs. */
+/** Reads a run. Throws a UsageError if the folder has none, or files of two runs. */
 export function readRun(folder: string): { results: Results; record: RunRecord } {
   const files = [path.join(folder, "results.json"), recordIn(folder)] as const;
   for (const file of files) {
     if (!existsSync(file))
-      throw new UsageError(
-        `${file} does not exist: name the folder that \`clearway lab --out\` or \`clearway keep\` wrote`,
-      );
+      throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` wrote`);
   }
   const results = readResults(files[0]);
   const record = JSON.parse(readText(files[1])) as RunRecord;

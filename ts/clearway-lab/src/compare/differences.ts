@@ -4,7 +4,7 @@ import type { RunRecord } from "../run/record.js";
 import { CORES_PARAM } from "../scenario/plan.js";
 import { cellKey } from "./kept-run.js";
 
-/** The kinds of differences. `clearway gate` refuses each of them unless the user allows it by this name. */
+/** The kinds of differences. `clearway compare --max` refuses each of them unless the user allows it by this name. */
 export const DIFFERENCE_KINDS = ["machine", "runtime", "profile", "pinning"] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 

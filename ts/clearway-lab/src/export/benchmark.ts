@@ -4,7 +4,6 @@ import type { Value } from "../protocol/message.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import { decodeHistogram, recordedValues } from "../statistics/histogram.js";
 import { SIZES_NS } from "../statistics/sizes.js";
-import { recordedCells } from "./source.js";
 
 export interface Benchmark {
   cell: RecordedCell;
@@ -15,7 +14,9 @@ export interface Benchmark {
 
 /** Returns the benchmarks of a run. The scenario `sizes` has one for each of its sizes. */
 export function benchmarksOf(record: RunRecord): Benchmark[] {
-  return recordedCells(record).flatMap((cell) => {
+  // Without the cells that only measure a mechanism again.
+  const recorded = record.cells.filter(({ control, rounds }) => !control && rounds.length > 0);
+  return recorded.flatMap((cell) => {
     const params = texts(cell.params);
     if (cell.scenario === "sizes" && cell.family !== "bench") {
       return Object.keys(SIZES_NS).map((metric) => ({

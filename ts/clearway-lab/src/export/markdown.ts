@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes the figures of a run as Markdown tables: one per scenario and host, for an issue, a pull request or a page.
+import type { RunRecord } from "../run/record.js";
 import type { Metric, ResultCell, Results } from "../run/results.js";
 import type { QuantileName } from "../statistics/distribution.js";
-import { type ExportSource, measuredCells } from "./source.js";
 
 const SHOWN = ["p50", "p90", "p99"] as const satisfies readonly QuantileName[];
 
@@ -13,7 +13,7 @@ interface Column {
 }
 
 /** Writes a run. A quantile with too few samples is in parentheses, as in the report. */
-export function markdownText({ results, record }: ExportSource): string {
+export function markdownText(results: Results, record?: RunRecord): string {
   const { run, machine } = results;
   const questions = new Map(record?.scenarios.map(({ name, question }) => [name, escaped(question)]));
   const runtimes = Object.values(run.runtimes).join(", ");
@@ -33,10 +33,14 @@ export function markdownText({ results, record }: ExportSource): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-/** Returns the measured cells by scenario and host, and by family, because the profile `promises` uses a name in two families. */
+/**
+ * Returns the measured cells, without those that only measure a mechanism again, by scenario and host, and by family, because the profile
+ * `promises` uses a name in two families.
+ */
 function groups(results: Results): ResultCell[][] {
   const found = new Map<string, ResultCell[]>();
-  for (const cell of measuredCells(results)) {
+  for (const cell of results.cells) {
+    if (cell.status !== "ok" || cell.params["control"] !== undefined) continue;
     const key = [cell.family, cell.scenario, cell.host].join("\n");
     found.set(key, [...(found.get(key) ?? []), cell]);
   }

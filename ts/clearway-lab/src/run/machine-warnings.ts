@@ -76,7 +76,7 @@ export function machineWarnings({ machine, hosts, cells, build }: Measured): War
     warnings.push({
       code: "clock-coarse",
       message: `The clock of ${host} steps by ${facts.clockStepUs} us: that is more than many hand-overs take.`,
-      next: "the page must be cross-origin isolated: clearway doctor",
+      next: "the page must be cross-origin isolated: clearway hosts",
     });
   }
   if (build.nodeOptions.replace(/--max-old-space-size=\d+/, "").trim() !== "") {

@@ -91,7 +91,7 @@ function runWarnings(record: RunRecord): Warning[] {
     warnings.push({
       code: "host-unavailable",
       message: `${host} could not run: ${why}`,
-      next: "clearway doctor says what is missing",
+      next: "clearway hosts says what is missing",
     });
   }
   const measured = record.cells.filter((cell) => cell.rounds.length > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests `clearway compare` and `clearway gate` as a user runs them: exit status, text, JSON, refusals.
+// Tests `clearway compare` as a user runs it: exit status, text, JSON, refusals.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -122,24 +122,24 @@ describe("clearway compare", () => {
   });
 });
 
-describe("clearway gate", () => {
+describe("clearway compare --max", () => {
   test("passes with status 0, and fails with status 1 and the slower cells", async () => {
-    const passed = await clearway("gate", "before", "after", "--max", "1.10");
+    const passed = await clearway("compare", "before", "after", "--max", "1.10");
     expect([passed.code, passed.stdout]).toEqual([
       0,
       expect.stringContaining("Passed at --max 1.1: 2 cells gated: 0 slower"),
     ]);
-    const failed = await clearway("gate", "before", "slow", "--max", "1.10");
+    const failed = await clearway("compare", "before", "slow", "--max", "1.10");
     expect([failed.code, failed.stdout]).toEqual([
       1,
       expect.stringContaining("FAILED at --max 1.1: 2 cells gated: 1 slower"),
     ]);
     expect(failed.stdout).toMatch(/slower +1\.5\d \[1\.\d\d, 1\.\d\d\] +5 +[2-5]\.\d +simulated\/clearway node/);
-    expect((await clearway("gate", "slow", "before", "--max", "1")).code).toBe(0);
+    expect((await clearway("compare", "slow", "before", "--max", "1")).code).toBe(0);
   });
 
   test("fails for undecided cells only if it is asked to", async () => {
-    const args = ["gate", "before", "after", "--max", "1.10", "--cells", "simulated/clearway-noisy"];
+    const args = ["compare", "before", "after", "--max", "1.10", "--cells", "simulated/clearway-noisy"];
     expect((await clearway(...args)).code).toBe(0);
     const { code, stdout } = await clearway(...args, "--fail-undecided", "--json");
     expect(code).toBe(1);
@@ -147,22 +147,21 @@ describe("clearway gate", () => {
   });
 
   test("refuses runs that differ in more than the code, unless that is allowed", async () => {
-    const { code, stdout, stderr } = await clearway("gate", "before", "node24", "--max", "1.1");
+    const { code, stdout, stderr } = await clearway("compare", "before", "node24", "--max", "1.1");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch("Node: v20 in A, v24.0.0 in B (measure both with the same runtime and options)");
     expect(stderr).toMatch("To go on in spite of that: --allow runtime");
-    expect((await clearway("gate", "before", "node24", "--max", "1.1", "--allow", "runtime")).code).toBe(1);
-    expect((await clearway("gate", "before", "elsewhere", "--max", "1.1", "--allow", "runtime")).code).toBe(2);
+    expect((await clearway("compare", "before", "node24", "--max", "1.1", "--allow", "runtime")).code).toBe(1);
+    expect((await clearway("compare", "before", "elsewhere", "--max", "1.1", "--allow", "runtime")).code).toBe(2);
   });
 
   test.each<[string[], string]>([
-    [[], "required option '--max <ratio>' not specified"],
     [["--max", "0.9"], "a limit is a ratio of at least 1"],
     [["--max", "ten"], "a limit is a ratio of at least 1"],
     [["--max", "1.1", "--allow", "everything"], "Allowed choices are machine, runtime, profile, pinning"],
-    [["--max", "1.1", "--metric", "total"], "the gate has nothing to compare"],
+    [["--max", "1.1", "--metric", "total"], "there is nothing to compare"],
   ])("refuses %j with status 2", async (args, message) => {
-    const { code, stderr } = await clearway("gate", "before", "after", ...args);
+    const { code, stderr } = await clearway("compare", "before", "after", ...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });
