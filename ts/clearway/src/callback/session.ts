@@ -46,6 +46,10 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
     this.#fn = fn;
   }
 
+  get asked(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Never called by a pool. A reader that takes the mark for a stream finds it empty. */
   async next(): Promise<IteratorResult<never>> {
     return { done: true, value: undefined };

@@ -36,6 +36,8 @@ export interface CallbackEnd {
   readonly concurrency: number;
   /** The names of an object's methods. Undefined for a function. */
   readonly methods?: readonly string[] | undefined;
+  /** Whether the task waits for an answer. */
+  readonly asked: boolean;
   /** Connects this end with the worker that receives the call. A call that its worker has not begun may go to another worker. */
   connect(wire: CallbackWire): void;
   /** Handles a message from the task. Never throws. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { move, type PoolOptions } from "clearway";
+import { callback } from "clearway/callback";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
@@ -92,6 +93,27 @@ describe("a pool warns once", () => {
       expect.stringContaining("The arguments of take() took"),
     ]);
   });
+});
+
+test("a pool names the call that a callback makes to its own worker, and that can therefore never run", async () => {
+  const seen = warnings();
+  const made = pools({ warnings: true, size: 1 });
+  // The code that watches the pool is loaded then.
+  await warnedBy(() => made.call.length(new Uint8Array(big)), seen, "COPIED");
+  const asked = made.call.ask(callback(() => made.call.add(1, 2)));
+  const ended = expect(asked).rejects.toMatchObject({ code: "pool-terminated" });
+  await expect
+    .poll(() => seen.find((each) => each.includes("DEADLOCK")), { timeout: 60_000 })
+    .toMatch(
+      /^\[CLEARWAY_DEADLOCK\] ClearwayWarning: A call of add\(\) has waited for a second for a worker that waits for a callback of ask\(\)/,
+    );
+  await made.terminate();
+  await ended;
+});
+
+test("with a concurrency of 2, a callback may call its own worker", async () => {
+  const { call } = pools({ size: 1, concurrency: 2 });
+  expect(await call.ask(callback(() => call.add(1, 2)))).toBe(3);
 });
 
 test("a pool does not warn of a small value, however long a busy machine takes to copy it", async () => {

@@ -6,6 +6,7 @@ import { printWarning } from "../../src/pool/lifecycle/warnings.js";
 import { Watch, type WatchHost } from "../../src/pool/lifecycle/watch.js";
 import { watched } from "../../src/task/watched-endpoint.js";
 import { emptySide, enterCopy } from "../../src/transfer/ledger.js";
+import { callbackKey } from "../../src/transport/callback.js";
 import { Op } from "../../src/transport/protocol.js";
 
 vi.mock("../../src/pool/lifecycle/warnings.js", () => ({ printWarning: vi.fn() }));
@@ -21,7 +22,8 @@ function watching() {
   let nowMs = 5_000;
   const calls: unknown[] = [];
   const host = {
-    settings: { name: "images", warnings: true },
+    settings: { name: "images", warnings: true, max: 2, concurrency: 1 },
+    workers: { all: [] as unknown[] },
     records: Object.assign(new Map([["resize", {}]]), { known: true }),
     backlog: {
       get length() {
@@ -30,9 +32,14 @@ function watching() {
       all: () => calls,
     },
   };
-  const watch = new Watch(host as unknown as WatchHost, () => nowMs);
+  const timers: (() => void)[] = [];
+  const startTimer = (ms: number, act: () => void) => {
+    expect(ms).toBe(1_000);
+    return timers.push(act) as never;
+  };
+  const watch = new Watch(host as unknown as WatchHost, () => nowMs, startTimer);
   const queue = (length: number, task = "resize"): void => {
-    while (calls.length < length) calls.push({ record: record(task) });
+    while (calls.length < length) calls.push({ record: record(task), options: { workerIndex: -1 } });
     calls.length = length;
     watch.queued();
   };
@@ -40,6 +47,9 @@ function watching() {
     watch,
     host,
     queue,
+    calls,
+    /** Ends the second that a timer waits, and returns how many timers have run. */
+    second: (): number => timers.splice(0).map((act) => act()).length,
     pass: (ms: number): void => {
       nowMs += ms;
     },
@@ -94,6 +104,68 @@ describe("a queue", () => {
       pass(1_000);
     }
     expect(findings()).toEqual([]);
+  });
+});
+
+describe("a deadlock", () => {
+  const waiting = (workerIndex = -1) => ({ record: record("add"), options: { workerIndex } });
+  const asking = (asked = true) => ({
+    counted: 1,
+    record: record("ask"),
+    inputs: [{ iterator: {} }, { iterator: { [callbackKey]: { asked } } }],
+  });
+  const busy = { counted: 1, record: record("resize"), inputs: undefined };
+  const worker = (...calls: unknown[]) => ({ life: { state: "ready" }, calls: { values: () => calls } });
+
+  test("is reported if the same call waits for a second for workers that all wait for callbacks", () => {
+    const { watch, host, calls, second } = watching();
+    host.workers.all = [worker(asking()), worker(asking())];
+    calls.push(waiting());
+    watch.queued();
+    watch.queued();
+    expect(findings()).toEqual([]);
+    expect(second()).toBe(1);
+    expect(findings()).toEqual([{ kind: "deadlock", task: "add", asking: "ask" }]);
+    watch.queued();
+    expect(second()).toBe(0);
+  });
+
+  test("is not reported if a worker is free, runs another task, starts, or has answered, or if the call has left the queue", () => {
+    for (const other of [
+      worker(),
+      worker(busy),
+      worker(asking(false)),
+      { ...worker(asking()), life: { state: "starting" } },
+      undefined,
+    ]) {
+      const { watch, host, calls, second } = watching();
+      host.workers.all = [worker(asking()), other];
+      calls.push(waiting());
+      watch.queued();
+      expect(second()).toBe(0);
+      host.workers.all = [worker(asking()), worker(asking())];
+      watch.queued();
+      host.workers.all = [worker(asking()), other];
+      expect(second()).toBe(1);
+      expect(second()).toBe(0);
+      host.workers.all = [worker(asking()), worker(asking())];
+      watch.queued();
+      calls.length = 0;
+      second();
+    }
+    expect(findings()).toEqual([]);
+  });
+
+  test("is found for the worker of a key, and looks again at the next call after one that has left", () => {
+    const { watch, host, calls, second } = watching();
+    host.workers.all = [worker(), worker(asking())];
+    calls.push(waiting(1));
+    watch.queued();
+    calls[0] = waiting(1);
+    expect(second()).toBe(1);
+    expect(findings()).toEqual([]);
+    expect(second()).toBe(1);
+    expect(findings()).toHaveLength(1);
   });
 });
 

@@ -5,13 +5,15 @@ import { warn } from "#host";
 export type Finding =
   | { readonly kind: "result" | "arguments"; readonly task: string; readonly ms: number }
   | { readonly kind: "queue"; readonly task: string; readonly items: number }
-  | { readonly kind: "copied"; readonly task: string; readonly bytes: number };
+  | { readonly kind: "copied"; readonly task: string; readonly bytes: number }
+  | { readonly kind: "deadlock"; readonly task: string; readonly asking: string };
 
 const codes = {
   result: "CLEARWAY_SLOW_COPY",
   arguments: "CLEARWAY_SLOW_COPY",
   queue: "CLEARWAY_QUEUE_GROWS",
   copied: "CLEARWAY_ARGUMENT_COPIED",
+  deadlock: "CLEARWAY_DEADLOCK",
 } as const;
 
 /** Prints a warning: the task, the figure and what to do. */
@@ -42,6 +44,11 @@ function textOf(finding: Finding): string {
       return (
         `An argument of ${task}() was copied: ${(finding.bytes / 2 ** 20).toFixed(1)} MiB of binary memory. If the caller does not need ` +
         `it any more, move it: ${task}(move(value)).`
+      );
+    case "deadlock":
+      return (
+        `A call of ${task}() has waited for a second for a worker that waits for a callback of ${finding.asking}(). If that callback awaits ` +
+        "this call, both wait for ever. Give the pool a larger size, or a concurrency of at least 2."
       );
   }
 }

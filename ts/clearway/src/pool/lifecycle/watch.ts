@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock } from "../../globals.js";
+import { clock, unref } from "../../globals.js";
 import { cloneMsMax } from "../../host/development.js";
+import { after } from "../../lazy/timer.js";
 import { mayBeSlow } from "../../transfer/rough-bytes.js";
+import { callbackEnd } from "../../transport/callback.js";
 import { frameSlots, Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
 import type { LifecycleHost, Worker } from "./host.js";
@@ -14,8 +16,11 @@ const copiedBytesMin = 2 ** 20;
 const lookMs = 1_000;
 const looksMin = 10;
 
+// How long a call may wait for workers that all wait for callbacks, in milliseconds.
+const deadlockMs = 1_000;
+
 /** The part of a pool that the watch uses. */
-export type WatchHost = Pick<LifecycleHost, "settings" | "backlog" | "records">;
+export type WatchHost = Pick<LifecycleHost, "settings" | "backlog" | "records" | "workers">;
 
 /** Returns the watch of a pool, which has measured no worker yet. */
 export function watchOf(host: LifecycleHost): Watch {
@@ -35,16 +40,21 @@ export class Watch {
   #leastBefore = Number.POSITIVE_INFINITY;
   /** Number of looks in a row at which the least length has grown. */
   #grown = 0;
+  /** Whether a timer looks for a deadlock. */
+  #suspects = false;
+  readonly #after: typeof after;
 
-  constructor(host: WatchHost, readClock = clock) {
+  constructor(host: WatchHost, readClock = clock, startTimer = after) {
     this.#host = host;
     this.#clock = readClock;
+    this.#after = startTimer;
   }
 
   /** Called when a call waits in the queue, after the workers have taken what they can. */
   queued(): void {
     const { backlog, records } = this.#host;
     if (!records.known) return;
+    this.#suspectDeadlock();
     this.#least = Math.min(this.#least, backlog.length);
     const atMs = this.#clock();
     this.#lookedMs ??= atMs;
@@ -87,6 +97,44 @@ export class Watch {
       const call = message[at] === Op.Call ? worker.calls.get(message[at + 1] as number) : undefined;
       if (call?.args.some(mayBeSlow)) return this.#warn({ kind: "arguments", task: call.record.name, ms });
     }
+  }
+
+  // Two looks a second apart at the same waiting call. A callback that shows a dialog also waits long, but then no call waits for its worker.
+  #suspectDeadlock(): void {
+    if (this.#suspects || this.#warned.has("deadlock")) return;
+    for (const call of this.#host.backlog.all()) {
+      const asking = this.#askingFor(call);
+      if (!asking) continue;
+      this.#suspects = true;
+      const look = (): void => {
+        this.#suspects = false;
+        for (const each of this.#host.backlog.all()) {
+          const still = each === call && this.#askingFor(call);
+          if (still) return this.#warn({ kind: "deadlock", task: call.record.name, asking: still });
+        }
+        this.#suspectDeadlock();
+      };
+      unref(this.#after(deadlockMs, look));
+      return;
+    }
+  }
+
+  /** The name of a task that waits for its callback, if every worker that may take `call` is full of such tasks. */
+  #askingFor({ options }: PoolCall): string | undefined {
+    const { settings, workers } = this.#host;
+    let asking: string | undefined;
+    for (let at = 0; at < settings.max; at++) {
+      if (options.workerIndex >= 0 && options.workerIndex !== at) continue;
+      const worker = workers.all[at];
+      if (worker?.life.state !== "ready") return undefined;
+      const running = [...worker.calls.values()].filter(({ counted }) => counted > 0);
+      if (running.length < settings.concurrency) return undefined;
+      for (const { inputs, record } of running) {
+        if (!inputs?.some(({ iterator }) => callbackEnd(iterator)?.asked)) return undefined;
+        asking = record.name;
+      }
+    }
+    return asking;
   }
 
   get #mostWaiting(): string {
