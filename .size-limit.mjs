@@ -126,7 +126,7 @@ const sizes = [
   {
     name: "clearway/channel, an app that has codecs only",
     path: browser("channel"),
-    limit: "11.2 KB",
+    limit: "11.3 KB",
     import:
       "{ standardMessageCodec, standardMethodCodec, jsonMessageCodec, jsonMethodCodec, stringCodec, binaryCodec }",
   },
@@ -154,7 +154,7 @@ const sizes = [
   {
     name: "clearway/channel/electron (browser, minified, gzip)",
     path: browser("electron"),
-    limit: "5.4 KB",
+    limit: "5.5 KB",
     ignore: [lazyModules],
   },
   {

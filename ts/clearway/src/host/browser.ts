@@ -92,17 +92,29 @@ export function lifeline(): Promise<string> | undefined {
   return ownLifeline;
 }
 
+// If the user has left this page, `returned` settles when the user returns.
+const page: { returned?: Promise<unknown> } = /* @__PURE__ */ watchPage();
+
+function watchPage(): typeof page {
+  const state: typeof page = {};
+  globalThis.document?.defaultView?.addEventListener("pagehide", () => {
+    state.returned = new OwnPromise((back) => addEventListener("pageshow", back, { once: true }));
+  });
+  return state;
+}
+
 /**
  * Calls `end` when the worker that holds the lock of this name is gone.
  *
  * A worker reports the lock's name only after it holds the lock. If no thread holds the lock, the worker is therefore already gone. Does
  * nothing for a worker of another origin. Rejects if the host has no locks.
+ *
+ * On a page that the user has left, requests the lock only when the user returns. A page in Chromium's back/forward cache may have a
+ * waiting request, but a request that it makes there evicts it.
  */
 export async function watchLifeline(name: string, signal: AbortSignal, end: () => void): Promise<void> {
   if (!name.endsWith(originEnd)) return;
-  const { held = [] } = await navigator.locks.query();
-  if (signal.aborted) return;
-  if (!held.some((lock) => lock.name === name)) return end();
+  await page.returned;
   navigator.locks.request(name, { signal }, end).catch(() => {});
 }
 
