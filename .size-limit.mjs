@@ -39,11 +39,11 @@ const sizes = [
   {
     name: "clearway, what looks after workers and reads streams (loaded while the first worker starts)",
     path: browser("lazy-lifecycle"),
-    limit: "12.2 KB",
+    limit: "12.8 KB",
     ignore: [records, /^\.\/lazy-(open-ring|feed|watch)\.js$/],
   },
   { name: "clearway, streams into tasks (loaded when the task reads)", path: browser("lazy-feed"), limit: "6.5 KB" },
-  { name: "clearway, warnings (loaded in development)", path: browser("lazy-watch"), limit: "2 KB" },
+  { name: "clearway, warnings (loaded in development)", path: browser("lazy-watch"), limit: "2.6 KB" },
   { name: "clearway, map (loaded with the first mapping)", path: browser("lazy-mapping"), limit: "3 KB" },
   {
     name: "clearway, broadcast (loaded with the first broadcast)",
@@ -64,7 +64,7 @@ const sizes = [
   {
     name: "clearway/worker (browser, minified, gzip)",
     path: browser("worker"),
-    limit: "13.9 KB",
+    limit: "14.4 KB",
     ignore: [lazyModules, records],
   },
   {
@@ -94,7 +94,7 @@ const sizes = [
   {
     name: "clearway/callback (browser, minified, gzip)",
     path: browser("callback"),
-    limit: "7.1 KB",
+    limit: "7.2 KB",
     ignore: [records],
   },
   { name: "clearway/worker, resources (loaded where a task has some)", path: browser("lazy-leases"), limit: "1.8 KB" },
@@ -173,7 +173,7 @@ const sizes = [
   {
     name: "clearway/offload/worker (browser, minified, gzip)",
     path: browser("offload-worker"),
-    limit: "13.3 KB",
+    limit: "13.8 KB",
     ignore: [lazyModules, records],
   },
   {

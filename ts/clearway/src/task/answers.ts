@@ -2,6 +2,7 @@
 import { inProcess } from "#host";
 import type { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
+import { define } from "../error/stack.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
@@ -9,6 +10,7 @@ import { MovedValue } from "../transfer/move.js";
 import { becomeCopies } from "../transfer/other-process.js";
 import type { PreparedResult, prepareResult } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
+import { pathToUncloneable } from "../transfer/uncloneable.js";
 import { countBytes } from "../transport/fast-path.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
@@ -119,7 +121,9 @@ export class Answers {
     if (buffers.length === 0 || this.#strict) {
       if (entered) merge(this.#ledger, entered, -1);
       this.#sendLedger();
-      return this.#strict && buffers.length > 0 ? wouldCopy("not-transferable", bytes) : notCloneable(resultOf, reason);
+      return this.#strict && buffers.length > 0
+        ? wouldCopy("not-transferable", bytes)
+        : refusedAt(pathToUncloneable(value), reason);
     }
     const rest = transfer.filter((each) => bufferBytes(each) === undefined);
     const instead = entryOf({ movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
@@ -188,4 +192,11 @@ export class Answers {
     this.#transport.send(Op.Ledger, 0, onWire(this.#ledger));
     this.#ledger = emptySide();
   }
+}
+
+// The error for a result whose part at `path` cannot cross. Its stack has none of the library's own lines, which would not help the reader.
+function refusedAt(path: string, reason: unknown): ClearwayError {
+  const error = notCloneable(path ? `${resultOf} at ${path.replace(/^\./, "")}` : resultOf, reason);
+  define(error, "stack", String(error));
+  return error;
 }

@@ -78,3 +78,28 @@ describe("the stack of an error", () => {
     expect(error.stack).toMatch(thisFile);
   });
 });
+
+describe("the error for a value that cannot cross names the part of the value, and its stack has no line of the library", () => {
+  const read = async (call: ReturnType<typeof make>) => {
+    for await (const _ of call.unsendables());
+  };
+
+  test.each<[name: string, act: (call: ReturnType<typeof make>) => PromiseLike<unknown>, message: string]>([
+    [
+      "an argument",
+      (call) => call.take(1, { b: [{ onClick: () => 1 }] }),
+      "argument 2.b[0].onClick of take() cannot cross a thread: ",
+    ],
+    ["a result", (call) => call.unsendable(), "the result of unsendable() at rows[0].format cannot cross a thread: "],
+    ["a value of a stream", read, "the result of unsendables() at rows[0].format cannot cross a thread: "],
+  ])("%s", async (_name, act, message) => {
+    const call = make();
+    for (const start of ["cold", "warm"]) {
+      const error = (await thrownBy(async () => await act(call))) as Error;
+      expect(error, start).toMatchObject({ code: "not-cloneable", message: expect.stringContaining(message) });
+      expect(error.stack, start).not.toMatch(/notCloneable|refused/);
+      expect(error.stack!.split("called from").length, start).toBeLessThanOrEqual(2);
+      await call.value(1).catch(() => {});
+    }
+  });
+});

@@ -10,6 +10,7 @@ import { after } from "../../lazy/timer.js";
 import { progressWindow } from "../../task/progress.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
+import { pathToUncloneable } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
 import { type PoolCall, stackAbove } from "../call/call.js";
@@ -108,7 +109,8 @@ function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wir
   const action = tracker.leave(worker, call, runUs);
   if (action === "nothing") return;
   call.ownError = decodeError(named(wire, call.record.name), call.callerStack);
-  call.rethrow = rethrowWithCallerStack;
+  // A stack that was captured at the call is already in the error.
+  call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
   if (action === "deliver") {
     call.record.failed++;
     tracker.end(call, settleFailure, call.ownError);
@@ -194,7 +196,14 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
   if (action === "nothing") return;
   if (action === "deliver") {
     call.record.failed++;
-    tracker.end(call, settleFailure, notCloneable(`an argument of ${call.record.name}()`, reason));
+    const [, at, path] = /^\[(\d+)\](.*)$/s.exec(pathToUncloneable(call.args)) ?? [];
+    const argument = at === undefined ? "an argument" : `argument ${Number(at) + 1}${path}`;
+    const error = notCloneable(`${argument} of ${call.record.name}()`, reason);
+    // Only the lines of the caller help a reader, so the library's own go.
+    define(error, "stack", `${error}${calledFrom(call.callerStack)}`);
+    call.ownError = error;
+    call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
+    tracker.end(call, settleFailure, error);
   } else tracker.end(call, endReader);
   host.loadDropped(worker);
 }
