@@ -127,13 +127,19 @@ describe("the publisher", () => {
     await expect(stored).resolves.toMatchObject({ seq: 1 });
   });
 
-  test("rejects with the servers' refusal", async () => {
+  test.each([
+    [10077, "maximum messages exceeded", "queue-full"],
+    [10077, "write msgs/1.blk: no space left on device", "queue-full"],
+    [10077, "write msgs/1.blk: disk quota exceeded", "queue-full"],
+    [10049, "mkdir streams/b: no space left on device", "queue-full"],
+    [10104, "error creating store for consumer: mkdir obs/c: no space left on device", "queue-full"],
+    [10077, "expected header not found", "protocol"],
+  ])("rejects with the servers' refusal %i, %s: %s", async (number, description, code) => {
     const { connection, publisher } = setup();
     const stored = publisher.publish("a", body);
     const reply = connection.take()[0]!.reply!;
-    const error = { code: 503, err_code: 10077, description: "maximum messages exceeded" };
-    connection.deliver(reply, { body: JSON.stringify({ error }) });
-    await expect(stored).rejects.toMatchObject({ name: "ClearwayError", code: "queue-full" });
+    connection.deliver(reply, { body: JSON.stringify({ error: { code: 503, err_code: number, description } }) });
+    await expect(stored).rejects.toMatchObject({ name: "ClearwayError", code });
   });
 
   test("rejects with not-allowed what the user may not publish, and nothing else", async () => {
