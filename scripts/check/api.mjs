@@ -26,7 +26,6 @@ export const packages = {
     "shared-worker",
     "service-worker",
     "extension",
-    "electron",
     "remote",
     "offload",
     "offload-worker",

@@ -141,24 +141,17 @@ export const folders = {
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
   "callback.ts": { may: ["callback", "task"], why: "entry `clearway/callback`" },
-  "transfer.ts": { may: ["handler", "transfer/crossing"], why: "entry `clearway/transfer`" },
+  "transfer.ts": { may: ["handler", "transfer"], why: "entry `clearway/transfer`" },
   stdio: { may: ["error", "lazy", "channel"], why: "channels over streams of bytes between processes; Node only" },
   websocket: { may: ["error", "channel"], why: "channels over WebSockets, the client's end; the same on every host" },
   "websocket-server": {
     may: ["error", "channel", "websocket"],
     why: "channels over WebSockets, the server's end; Node only",
   },
-  window: {
+  browser: {
     may: ["error", "lazy", "channel"],
-    why: "channels between windows: the handshake, which checks origins, and the ports that it hands over",
+    why: "channels between pages, their windows and workers, and the parts of an extension; a file for each transport",
   },
-  "shared-worker": { may: ["error", "channel"], why: "channels between pages and a shared worker, both ends" },
-  "service-worker": {
-    may: ["error", "lazy", "channel"],
-    why: "channels between pages and a service worker, both ends",
-  },
-  extension: { may: ["error", "channel"], why: "channels over the ports of a browser extension, which carry JSON" },
-  electron: { may: ["error", "channel"], why: "channels over the ports of Electron, which move no memory" },
   offload: {
     may: ["error", "host", "index.ts", "pool/options.ts", "task"],
     why: "functions that a build has moved to task files: the calls, the shared pool, and the tasks of its workers",
@@ -175,11 +168,10 @@ export const folders = {
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
   "websocket.ts": { may: ["channel", "websocket"], why: "entry `clearway/channel/websocket`" },
   "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
-  "window.ts": { may: ["channel", "window"], why: "entry `clearway/channel/window`" },
-  "shared-worker.ts": { may: ["channel", "shared-worker"], why: "entry `clearway/channel/shared-worker`" },
-  "service-worker.ts": { may: ["channel", "service-worker"], why: "entry `clearway/channel/service-worker`" },
-  "extension.ts": { may: ["channel", "extension"], why: "entry `clearway/channel/extension`" },
-  "electron.ts": { may: ["channel", "electron"], why: "entry `clearway/channel/electron`" },
+  "window.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/window`" },
+  "shared-worker.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/shared-worker`" },
+  "service-worker.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/service-worker`" },
+  "extension.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/extension`" },
   start: {
     may: ["error", "host", "transfer"],
     why: "the files with which a worker starts whose module is TypeScript, or that is a child process; Node only",

@@ -29,7 +29,6 @@ const entries = Object.fromEntries(
     "shared-worker",
     "service-worker",
     "extension",
-    "electron",
     "remote",
     "offload",
     "offload-worker",

@@ -1,6 +1,33 @@
 import { c as CloseReason, T as TransportLimits, C as ChannelTransport } from './types-limits.js';
 export { a as ChannelSink, b as CloseCode } from './types-limits.js';
 
+/** The part of a ServiceWorker that Clearway uses. */
+interface ServiceWorkerLike {
+    /** Posts a message, and starts the worker if it does not run. */
+    postMessage(message: unknown, transfer: Transferable[]): void;
+}
+interface ServiceWorkerOptions extends TransportLimits {
+    /**
+     * Interval of the messages that keep the worker awake while this connection is open, in milliseconds. Default: 20,000. A browser
+     * stops a service worker that had no event for about 30 seconds; messages of a port are no events. Infinity: the worker is not kept
+     * awake. The connection then ends with `lost` when the browser stops the worker, even in the middle of a call.
+     */
+    readonly awakeMs?: number;
+}
+/**
+ * Returns a page's transport to a service worker, which calls `serveServiceWorker`. `worker` is `registration.active`, or
+ * `navigator.serviceWorker.controller`. Starts the worker if it does not run. Attachments are moved. Memory cannot be shared with a
+ * service worker.
+ *
+ * The transport closes with:
+ *
+ * - `lost`, if the worker was stopped. A new transport starts it again, without its variables.
+ * - `closed`, if the page was left, or if the other end closed.
+ * - `failed`, if the worker cannot receive messages.
+ *
+ * Throws `invalid-argument`.
+ */
+declare function serviceWorkerTransport(worker: ServiceWorkerLike, options?: ServiceWorkerOptions): ChannelTransport;
 /** The page, or the worker of a page, at the other end: what the browser's `Client` says of it. */
 interface ServiceWorkerClient {
     readonly id: string;
@@ -29,34 +56,6 @@ interface ServiceWorkerChannels {
  * Throws `invalid-argument`, also outside of service workers.
  */
 declare function serveServiceWorker(onTransport: (transport: ChannelTransport, client: ServiceWorkerClient) => unknown, options?: ServiceWorkerServerOptions): ServiceWorkerChannels;
-
-/** The part of a ServiceWorker that Clearway uses. */
-interface ServiceWorkerLike {
-    /** Posts a message, and starts the worker if it does not run. */
-    postMessage(message: unknown, transfer: Transferable[]): void;
-}
-interface ServiceWorkerOptions extends TransportLimits {
-    /**
-     * Interval of the messages that keep the worker awake while this connection is open, in milliseconds. Default: 20,000. A browser
-     * stops a service worker that had no event for about 30 seconds; messages of a port are no events. Infinity: the worker is not kept
-     * awake. The connection then ends with `lost` when the browser stops the worker, even in the middle of a call.
-     */
-    readonly awakeMs?: number;
-}
-/**
- * Returns a page's transport to a service worker, which calls `serveServiceWorker`. `worker` is `registration.active`, or
- * `navigator.serviceWorker.controller`. Starts the worker if it does not run. Attachments are moved. Memory cannot be shared with a
- * service worker.
- *
- * The transport closes with:
- *
- * - `lost`, if the worker was stopped. A new transport starts it again, without its variables.
- * - `closed`, if the page was left, or if the other end closed.
- * - `failed`, if the worker cannot receive messages.
- *
- * Throws `invalid-argument`.
- */
-declare function serviceWorkerTransport(worker: ServiceWorkerLike, options?: ServiceWorkerOptions): ChannelTransport;
 
 export { ChannelTransport, CloseReason, TransportLimits, serveServiceWorker, serviceWorkerTransport };
 export type { ServiceWorkerChannels, ServiceWorkerClient, ServiceWorkerLike, ServiceWorkerOptions, ServiceWorkerServerOptions };

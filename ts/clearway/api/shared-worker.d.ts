@@ -2,27 +2,6 @@ import { c as CloseReason, T as TransportLimits, C as ChannelTransport } from '.
 export { a as ChannelSink, b as CloseCode } from './types-limits.js';
 import { P as PortLike } from './types-port-like.js';
 
-interface SharedWorkerServerOptions extends TransportLimits {
-    /** Receives the errors of the connection function. Default: `console.error`. */
-    readonly onError?: (error: unknown) => void;
-}
-/** The channels of a shared worker. */
-interface SharedWorkerChannels {
-    /** Number of open connections. Each call of `sharedWorkerTransport` is one. */
-    readonly connections: number;
-    /** Closes all connections, and accepts no further ones. The worker goes on. */
-    close(reason?: CloseReason): void;
-}
-/**
- * Serves channels from inside a shared worker. Calls `onTransport` for each page that connects, with a transport of its own. Call it
- * while the worker's script runs for the first time, before any `await`: browsers report the first page right after that. If
- * `onTransport` throws or rejects, its page's transport closes with `failed`, and `onError` receives the error.
- *
- * A page that is left closes its transport. A page that crashes does not. Throws `invalid-argument`, also
- * outside of shared workers.
- */
-declare function serveSharedWorker(onTransport: (transport: ChannelTransport) => unknown, options?: SharedWorkerServerOptions): SharedWorkerChannels;
-
 /** The parts of a SharedWorker that Clearway uses. */
 interface SharedWorkerLike {
     readonly port: PortLike;
@@ -44,6 +23,26 @@ interface SharedWorkerLike {
  * Throws `invalid-argument`.
  */
 declare function sharedWorkerTransport(worker: SharedWorkerLike, options?: TransportLimits): ChannelTransport;
+interface SharedWorkerServerOptions extends TransportLimits {
+    /** Receives the errors of the connection function. Default: `console.error`. */
+    readonly onError?: (error: unknown) => void;
+}
+/** The channels of a shared worker. */
+interface SharedWorkerChannels {
+    /** Number of open connections. Each call of `sharedWorkerTransport` is one. */
+    readonly connections: number;
+    /** Closes all connections, and accepts no further ones. The worker goes on. */
+    close(reason?: CloseReason): void;
+}
+/**
+ * Serves channels from inside a shared worker. Calls `onTransport` for each page that connects, with a transport of its own. Call it
+ * while the worker's script runs for the first time, before any `await`: browsers report the first page right after that. If
+ * `onTransport` throws or rejects, its page's transport closes with `failed`, and `onError` receives the error.
+ *
+ * A page that is left closes its transport. A page that crashes does not. Throws `invalid-argument`, also
+ * outside of shared workers.
+ */
+declare function serveSharedWorker(onTransport: (transport: ChannelTransport) => unknown, options?: SharedWorkerServerOptions): SharedWorkerChannels;
 
 export { ChannelTransport, CloseReason, PortLike, TransportLimits, serveSharedWorker, sharedWorkerTransport };
 export type { SharedWorkerChannels, SharedWorkerLike, SharedWorkerServerOptions };

@@ -9,7 +9,6 @@ interface WindowLike {
     /** Posts a message to the window's page, if the page has the origin `targetOrigin`. */
     postMessage(message: unknown, targetOrigin: string, transfer: Transferable[]): void;
 }
-
 interface WindowOptions extends TransportLimits, Pick<PortOptions, "ring"> {
     /**
      * The origins that may be in the other window: one, or a list. An origin is a scheme, a host and a port, such as

@@ -5,6 +5,6 @@
  * @module clearway/channel/extension
  */
 
+export { type ExtensionEvent, type ExtensionPort, extensionTransport } from "./browser/extension.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export { type ExtensionEvent, type ExtensionPort, extensionTransport } from "./extension/transport.js";

@@ -5,16 +5,14 @@
  * @module clearway/channel/service-worker
  */
 
-export type { TransportLimits } from "./channel/transport/limits.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
 export {
   type ServiceWorkerChannels,
   type ServiceWorkerClient,
-  type ServiceWorkerServerOptions,
-  serveServiceWorker,
-} from "./service-worker/serve.js";
-export {
   type ServiceWorkerLike,
   type ServiceWorkerOptions,
+  type ServiceWorkerServerOptions,
+  serveServiceWorker,
   serviceWorkerTransport,
-} from "./service-worker/transport.js";
+} from "./browser/service-worker.js";
+export type { TransportLimits } from "./channel/transport/limits.js";
+export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";

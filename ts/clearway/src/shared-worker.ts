@@ -5,8 +5,13 @@
  * @module clearway/channel/shared-worker
  */
 
+export {
+  type SharedWorkerChannels,
+  type SharedWorkerLike,
+  type SharedWorkerServerOptions,
+  serveSharedWorker,
+  sharedWorkerTransport,
+} from "./browser/shared-worker.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { PortLike } from "./channel/transport/port-like.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export { type SharedWorkerChannels, type SharedWorkerServerOptions, serveSharedWorker } from "./shared-worker/serve.js";
-export { type SharedWorkerLike, sharedWorkerTransport } from "./shared-worker/transport.js";

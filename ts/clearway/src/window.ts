@@ -5,8 +5,7 @@
  * @module clearway/channel/window
  */
 
+export { type WindowLike, type WindowOptions, windowTransport } from "./browser/window.js";
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { PortOptions } from "./channel/transport/port.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export type { WindowLike } from "./window/handshake.js";
-export { type WindowOptions, windowTransport } from "./window/transport.js";

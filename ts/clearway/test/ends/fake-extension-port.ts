@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { ExtensionPort } from "../../src/extension/transport.js";
+import type { ExtensionPort } from "../../src/browser/extension.js";
 
 // A faithful copy of `chrome.runtime.Port`, as far as the transport can see it: messages cross as JSON, in order and later; a message
 // without a listener is dropped; a message of 64 MiB or more is refused; a disconnected port throws; only the other end hears of a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { originsOf, targetOf } from "../../src/window/origins.js";
+import { originsOf, targetOf } from "../../src/browser/window.js";
 
 test("origins are taken as they are: of sites, extensions and apps, and opaque ones", () => {
   const origins = ["https://example.com", "http://localhost:8080", "chrome-extension://abc", "app://main", "null"];

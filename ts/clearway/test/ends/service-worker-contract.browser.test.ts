@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { serviceWorkerTransport } from "../../src/service-worker/transport.js";
+import { serviceWorkerTransport } from "../../src/browser/service-worker.js";
 import { type Connected, channelTransportContract } from "../channel/transports/contract.js";
 import { RemoteEnd } from "./remote-end.js";
 

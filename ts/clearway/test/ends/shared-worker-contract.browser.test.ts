@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { sharedWorkerTransport } from "../../src/shared-worker/transport.js";
+import { sharedWorkerTransport } from "../../src/browser/shared-worker.js";
 import { type Connected, channelTransportContract } from "../channel/transports/contract.js";
 import { RemoteEnd } from "./remote-end.js";
 

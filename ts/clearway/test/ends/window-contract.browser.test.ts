@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { windowTransport } from "../../src/window/transport.js";
+import { windowTransport } from "../../src/browser/window.js";
 import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
 import { RemoteEnd } from "./remote-end.js";
 

@@ -10,8 +10,40 @@ import {
 import { SendWindow, windowBytesOf } from "../channel/transport/window.js";
 import { invalid } from "../error/clearway-error.js";
 import { queueMicrotask } from "../globals.js";
-import { bytesOfBase64, fromBase64, toBase64 } from "./base64.js";
-import { type ExtensionMessage, extensionMark, partBytesMax, partBytesMin, readExtensionMessage } from "./message.js";
+
+// Messages of a channel over an extension's port, which carries JSON. Each begins with a fixed text:
+//
+//   [ "clearway.extension", "frame", base64 ]                      a frame, or its last part
+//   [ "clearway.extension", "asking", base64 ]                     the same; the receiver must report the bytes it took
+//   [ "clearway.extension", "part", base64 ]                       a part of a frame; more parts follow
+//   [ "clearway.extension", "taken", bytes ]                       bytes taken since the last report; each frame counts 8 bytes
+//                                                                  more than it has
+//   [ "clearway.extension", "close", { code, message, detail } ]   the sender has closed
+//
+// See spec/channel.md, "Extensions".
+
+const extensionMark = "clearway.extension";
+
+type ExtensionMessage =
+  | { readonly kind: "frame" | "asking" | "part"; readonly text: string }
+  | { readonly kind: "taken"; readonly bytes: number }
+  | { readonly kind: "close"; readonly reason: unknown };
+
+/** Reads a message. Returns undefined for a message that is not of this protocol, and `null` for one that breaks it. */
+function readExtensionMessage(given: unknown): ExtensionMessage | null | undefined {
+  if (!Array.isArray(given) || given[0] !== extensionMark) return undefined;
+  const [, kind, value] = given;
+  if (kind === "close") return { kind, reason: value };
+  if (kind === "taken") return Number.isSafeInteger(value) && value >= 0 ? { kind, bytes: value } : null;
+  if (kind !== "frame" && kind !== "asking" && kind !== "part") return null;
+  return typeof value === "string" ? { kind, text: value } : null;
+}
+
+// A browser refuses a message of 64 MiB or more, and blocks its thread while it converts a large one. Parts of 3 MiB become messages of
+// 4 MiB. The number is a multiple of 3, so that only a frame's last part is padded.
+const partBytesMax = 3 << 20;
+// Smaller parts are refused, because each of them takes memory beside its bytes.
+const partBytesMin = 64 << 10;
 
 /** The parts of an extension's event that Clearway uses. */
 export interface ExtensionEvent<Listener> {
@@ -248,4 +280,43 @@ function disconnectError(port: ExtensionPort): string | undefined {
   const { error } = port as { error?: { message?: string } | null };
   const { chrome } = globalThis as { chrome?: Runtime };
   return chrome?.runtime?.lastError?.message ?? error?.message;
+}
+
+interface Base64Array extends Uint8Array<ArrayBuffer> {
+  toBase64?(): string;
+}
+
+type Base64Class = typeof Uint8Array & { fromBase64?(text: string): Uint8Array<ArrayBuffer> };
+
+// Number of bytes that become characters at once. `apply` takes a limited number of arguments; 32 Ki are safe in every browser. It is a
+// multiple of 3, so that the parts can be joined.
+const partBytes = 3 * 10_922;
+
+/** Returns bytes as base64. Copies them. */
+export function toBase64(bytes: Uint8Array): string {
+  const native = (bytes as Base64Array).toBase64;
+  if (typeof native === "function") return native.call(bytes);
+  let text = "";
+  for (let at = 0; at < bytes.length; at += partBytes)
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + partBytes)));
+  return text;
+}
+
+/** Returns the bytes of a base64 text, in memory of their own. Returns undefined if the text is not base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const native = (Uint8Array as Base64Class).fromBase64;
+    if (typeof native === "function") return native.call(Uint8Array, text);
+    const characters = atob(text);
+    const bytes = new Uint8Array(characters.length);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
+    return bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the number of bytes that a base64 text has at most. */
+function bytesOfBase64(text: string): number {
+  return Math.floor((text.length * 3) / 4);
 }
