@@ -29,7 +29,6 @@ export const navigation = [
       ["docs/scale-out.html", "Past one machine"],
       ["docs/native.html", "Native plugins"],
       ["docs/meter.html", "The meter"],
-      ["docs/placement.html", "Automatic placement"],
       ["jvm/index.html", "The JVM"],
       ["swift/index.html", "Swift"],
     ],

@@ -58,10 +58,6 @@ export const tables = {
     { title: "The same sum row by row with one cursor per chunk", promise: "scan-chunk-cursors" },
     { title: "The same sum row by row with `for..of`", promise: "scan-cursor" },
   ],
-  placement: ["arithmetic", "lists of 1000", "1 ms", "10 ms"].flatMap((state) => [
-    { title: `100 calls, ${workOf(state)}: time / the better of inline and worker`, promise: "auto-time", state },
-    { title: `100 calls, ${workOf(state)}: longest stall / the budget`, promise: "auto-stall", state },
-  ]),
   pool: [
     { title: "Start of a pool to its first result: time / a bare worker's", promise: "start-over-bare" },
     { title: "Processor time of an idle pool, of one core", promise: "idle-cpu", of: "clearway" },
@@ -192,8 +188,3 @@ export const summary = [
   { title: "Pool start to first result", promise: "start-over-bare" },
   { title: "Processor time of an idle pool", promise: "idle-cpu", of: "clearway" },
 ];
-
-function workOf(state) {
-  if (state === "arithmetic") return "0.1 us of arithmetic each";
-  return state.startsWith("lists") ? "a list of 1000 numbers each" : `${state} of work each`;
-}

@@ -62,7 +62,7 @@ describe("the figures of a page", () => {
     expect(fill(text, kept)).toMatchObject({
       page: text,
       problems: [
-        "line 2: no table is called callz; there are: machine, summary, calls, records, placement, pool, streams, channels, remote, native",
+        "line 2: no table is called callz; there are: machine, summary, calls, records, pool, streams, channels, remote, native",
       ],
     });
   });

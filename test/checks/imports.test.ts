@@ -32,7 +32,6 @@ describe("the import rules", () => {
     ],
     ["a layer of the pool that imports a higher one", "ts/clearway/src/pool/worker/worker.ts", "../call/call.js"],
     ["a layer of the pool that imports the engine", "ts/clearway/src/pool/lifecycle/stop.ts", "../engine.js"],
-    ["placement that imports the pool", "ts/clearway/src/placement/placer.ts", "../pool/options.js"],
     [
       "a lab that goes round the public entries",
       "ts/clearway-lab/src/run/execute.ts",

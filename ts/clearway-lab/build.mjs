@@ -167,7 +167,7 @@ await writeFile(path.join(out, "index.d.ts"), outputText);
 const promises = (name) => source(`promises/${name}.mjs`);
 const promiseWorkers = (names) =>
   Object.fromEntries(names.map((name) => [`promises-worker-${path.posix.basename(name)}`, promises(`worker/${name}`)]));
-const onBothHosts = ["clearway.tasks", "placed.tasks", "records.tasks", "workerpool"];
+const onBothHosts = ["clearway.tasks", "records.tasks", "workerpool"];
 await build({
   ...shared,
   splitting: false,

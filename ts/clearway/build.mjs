@@ -127,7 +127,7 @@ for (const host of ["node", "browser"]) {
     left = Object.fromEntries(Object.entries(modules).filter(([name]) => !built.has(name)));
     for (const name of Object.keys(left)) built.add(name);
     // Most lazy modules keep their white space. esbuild then also keeps the comments that tell bundlers not to follow an import
-    // (`placement/placer.ts`). Only `lazy-server` is minified, because a worker's first call may have to wait for it.
+    // (`pool/call/inline.ts`). Only `lazy-server` is minified, because a worker's first call may have to wait for it.
     const { "lazy-server": server, ...rest } = left;
     if (server) await build({ ...options(host, plugins), entryPoints: { "lazy-server": server } });
     await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: rest });

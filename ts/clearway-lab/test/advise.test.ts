@@ -110,7 +110,7 @@ describe("the advice of a run", () => {
     const { executors, crossovers, notes } = adviceFor(offloadRecord());
     const arithmetic = executors.find(({ host, work }) => host === "node" && work.startsWith("arithmetic"));
     expect(arithmetic).toMatchObject({ best: "direct", place: "caller" });
-    expect(arithmetic?.cells).toContain("works/clearway-auto");
+    expect(arithmetic?.cells).toContain("works/piscina-tuned");
     expect(arithmetic?.regrets["direct"]?.ratio).toBeCloseTo(1, 1);
     expect(crossovers.length).toBeGreaterThan(0);
     for (const { cells } of crossovers) expect(cells).toContain("sizes/direct");

@@ -11,10 +11,10 @@ import { record } from "./record.js";
 const scenarios = loadScenarios().filter(({ family }) => family === "offload");
 
 export const WORKS: { params: Params; ms: Record<string, number> }[] = [
-  work("arithmetic", "none", "ascending", { direct: 0.004, piscina: 2, "clearway-auto": 0.08, "clearway-worker": 0.9 }),
-  work("lists", "none", "ascending", { direct: 1, piscina: 3, "clearway-auto": 1.02, "clearway-worker": 1.6 }),
-  work("storage", "blocking", "ascending", { direct: 104, piscina: 40, "clearway-auto": 15, "clearway-worker": 14.8 }),
-  work("network", "async", "ascending", { direct: 550, promises: 10.2, piscina: 170, "clearway-auto": 10.9 }),
+  work("arithmetic", "none", "ascending", { direct: 0.004, piscina: 2, "piscina-tuned": 0.08, "clearway-worker": 0.9 }),
+  work("lists", "none", "ascending", { direct: 1, piscina: 3, "piscina-tuned": 1.02, "clearway-worker": 1.6 }),
+  work("storage", "blocking", "ascending", { direct: 104, piscina: 40, "piscina-tuned": 15, "clearway-worker": 14.8 }),
+  work("network", "async", "ascending", { direct: 550, promises: 10.2, piscina: 170, "piscina-tuned": 10.9 }),
 ];
 
 export const JVM_WORKS: typeof WORKS = [
@@ -148,9 +148,9 @@ export function offloadRecord(more: Partial<RunRecord> = {}): RunRecord {
       ...worksOf("node", WORKS),
       sizesOf("node", "direct", 0, 1),
       sizesOf("node", "piscina", 20_000, 2),
-      sizesOf("node", "clearway-auto", 1, 1),
+      sizesOf("node", "clearway-worker", 1, 1),
       changingOf("node", "direct", 160, 0),
-      changingOf("node", "clearway-auto", 40, 3),
+      changingOf("node", "clearway-worker", 40, 3),
       ...worksOf("jvm", JVM_WORKS),
       sizesOf("jvm", "direct", 0, 1),
       sizesOf("jvm", "virtual-threads", 400, 2),

@@ -27,7 +27,7 @@ describe("regret by work", () => {
     ]);
     // A strategy without a figure for some work has no worst regret and comes last.
     expect(node.rows.map(({ cell }) => cell.mechanism)).toEqual([
-      "clearway-auto",
+      "piscina-tuned",
       "direct",
       "piscina",
       "clearway-worker",
@@ -110,7 +110,7 @@ describe("the advice", () => {
     expect(Object.keys(said)).toHaveLength(WORKS.length);
     expect(adviceOf(results, run, "jvm")).toHaveLength(JVM_WORKS.length);
     expect(said["arithmetic"]).toBe(
-      "run it on the calling thread: direct took 0.004 ms for 100 actions; Clearway auto 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
+      "run it on the calling thread: direct took 0.004 ms for 100 actions; Piscina tuned 20 times as long, Clearway, in workers 225 times as long and Piscina as it comes 500 times as long.",
     );
     expect(said["network, async"]).toMatch(
       /^run it on the calling thread and await all actions together: promises took 10.2 ms/,
@@ -119,7 +119,7 @@ describe("the advice", () => {
   });
 
   test("reports no difference between strategies that differ less than the noise", () => {
-    expect(said["lists"]).toMatch("direct took 1 ms for 100 actions, no difference seen to Clearway auto;");
+    expect(said["lists"]).toMatch("direct took 1 ms for 100 actions, no difference seen to Piscina tuned;");
   });
 
   test("names the fastest strategy on a cold pool when the warm pool's fastest is far slower there", () => {
@@ -129,7 +129,7 @@ describe("the advice", () => {
     for (const each of cold.cells.filter(({ mechanism }) => mechanism === "clearway-worker"))
       for (const { measurement } of each.rounds) measurement.values["coldBatch"] = { unit: "ms", value: 900 };
     const [, , storage] = adviceOf(resultsOf(cold), cold, "node");
-    expect(storage?.sentence).toMatch(/; on a cold pool Clearway auto is fastest with 75 ms\.$/);
+    expect(storage?.sentence).toMatch(/; on a cold pool Piscina tuned is fastest with 75 ms\.$/);
   });
 });
 
@@ -158,12 +158,12 @@ describe("the page", () => {
       "network, async",
       "worst",
     ]);
-    expect(table?.querySelector("tbody tr")?.textContent).toMatch(/^Clearway auto20/);
+    expect(table?.querySelector("tbody tr")?.textContent).toMatch(/^Piscina tuned20/);
   });
 
   test("names the crossover of each strategy and draws the sizes with a symbol for each line", () => {
     expect(section("sizes")?.textContent).toMatch(
-      /A batch of computing tasks in Node is faster than on the calling thread with Piscina as it comes from \d\d(\.\d)? µs on, with Clearway auto at no size\./,
+      /A batch of computing tasks in Node is faster than on the calling thread with Piscina as it comes from \d\d(\.\d)? µs on, with Clearway, in workers at no size\./,
     );
     expect(section("sizes")?.querySelectorAll(".legend .key")).toHaveLength(5);
   });

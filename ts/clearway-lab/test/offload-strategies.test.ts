@@ -72,7 +72,7 @@ test("a pool has the number of workers in its settings", async () => {
 });
 
 test("a sweep has a time for every size, and a changing site has a time for every phase", async () => {
-  const sweep = await measure("sizes", "clearway-auto", { actions: 4, sweepMs: 1 }, { sizes: 8 });
+  const sweep = await measure("sizes", "clearway-worker", { actions: 4, sweepMs: 1 }, { sizes: 8 });
   expect(Object.values(sweep.values).every(({ value }) => value > 0)).toBe(true);
   const changing = await measure(
     "changing-site",

@@ -1,11 +1,11 @@
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
 import { A as Argument, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, P as ProgressOf, c as ThreadOptions, d as PoolOptions, e as PoolNeedsTheTypeOfItsModule } from './types-options.js';
-export { a as Answer, B as Batches, D as DefaultExportMustComeFromExpose, f as Placement, g as PoolSize, R as ResourceLimits, S as Stream, h as TextSink, i as WhenFull, j as WorkerEvent } from './types-options.js';
+export { a as Answer, B as Batches, D as DefaultExportMustComeFromExpose, f as PoolSize, R as ResourceLimits, S as Stream, g as TextSink, h as WhenFull, i as WorkerEvent } from './types-options.js';
+import { P as Placement, S as SetupData } from './types-task.js';
+import { Task } from './worker.js';
 import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-types.js';
 export { C as CallbackArgument, c as CannotCross } from './types-callback-types.js';
-import { S as SetupData } from './types-task.js';
-import { Task } from './worker.js';
 export { W as Window } from './types-credit.js';
 export { C as CrossesAs } from './types-crossing.js';
 export { M as Moved, m as move } from './types-move.js';
@@ -47,28 +47,17 @@ interface Ledger {
 /** The advice for one task, as plain data. All times are in microseconds. */
 interface TaskAdvice {
     task: string;
-    /** Where the task's calls run now. With `auto`, placement decides for each call. */
-    placement: "auto" | "worker" | "inline";
+    /** The placement of the task's calls that have none of their own. */
+    placement: Placement;
     calls: number;
-    /** Share of the calls that ran on the caller's thread, from 0 to 1. */
-    inlineShare: number;
-    /** Number of measured runs in workers. */
+    /** Number of measured runs, in workers and on the calling thread. */
     samples: number;
-    /** Mean time of a run in a worker. Undefined without a measurement. */
+    /** Mean time of a run. Undefined without enough measurements. */
     runUs: number | undefined;
-    /** Upper bound for the time of a run. Undefined without a measurement. */
-    upperUs: number | undefined;
-    /** Time that the hop to a worker and back adds to a single call. Undefined without a measurement. */
-    hopUs: number | undefined;
-    /** Mean time of a run on the caller's thread, including the time to copy arguments and results. Undefined without a measurement. */
-    inlineUs: number | undefined;
-    /** The better place for the task's calls. Undefined without enough measurements. */
-    better: "inline" | "worker" | undefined;
-    /**
-     * How many times faster a single call is in the better place than in the other one. If both are about equally fast, the worker is the
-     * better place, because it keeps the caller's thread free; the factor is then between 0.83 and 1.2.
-     */
-    factor: number | undefined;
+    /** Time of the longest recent run. Undefined without enough measurements. */
+    longestUs: number | undefined;
+    /** Whether the task may run on the calling thread: its runs take less than 5 ms. Undefined without enough measurements. */
+    mayRunInline: boolean | undefined;
     /** The advice as a sentence. */
     advice: string;
 }
@@ -278,10 +267,7 @@ interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
     }>;
     /** Returns counters and the ledger. With `metrics`, also returns histograms. */
     stats(): PoolStats;
-    /**
-     * Experimental. Returns advice: which tasks would be faster on another thread, judged by the cost of their calls so far. Changes nothing.
-     * Loads the advisor. Pings a worker several times if the cost of a hop is not known.
-     */
+    /** Returns advice: which tasks may run on the calling thread, judged by the times of their runs so far. Changes nothing. */
     advise(): Promise<Advice>;
     /**
      * Closes the pool: accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
@@ -319,5 +305,5 @@ interface RunOptions<Setup = undefined, Progress = unknown> extends CallOptions<
  */
 declare function run<Module = PoolNeedsTheTypeOfItsModule>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>>): Callable<Module>;
 
-export { Argument, Arrived, CallOptions, CallbackFor, Callers, ClearwayError, PoolNeedsTheTypeOfItsModule, PoolOptions, SetupData, ThreadOptions, WorkerLike, pool, run };
+export { Argument, Arrived, CallOptions, CallbackFor, Callers, ClearwayError, Placement, PoolNeedsTheTypeOfItsModule, PoolOptions, SetupData, ThreadOptions, WorkerLike, pool, run };
 export type { Advice, BroadcastError, BroadcastFailure, BroadcastResult, Broadcasters, Callable, CopyReason, Ledger, LedgerSide, MapOptions, Mapper, Mappers, Pool, PoolCallable, PoolStats, RestartPause, Results, RunOptions, Summary, TaskAdvice, TaskStats, WorkerSource };

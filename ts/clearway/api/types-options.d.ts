@@ -1,6 +1,6 @@
 import { A as Arrived, S as Sendable, b as CallbackFor } from './types-callback-types.js';
 import { M as Moved } from './types-move.js';
-import { h as exposedBrand, f as Task, T as TaskContext } from './types-task.js';
+import { h as exposedBrand, f as Task, T as TaskContext, P as Placement } from './types-task.js';
 import { C as ClearwayError } from './types-clearway-error.js';
 import { W as Window } from './types-credit.js';
 
@@ -61,19 +61,6 @@ interface WorkerLike {
     /** Ends the worker's thread. */
     terminate(): unknown;
 }
-
-/**
- * Where calls run.
- *
- * - `auto`: on the caller's thread if measurements show that this is cheaper than the hop to a worker and well within `inlineBudgetMs`.
- *   Otherwise in a worker.
- * - `worker`: always in a worker.
- * - `inline`: on the caller's thread once the task module is loaded there, however long a call takes. Meant for comparisons.
- *
- * Some calls always run in a worker: streams, calls that can be cancelled, calls with a key or a progress listener, and tasks that are
- * declared `worker`.
- */
-type Placement = "auto" | "worker" | "inline";
 
 /** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
 interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
@@ -210,16 +197,6 @@ interface PoolOptions<Setup = undefined> extends ThreadOptions {
      */
     carrier?: "auto" | "port";
     /**
-     * Experimental. Where calls of plain functions run, unless a call has its own `placement`. Streams, tasks that hold resources and calls
-     * that can be cancelled always run in workers. Default: the placement that each task declares, otherwise `worker`.
-     */
-    placement?: Placement;
-    /**
-     * Maximum time of inline runs on the caller's thread in one turn of the event loop, in milliseconds. On a page, the limit also applies to
-     * each frame. Default 1.
-     */
-    inlineBudgetMs?: number;
-    /**
      * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
      * needed.
      */
@@ -275,7 +252,10 @@ interface CallOptions<Progress = unknown> {
     priority?: number;
     /** The same as {@link PoolOptions.strict}, for this call. */
     strict?: boolean;
-    /** The same as {@link PoolOptions.placement}, for this call. */
+    /**
+     * Where the call runs. Default: the placement of the task, otherwise `"worker"`. A task whose own placement is `"worker"` always runs there,
+     * and so does every call that only a worker can serve (see {@link Placement}).
+     */
     placement?: Placement;
     /** The same as {@link PoolOptions.window}, for this call. */
     window?: Partial<Window>;
@@ -294,4 +274,4 @@ interface CallOptions<Progress = unknown> {
     retries?: number;
 }
 
-export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, PoolOptions as d, PoolNeedsTheTypeOfItsModule as e, Placement as f, PoolSize as g, TextSink as h, WhenFull as i, WorkerEvent as j };
+export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, PoolOptions as d, PoolNeedsTheTypeOfItsModule as e, PoolSize as f, TextSink as g, WhenFull as h, WorkerEvent as i };

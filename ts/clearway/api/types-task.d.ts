@@ -63,6 +63,18 @@ interface TaskContext<Progress = unknown> {
      */
     progress(value: Progress): void;
 }
+/**
+ * Where calls run.
+ *
+ * - `inline`: on the calling thread, once the task module is loaded there. The first such call loads it; until then, and if it cannot be
+ *   loaded, calls go to workers. Nothing can interrupt an inline run, so it is for tasks that take less than about 5 ms.
+ * - `worker`: in a worker.
+ *
+ * These calls always run in a worker: streams and calls with a stream, a table, a callback or an instance of a class among their arguments;
+ * calls with a signal, a time limit, a key or a progress listener; tasks that hold resources; all calls of a module with a `setup`, and of a
+ * pool that was made in a worker.
+ */
+type Placement = "inline" | "worker";
 /** Options of a task. */
 interface TaskOptions {
     /**
@@ -71,12 +83,8 @@ interface TaskOptions {
      * searched.
      */
     moveSearchLimit?: number;
-    /**
-     * Experimental. Where the task runs. With `"auto"`, it runs on the caller's thread if measurements show that this is certainly short and
-     * cheaper than the hop to a worker. With `"worker"`, it always runs in a worker. Default: the pool's option, otherwise in a worker.
-     * Streams and tasks that hold resources always run in workers.
-     */
-    placement?: "auto" | "worker";
+    /** Where the task runs, unless a call has its own `placement`. With `"worker"`, no call can override it. Default: in a worker. */
+    placement?: Placement;
 }
 declare const taskTypes: unique symbol;
 declare const exposedBrand: unique symbol;
@@ -144,4 +152,4 @@ interface ExposeOptions<Data = undefined> {
 }
 
 export { exposedBrand as h, resource as r, task as t, withResources as w };
-export type { Combined as C, ExposeOptions as E, Leased as L, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, CombinedData as c, ResourceDefinition as d, ResourceValues as e, Task as f, TaskOptions as g };
+export type { Combined as C, ExposeOptions as E, Leased as L, Placement as P, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, CombinedData as c, ResourceDefinition as d, ResourceValues as e, Task as f, TaskOptions as g };

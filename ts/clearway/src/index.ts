@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * The API for the calling thread: pools, calls, streams and placement advice. Task modules import `clearway/worker`. The meter is in
+ * The API for the calling thread: pools, calls and streams. Task modules import `clearway/worker`. The meter is in
  * `clearway/meter`.
  *
  * @module clearway
@@ -9,7 +9,7 @@
 export { ClearwayError } from "./error/clearway-error.js";
 export type { ErrorCode } from "./error/codes.js";
 export type { ResourceLimits, TextSink, ThreadOptions, WorkerLike } from "./host/host.js";
-export type { Advice, TaskAdvice } from "./placement/advice.js";
+export type { Advice, TaskAdvice } from "./pool/call/advice.js";
 export type {
   BroadcastError,
   Broadcasters,
@@ -17,7 +17,7 @@ export type {
   BroadcastResult,
 } from "./pool/call/broadcast-types.js";
 export type { MapOptions, Mapper, Mappers, Results } from "./pool/call/map-types.js";
-export type { CallOptions, Placement, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
+export type { CallOptions, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
 export { type Callable, type Pool, type PoolCallable, pool, type RunOptions, run } from "./pool/pool.js";
 export type { PoolStats, RestartPause, TaskStats } from "./pool/stats.js";
 export type { WorkerSource } from "./pool/worker/worker.js";
@@ -33,7 +33,7 @@ export type {
   PoolNeedsTheTypeOfItsModule,
   Stream,
 } from "./task/caller.js";
-export type { SetupData } from "./task/task.js";
+export type { Placement, SetupData } from "./task/task.js";
 export type { Arrived, CannotCross } from "./transfer/arrived.js";
 export type { CrossesAs } from "./transfer/crossing.js";
 export type { CopyReason } from "./transfer/find-memory.js";

@@ -38,7 +38,6 @@ const ORDER = [
   "students",
   "students-huge",
   "scan",
-  "placement",
   "idle",
   "start",
   "stream",

@@ -4,8 +4,6 @@ import { messageOf } from "../error/message-of.js";
 import { now, OwnPromise } from "../globals.js";
 import { lazyModule, preload } from "../lazy/lazy-module.js";
 import { within } from "../lazy/timer.js";
-import type { PlacerOwner } from "../placement/owner.js";
-import type { Placer } from "../placement/placer.js";
 import { emptySide } from "../transfer/ledger.js";
 import { detach, prepareArguments } from "./call/arguments.js";
 import type { BroadcastOwner } from "./call/broadcast-types.js";
@@ -25,7 +23,6 @@ import type { WorkerSink, WorkerSource } from "./worker/worker.js";
 import { WorkerSet } from "./worker/worker-set.js";
 
 const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"));
-const loadPlacerModule = /* @__PURE__ */ lazyModule(async () => import("../placement/placer.js"));
 
 // Time that `close()` gives a thread to end after its own limit is over, in milliseconds.
 const lateMsMax = 200;
@@ -36,7 +33,6 @@ type Hosts = WorkerSink<PoolCall> &
   TrackerHost &
   LifecycleHost &
   StatsSource &
-  PlacerOwner &
   MapOwner &
   BroadcastOwner;
 
@@ -53,11 +49,8 @@ export class Engine implements Hosts {
   metrics: Metrics | undefined;
   /** The code for everything that happens once a worker is ready. The engine loads this code before the first worker becomes ready. */
   lifecycle: Lifecycle | undefined;
-  /** Decides where calls run. Undefined until a call, a task or the pool asks for placement. */
-  placer: Placer | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #lastId = 0;
-  #placerFailed = false;
   ended: ClearwayError | undefined;
   /** Functions that the engine calls when the pool takes no new calls. A function must not throw. */
   readonly endings = new Set<(why: ClearwayError) => void>();
@@ -87,13 +80,14 @@ export class Engine implements Hosts {
    */
   submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown {
     const record = this.records.of(name);
-    const placed = this.placer?.place(record, args, options);
-    if (placed instanceof OwnPromise) return placed;
     const { kind } = record;
     const { lifecycle, tracker } = this;
+    if ((options.placement ?? record.placement) === "inline" && !this.ended) {
+      const answer = lifecycle?.inline.run(record, args, options);
+      if (answer) return answer;
+    }
     const stack = options.callerStack ?? (kind === "function" ? "" : stackAbove(caller));
     const call = new PoolCall(this.nextId(), record, args, options, stack);
-    call.placed = placed;
     const answer =
       kind === "stream"
         ? new StreamHandle(call, tracker)
@@ -128,19 +122,6 @@ export class Engine implements Hosts {
     const { Lifecycle } = await loadLifecycle();
     this.lifecycle ??= new Lifecycle(this);
     return this.lifecycle;
-  }
-
-  /** Loads placement in the background. If the load fails, all calls go to workers, and `onError` receives the error once. */
-  preloadPlacer(): void {
-    this.loadPlacer().catch((why) => {
-      if (!this.#placerFailed) this.settings.onError(why);
-      this.#placerFailed = true;
-    });
-  }
-
-  /** Loads placement. Only the first call loads it. */
-  loadPlacer(): Promise<Placer> {
-    return loadPlacerModule().then(({ Placer }) => (this.placer ??= new Placer(this)));
   }
 
   /** Settles when a worker is ready and the histograms are loaded. Rejects if no worker can be started. */
@@ -201,7 +182,7 @@ export class Engine implements Hosts {
 
   async #abandon(why: ClearwayError, limitMs?: number): Promise<void> {
     this.#giveUp(why);
-    this.placer?.abandon(why);
+    this.lifecycle?.inline.abandon(why);
     await this.workers.terminate(why, limitMs);
     // Calls that a worker had received but not begun are in the queue again. No worker will take them, so they fail too.
     this.#giveUp(why);

@@ -5,10 +5,8 @@ import { type ClearwayError, caused, invalid } from "../error/clearway-error.js"
 import { messageOf } from "../error/message-of.js";
 import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
-import type { Placement } from "../placement/owner.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
-
-export type { Placement };
+import type { Placement } from "../task/task.js";
 
 /**
  * What the pool does with a new call when the queue is full.
@@ -79,16 +77,6 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
    */
   carrier?: "auto" | "port";
   /**
-   * Experimental. Where calls of plain functions run, unless a call has its own `placement`. Streams, tasks that hold resources and calls
-   * that can be cancelled always run in workers. Default: the placement that each task declares, otherwise `worker`.
-   */
-  placement?: Placement;
-  /**
-   * Maximum time of inline runs on the caller's thread in one turn of the event loop, in milliseconds. On a page, the limit also applies to
-   * each frame. Default 1.
-   */
-  inlineBudgetMs?: number;
-  /**
    * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
    * needed.
    */
@@ -148,7 +136,10 @@ export interface CallOptions<Progress = unknown> {
   priority?: number;
   /** The same as {@link PoolOptions.strict}, for this call. */
   strict?: boolean;
-  /** The same as {@link PoolOptions.placement}, for this call. */
+  /**
+   * Where the call runs. Default: the placement of the task, otherwise `"worker"`. A task whose own placement is `"worker"` always runs there,
+   * and so does every call that only a worker can serve (see {@link Placement}).
+   */
   placement?: Placement;
   /** The same as {@link PoolOptions.window}, for this call. */
   window?: Partial<Window>;
@@ -172,22 +163,12 @@ export interface Settings
   extends ThreadOptions,
     Omit<
       Required<PoolOptions>,
-      | keyof ThreadOptions
-      | "setup"
-      | "onDrain"
-      | "warnings"
-      | "size"
-      | "queue"
-      | "window"
-      | "recycle"
-      | "placement"
-      | "module"
+      keyof ThreadOptions | "setup" | "onDrain" | "warnings" | "size" | "queue" | "window" | "recycle" | "module"
     > {
   onDrain: (() => void) | undefined;
   warnings: boolean | undefined;
   /** A copy of the data for `setup`. */
   setup: unknown;
-  placement: Placement | undefined;
   module: (() => Promise<unknown>) | undefined;
   min: number;
   max: number;
@@ -222,7 +203,6 @@ export interface CallSettings {
   readonly callerStack: string | undefined;
 }
 
-const placement = ["auto", "worker", "inline"];
 const window = { items: whole(1), bytes: 1 };
 // Each thread takes some megabytes. A system refuses the thread that is one too many by ending the process.
 const workersMax = 1024;
@@ -253,8 +233,6 @@ const poolRules: Rules = {
   metrics: "boolean",
   recycle: { tasks: 1, ageMs: 1, heapMb: 1 },
   carrier: ["auto", "port"],
-  placement,
-  inlineBudgetMs: 0,
   module: "function",
   onError: "function",
   onWorker: "function",
@@ -269,7 +247,7 @@ export const callRules: Rules = {
   key: "string or number",
   priority: (value) => Number.isFinite(value) || "a finite number",
   strict: "boolean",
-  placement,
+  placement: ["inline", "worker"],
   window,
   onProgress: "function",
   retries: 0,
@@ -283,7 +261,6 @@ const defaults = {
   concurrency: 1,
   graceMs: 1_000,
   startTimeoutMs: 30_000,
-  inlineBudgetMs: 1,
   carrier: "auto",
   strict: false,
   metrics: false,

@@ -6,9 +6,9 @@ import { notLoaded } from "../error/not-loaded.js";
 import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
 import { lazyModule } from "../lazy/lazy-module.js";
-import type { Advice } from "../placement/advice.js";
 import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, TasksOf } from "../task/caller.js";
 import type { SetupData } from "../task/task.js";
+import type { Advice } from "./call/advice.js";
 import type { Broadcasters } from "./call/broadcast-types.js";
 import { stackAbove } from "./call/call.js";
 import { MapResults } from "./call/map.js";
@@ -72,10 +72,7 @@ export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
   ping(): Promise<{ remoteTimeMs: number }>;
   /** Returns counters and the ledger. With `metrics`, also returns histograms. */
   stats(): PoolStats;
-  /**
-   * Experimental. Returns advice: which tasks would be faster on another thread, judged by the cost of their calls so far. Changes nothing.
-   * Loads the advisor. Pings a worker several times if the cost of a hop is not known.
-   */
+  /** Returns advice: which tasks may run on the calling thread, judged by the times of their runs so far. Changes nothing. */
   advise(): Promise<Advice>;
   /**
    * Closes the pool: accepts no new calls, waits for the open ones, closes the workers' resources and ends the threads. Calls that take
@@ -109,7 +106,6 @@ export function pool<Module = PoolNeedsTheTypeOfItsModule>(
   const engine = new Engine(source, settings);
   const withOptions = (callOptions: CallOptions): PoolCallable<Module> => {
     const callSettings = callSettingsOf(callOptions, settings);
-    if (callSettings.placement) engine.preloadPlacer();
     return new Tasks<Module>(engine, callSettings);
   };
   const { call, map, broadcast } = withOptions({});
@@ -122,7 +118,7 @@ export function pool<Module = PoolNeedsTheTypeOfItsModule>(
     room: () => engine.backlog.room(),
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
-    advise: async () => (await engine.loadPlacer()).advise(),
+    advise: async () => (await engine.loadLifecycle()).advise(),
     close: async (closeOptions = {}) => {
       const { timeoutMs, dropWaiting } = checked(closeOptions, { timeoutMs: 0, dropWaiting: "boolean" });
       return engine.close(timeoutMs, dropWaiting);

@@ -28,6 +28,19 @@ export interface TaskContext<Progress = unknown> {
   progress(value: Progress): void;
 }
 
+/**
+ * Where calls run.
+ *
+ * - `inline`: on the calling thread, once the task module is loaded there. The first such call loads it; until then, and if it cannot be
+ *   loaded, calls go to workers. Nothing can interrupt an inline run, so it is for tasks that take less than about 5 ms.
+ * - `worker`: in a worker.
+ *
+ * These calls always run in a worker: streams and calls with a stream, a table, a callback or an instance of a class among their arguments;
+ * calls with a signal, a time limit, a key or a progress listener; tasks that hold resources; all calls of a module with a `setup`, and of a
+ * pool that was made in a worker.
+ */
+export type Placement = "inline" | "worker";
+
 /** Options of a task. */
 export interface TaskOptions {
   /**
@@ -36,12 +49,8 @@ export interface TaskOptions {
    * searched.
    */
   moveSearchLimit?: number;
-  /**
-   * Experimental. Where the task runs. With `"auto"`, it runs on the caller's thread if measurements show that this is certainly short and
-   * cheaper than the hop to a worker. With `"worker"`, it always runs in a worker. Default: the pool's option, otherwise in a worker.
-   * Streams and tasks that hold resources always run in workers.
-   */
-  placement?: "auto" | "worker";
+  /** Where the task runs, unless a call has its own `placement`. With `"worker"`, no call can override it. Default: in a worker. */
+  placement?: Placement;
 }
 
 declare const taskTypes: unique symbol;
@@ -60,12 +69,9 @@ export interface TaskDefinition {
   readonly wantsContext: boolean;
   readonly resources: Readonly<Record<string, Resource<unknown>>> | undefined;
   readonly moveSearchLimit: number | undefined;
-  readonly placement: TaskPlacement | undefined;
+  readonly placement: Placement | undefined;
   readonly kind: TaskKind;
 }
-
-/** Where a task may run, as its module declares. */
-export type TaskPlacement = "auto" | "worker";
 
 type Fn<Context, Args extends unknown[], Result> = (context: Context, ...args: Args) => Result;
 
@@ -160,7 +166,7 @@ export interface ExposeOptions<Data = undefined> {
   setup?(data: Data): void | PromiseLike<void>;
 }
 
-const taskRules: Rules = { moveSearchLimit: whole(0), placement: ["auto", "worker"] };
+const taskRules: Rules = { moveSearchLimit: whole(0), placement: ["inline", "worker"] };
 
 function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["resources"]): unknown {
   if (typeof fn !== "function") throw invalid("task", "a function", fn);

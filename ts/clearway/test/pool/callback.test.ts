@@ -197,11 +197,11 @@ describe("a callback", () => {
   });
 
   test("runs in a worker's call although the task may run inline", async () => {
-    const pool = await warmCallbackPool({ placement: "auto", module: () => import("../fixtures/callback.tasks.js") });
-    await pool.advise();
+    const pool = await warmCallbackPool({ module: () => import("../fixtures/callback.tasks.js") });
+    const { call } = pool.with({ placement: "inline" });
     for (let at = 0; at < 50; at++)
       expect(
-        await pool.call.mapped(
+        await call.mapped(
           at,
           callback((value: number) => value),
         ),

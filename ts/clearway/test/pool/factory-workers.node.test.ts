@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, type Plain, plainUrl, testPool } from "../fixtures/pools.js";
 
 test("a pool that is terminated many times adds one listener for its worker's exit and prints no warning", async () => {
   const warnings: Error[] = [];
@@ -60,27 +60,4 @@ test("an idle worker whose postMessage throws, and that has printed, does not ke
   await pool.call.print(1);
   await freed.promise;
   expect(refused[0]).toBe("clearway:flush");
-});
-
-test("advise() settles when its pool is terminated, even when the module never loads", async () => {
-  let asked = (): void => {};
-  const asking = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
-  const pool = testPool<Plain>(plainUrl, {
-    placement: "auto",
-    module: () => {
-      asked();
-      return new Promise(() => {});
-    },
-  });
-  await pool.advise();
-  expect(await pool.call.add(1, 2)).toBe(3);
-  expect(await pool.call.add(1, 2)).toBe(3);
-  await asking;
-  const advice = pool.advise();
-  const waiting = reasonOf(pool.call.never());
-  await pool.terminate();
-  expect((await advice).notes).toEqual(["Nothing runs inline: the module has not been loaded yet."]);
-  expect(await waiting).toMatchObject({ code: "pool-terminated" });
 });

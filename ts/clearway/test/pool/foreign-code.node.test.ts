@@ -23,7 +23,7 @@ const runners = new Map<string, NodeJS.UncaughtExceptionListener[]>();
 beforeAll(async () => {
   const left = await onStage(
     {},
-    { placement: "auto", concurrency: 4 },
+    { concurrency: 4 },
     () => {},
     "",
     async ({ pool }) => {
@@ -142,7 +142,7 @@ async function reenter(point: Point, options: PoolOptions, what: string): Promis
 
 const settings: Record<string, PoolOptions> = {
   "one call at a time": { size: 1, graceMs: 20 },
-  "four at once, placed by what they cost": { size: 1, concurrency: 4, placement: "auto", graceMs: 20 },
+  "four at once": { size: 1, concurrency: 4, graceMs: 20 },
 };
 
 for (const [at, [how, options]] of Object.entries(settings).entries()) {

@@ -59,7 +59,7 @@ process.on("worker", (worker) => {
   worker.once("exit", () => --workers === 0 && ended.resolve());
 });
 
-const used = pool(tasks, { size: { min: 0, max: 2, idleMs: 20 }, metrics: true, placement: "auto" });
+const used = pool(tasks, { size: { min: 0, max: 2, idleMs: 20 }, metrics: true });
 const plain = pool(tasks, { size: { min: 0, max: 1, idleMs: 20 } });
 for (const each of [used, plain]) {
   await each.call.add(1, 2);

@@ -213,15 +213,3 @@ test("without the records module, a call with a table as its result fails, and t
   come();
   expect(await pool.call.students(3)).toHaveLength(3);
 });
-
-test("without the placer module, onError is called once, and calls go to workers", async () => {
-  const told: unknown[] = [];
-  const { pool } = await partial("placer", "missing", { placement: "auto", size: 2, onError: (why) => told.push(why) });
-  await pool.ready();
-  const { call } = pool.with({ placement: "auto" });
-  expect(await Promise.all([call.add(1, 2), call.add(2, 2), pool.call.add(3, 3)])).toEqual([3, 4, 6]);
-  await expect.poll(() => pool.stats().workers.ready).toBe(2);
-  await expect.poll(() => told.length).toBeGreaterThan(0);
-  await pool.ping();
-  expect(told).toHaveLength(1);
-});

@@ -95,8 +95,9 @@ describe("setup runs", () => {
   });
 
   test("never on the caller's thread: the tasks of its module always run in workers", async () => {
-    const made = prepared({ text: "there" }, { placement: "inline" });
-    for (let turn = 0; turn < 20; turn++) expect(await made.call.text()).toBe("there");
+    const made = prepared({ text: "there" });
+    const { call } = made.with({ placement: "inline" });
+    for (let turn = 0; turn < 20; turn++) expect(await call.text()).toBe("there");
     expect(made.stats().tasks["text"]!.inline).toBe(0);
   });
 });

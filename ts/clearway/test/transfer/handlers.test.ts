@@ -138,11 +138,11 @@ describe("a transfer handler", () => {
     expect(await reasonOf(pool.with({ strict: true }).call.seen(value))).toMatchObject({ code: "would-copy" });
   });
 
-  test("works for a call that placement would run inline", async () => {
-    const pool = testPool<Handled>(builtUrl("handled"), { placement: "auto" });
+  test("works for a call with placement inline", async () => {
+    const pool = testPool<Handled>(builtUrl("handled"));
     await pool.ready();
-    await pool.advise();
-    for (let at = 0; at < 50; at++) expect(await pool.call.echo(new Money(at))).toMatchObject({ cents: at });
+    const { call } = pool.with({ placement: "inline" });
+    for (let at = 0; at < 50; at++) expect(await call.echo(new Money(at))).toMatchObject({ cents: at });
   });
 
   test("is asked nothing once it is removed: instances become plain objects again", async () => {

@@ -60,5 +60,5 @@ expectTypeOf<keyof OffloadOptions>().toEqualTypeOf<
   "signal" | "timeoutMs" | "deadlineMs" | "key" | "priority" | "strict" | "window" | "retries"
 >();
 // @ts-expect-error placement needs a task module
-offload.with({ placement: "auto" });
+offload.with({ placement: "inline" });
 expectTypeOf(offload.with({ priority: 1 })((a: number) => a, 1)).toEqualTypeOf<Promise<number>>();

@@ -57,7 +57,6 @@ const probes = {
   idle: async () => (await import("../probe/idle.mjs")).idle,
   list: async () => (await import("../probe/list.mjs")).list,
   native: async () => (await import("../probe/native.mjs")).native,
-  placement: async () => (await import("../probe/placement.mjs")).placement,
   remote: async () => (await import("../probe/remote.mjs")).remote,
   scan: async () => (await import("../probe/scan.mjs")).scan,
   start: async () => (await import("../probe/start.mjs")).start,

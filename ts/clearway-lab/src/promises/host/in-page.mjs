@@ -7,7 +7,6 @@ import { call } from "../probe/call.mjs";
 import { flight } from "../probe/flight.mjs";
 import { idle } from "../probe/idle.mjs";
 import { list } from "../probe/list.mjs";
-import { placement } from "../probe/placement.mjs";
 import { scan } from "../probe/scan.mjs";
 import { start } from "../probe/start.mjs";
 import { stream } from "../probe/stream.mjs";
@@ -43,6 +42,6 @@ const host = {
   },
 };
 
-const probes = { call, flight, idle, list, placement, scan, start, stream, "stream-values": streamValues, students };
+const probes = { call, flight, idle, list, scan, start, stream, "stream-values": streamValues, students };
 
 globalThis.labProbe = (name, params) => probes[name](params, host);

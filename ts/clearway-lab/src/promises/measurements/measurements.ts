@@ -8,7 +8,6 @@ import { flight } from "./flight.js";
 import { frames } from "./frames.js";
 import { idle } from "./idle.js";
 import { native } from "./native.js";
-import { placement } from "./placement.js";
 import { remote } from "./remote.js";
 import { scan } from "./scan.js";
 import { start } from "./start.js";
@@ -23,7 +22,6 @@ export const measurements: Readonly<Record<string, ScenarioMeasurement>> = {
   students,
   "students-huge": studentsHuge,
   scan,
-  placement,
   idle,
   start,
   stream,

@@ -135,10 +135,6 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   counted = 0;
   submittedMs = 0;
   postedMs = 0;
-  /** Run time in the worker, in microseconds. -1 without an answer. */
-  ranUs = -1;
-  /** Called with `ranUs` when the call is over. Placement uses the run time for later calls. */
-  placed: ((ranUs: number) => void) | undefined;
   /** Number of runs of this call that ended because the worker died. */
   lostRuns = 0;
   /** Timer for the deadline of the whole call. */
@@ -231,9 +227,8 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     this.settle(this.stream?.handle);
   }
 
-  /** Reports the run time to placement and closes the input streams, because the call is over. */
+  /** Closes the input streams, because the call is over. */
   release(): void {
-    this.placed?.(this.ranUs);
     if (this.inputs) for (const input of this.inputs) input.stop();
   }
 

@@ -158,7 +158,6 @@ export class CallTracker {
     worker.remove(call);
     worker.tasksRun++;
     if (runUs >= 0) {
-      call.ranUs = runUs;
       worker.runUs += runUs;
       if (!call.isStream) call.record.estimate.add(runUs);
     }

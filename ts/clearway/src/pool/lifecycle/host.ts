@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
-import type { LedgerSide } from "../../transfer/ledger.js";
 import type { PoolCall } from "../call/call.js";
+import type { InlineHost } from "../call/inline.js";
 import type { CallTracker } from "../call/tracker.js";
 import type { Settings } from "../options.js";
 import type { Backlog } from "../schedule/backlog.js";
@@ -15,16 +15,13 @@ import type { WorkerSet } from "../worker/worker-set.js";
 export type Worker = PoolWorker<PoolCall>;
 
 /** The part of a pool that the lifecycle uses. The engine implements it. */
-export interface LifecycleHost {
+export interface LifecycleHost extends InlineHost {
   readonly settings: Settings;
   readonly records: TaskRecords;
   readonly backlog: Backlog<PoolCall>;
   readonly workers: WorkerSet<PoolCall>;
   readonly tracker: CallTracker;
   readonly scheduler: Scheduler<PoolCall>;
-  /** Ledgers of the two directions. */
-  readonly toWorkers: LedgerSide;
-  readonly fromWorkers: LedgerSide;
   /** The error with which every new call fails once the pool has ended. Undefined before. */
   readonly ended: ClearwayError | undefined;
   /** Whether no worker is ready or starting. */
@@ -33,8 +30,6 @@ export interface LifecycleHost {
   metrics: Metrics | undefined;
   /** Returns a new id for a call or an input stream. */
   nextId(): number;
-  /** Loads placement in the background. */
-  preloadPlacer(): void;
   /** Called when a worker's load drops. */
   loadDropped(worker: Worker): void;
   /** Fails the calls that wait for a worker at `index`, because no worker could start there. */

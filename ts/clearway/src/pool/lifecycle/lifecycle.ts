@@ -6,7 +6,9 @@ import type { ExitCode } from "../../host/host.js";
 import { lazyModule, preload } from "../../lazy/lazy-module.js";
 import { Consumer } from "../../stream/consumer.js";
 import { Op } from "../../transport/protocol.js";
+import { type Advice, adviceOf } from "../call/advice.js";
 import type { PoolCall } from "../call/call.js";
+import { InlineCalls } from "../call/inline.js";
 import type { CallLifecycle } from "../call/tracker.js";
 import { Metrics, type RestartPause } from "../stats.js";
 import type { Tasks, WorkerLifecycle } from "../worker/worker.js";
@@ -30,12 +32,14 @@ const loadWatch = /* @__PURE__ */ lazyModule(async () => import("./watch.js"));
 export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   readonly Consumer = Consumer;
   readonly rethrow = rethrowWithCallerStack;
+  readonly inline: InlineCalls;
   readonly #host: LifecycleHost;
   /** Warns of slow use. Undefined in production. */
   #watch: Watch | undefined;
 
   constructor(host: LifecycleHost) {
     this.#host = host;
+    this.inline = new InlineCalls(host);
     if (host.settings.metrics) host.metrics = new Metrics(host.settings.onError);
     // The app does not depend on the warnings, so a failed load is ignored.
     if (host.settings.warnings ?? inDevelopment()) preload(() => this.#load(host));
@@ -117,6 +121,11 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   /** Retires all workers. The promise settles when they are gone, or after `limitMs` milliseconds. */
   retireAll(limitMs: number): Promise<void> {
     return retireAll(this.#host, limitMs);
+  }
+
+  /** Returns the advice for each task. */
+  advise(): Advice {
+    return adviceOf(this.#host.records.values(), this.inline.why);
   }
 
   /** Returns the pause between restarts for `stats()`. */

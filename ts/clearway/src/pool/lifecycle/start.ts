@@ -40,7 +40,6 @@ export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
     record.index = index;
     record.placement = placement;
   });
-  if (settings.placement ?? tasks.some(([, , placement]) => placement === "auto")) host.preloadPlacer();
   records.known = true;
   host.settleReady();
   host.loadDropped(worker);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { TaskPlacement } from "../../task/task.js";
+import type { Placement } from "../../task/task.js";
 import type { TaskKind } from "../../transport/protocol.js";
 
 // A call is sent ahead to a busy worker only if all calls there are expected to take less than this in total, in microseconds. 1 ms equals
@@ -61,7 +61,7 @@ export class TaskRecord {
   /** Number of calls that ran on the caller's thread. */
   inline = 0;
   /** The placement that the module declares. */
-  placement: TaskPlacement | undefined;
+  placement: Placement | undefined;
 
   constructor(readonly name: string) {}
 }

@@ -5,7 +5,7 @@ import { messageOf } from "../../error/message-of.js";
 import { clearTimeout, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
 import { after, within } from "../../lazy/timer.js";
-import type { TaskPlacement } from "../../task/task.js";
+import type { Placement } from "../../task/task.js";
 import type { Form } from "../../transfer/coded.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
 import { isFromWorker, isOwnMessage } from "../../transport/frame-check.js";
@@ -21,7 +21,7 @@ import { helloOf } from "./hello.js";
 export type WorkerSource = URL | string | (() => WorkerLike);
 
 /** The tasks of a worker's module, in the form of the `Ready` frame. */
-export type Tasks = [name: string, kind: TaskKind, placement?: TaskPlacement][];
+export type Tasks = [name: string, kind: TaskKind, placement?: Placement][];
 
 /**
  * Expected run time of a call whose task was not measured yet, in microseconds. Such a call may take any time, so it counts for the whole

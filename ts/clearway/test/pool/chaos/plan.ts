@@ -14,7 +14,7 @@ export interface PlanOptions {
   strict?: boolean;
   windowItems?: number;
   progress?: "listen" | "throw";
-  placement?: "auto" | "inline";
+  placement?: "inline";
 }
 
 export const functionTasks = [
@@ -181,11 +181,9 @@ const twoWay: fc.Arbitrary<Command> = fc.record({
   options,
 });
 
-const placed: fc.Arbitrary<Command> = fc
-  .tuple(call(placedTasks), fc.constantFrom<"auto" | "inline">("auto", "inline"))
-  .map(
-    ([made, placement]) => ({ ...made, options: { ...(made as { options: object }).options, placement } }) as Command,
-  );
+const placed: fc.Arbitrary<Command> = call(placedTasks).map(
+  (made) => ({ ...made, options: { ...(made as { options: object }).options, placement: "inline" } }) as Command,
+);
 
 /** Options of calls whose results are neither streams nor progress. */
 const plainOptions = options.map(({ windowItems: _w, progress: _p, strict: _s, ...plain }): PlanOptions => plain);

@@ -284,13 +284,11 @@ export const callerPoints: readonly Point[] = [
   },
   {
     name: "the module's loader",
-    options: (act) => ({ placement: "auto", module: act as () => Promise<unknown> }),
-    reach: async ({ pool, follow }) => {
+    options: (act) => ({ module: act as () => Promise<unknown> }),
+    reach: async ({ pool }) => {
       await Promise.allSettled([pool.ready()]);
-      const calls = [pool.call.add(1, 2), pool.call.add(3, 4)];
-      const advice = pool.advise();
-      follow(advice);
-      return [...calls, pool.advise(), pool.call.add(5, 6)];
+      const { call } = pool.with({ placement: "inline" });
+      return [call.add(1, 2), call.add(3, 4), pool.advise(), call.add(5, 6)];
     },
   },
 

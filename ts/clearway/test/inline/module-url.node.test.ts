@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { moduleUrl } from "../../src/placement/placer.js";
+import { moduleUrl } from "../../src/pool/call/inline.js";
 
 afterEach(() => void vi.restoreAllMocks());
 

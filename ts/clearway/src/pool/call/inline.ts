@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+import { parent, refuseDetached } from "#host";
+import { ClearwayError } from "../../error/clearway-error.js";
+import { messageOf } from "../../error/message-of.js";
+import { clock, OwnPromise, structuredClone } from "../../globals.js";
+import { bufferBytes, totalBufferBytes } from "../../host/tag.js";
+import { CallContext } from "../../task/context.js";
+import { definitionOfTask, isGenerator, type TaskDefinition } from "../../task/task.js";
+import { codedAs, Form } from "../../transfer/coded.js";
+import { isTable } from "../../transfer/crossing.js";
+import { sharedCopies } from "../../transfer/find-memory.js";
+import { emptySide, enter, type LedgerSide, merge } from "../../transfer/ledger.js";
+import { prepareValue } from "../../transfer/prepare-argument.js";
+import { prepareResult } from "../../transfer/prepare-result.js";
+import { movedAway, movedBefore, notCloneable, wouldCopy } from "../../transfer/refusal.js";
+import { revive } from "../../transfer/revive.js";
+import { decodeError, encodeThrown } from "../../transfer/thrown.js";
+import type { CallSettings, Settings } from "../options.js";
+import type { TaskRecord } from "../schedule/task-stats.js";
+import type { WorkerSource } from "../worker/worker.js";
+
+/** The part of a pool that inline calls use. The engine implements it. */
+export interface InlineHost {
+  readonly source: WorkerSource;
+  readonly settings: Pick<Settings, "module">;
+  readonly toWorkers: LedgerSide;
+  readonly fromWorkers: LedgerSide;
+  /** Counts the open calls. `shut` subtracts one. */
+  readonly tracker: { openCount: number; shut(): void };
+}
+
+/**
+ * The calls of a pool that run on the calling thread, with the same effects as in a worker: arguments, results and errors are moved or
+ * copied. The task module is loaded on this thread for the first of them. Until then, and if it cannot be loaded, all calls go to workers.
+ */
+export class InlineCalls {
+  /** Why no call runs inline. Undefined unless the module could not be loaded. */
+  why: string | undefined;
+  readonly #host: InlineHost;
+  #tasks: ReadonlyMap<string, TaskDefinition> | undefined;
+  #loading = false;
+  /** One function for each open asynchronous run. The function fails the run. */
+  readonly #open = new Set<(why: ClearwayError) => void>();
+
+  constructor(host: InlineHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Runs a call now, to its end or to its first `await`. Returns undefined if the call must go to a worker: nothing was run or moved then. If
+   * its arguments cannot be sent, the worker's answer contains the error.
+   */
+  run(record: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | undefined {
+    if (record.kind !== "function" || record.placement === "worker") return undefined;
+    // Only a worker can be ended, and keeps the order of a key's calls. A progress listener must be called before the task ends.
+    if (options.limited || options.key !== undefined || options.onProgress) return undefined;
+    if (!this.#loading) void this.#load();
+    const definition = this.#tasks?.get(record.name);
+    const own = definition && this.#takeIn(args, options.strict);
+    return own && this.#run(record, definition, own, options.strict);
+  }
+
+  /** Fails all open runs. */
+  abandon(why: ClearwayError): void {
+    for (const fail of [...this.#open]) fail(why);
+  }
+
+  async #load(): Promise<void> {
+    this.#loading = true;
+    try {
+      this.#tasks = await tasksOf(this.#host);
+    } catch (reason) {
+      this.why = messageOf(reason);
+    }
+  }
+
+  #takeIn(args: unknown[], strict: boolean): unknown[] | undefined {
+    if (args.every(isPrimitive)) return args;
+    try {
+      if (args.some(needsWorker)) return undefined;
+      const side = emptySide();
+      const shared = sharedCopies(args);
+      const ready = args.map((each) => prepareValue(each, strict, side, shared));
+      // The worker rejects a value that is nested too deeply. Both places then give the same result. Instances of transfer handlers must be
+      // read on the other side.
+      if (ready.some(({ deep, form }) => deep || form !== Form.plain)) return undefined;
+      // Clones all arguments together, so that an object in two arguments stays one object.
+      const own = structuredClone(
+        ready.map(({ value }) => value),
+        { transfer: ready.flatMap(({ transfer }) => transfer) as Transferable[] },
+      );
+      merge(this.#host.toWorkers, side);
+      return own;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #run(record: TaskRecord, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> {
+    record.calls++;
+    record.inline++;
+    const startMs = clock();
+    const end = (count: "ok" | "failed"): void => {
+      record[count]++;
+      record.estimate.add((clock() - startMs) * 1000);
+    };
+    const cross = (value: unknown) => crossed(value, record.name, definition, strict, this.#host.fromWorkers);
+    try {
+      const result = definition.wantsContext
+        ? definition.run(new CallContext(silent), ...args)
+        : definition.run(...args);
+      if (isThenable(result)) return this.#later(result, cross, end);
+      const answer = OwnPromise.resolve(cross(result));
+      end("ok");
+      return answer;
+    } catch (reason) {
+      end("failed");
+      return OwnPromise.reject(crossedError(reason));
+    }
+  }
+
+  #later(
+    result: PromiseLike<unknown>,
+    cross: (value: unknown) => unknown,
+    count: (outcome: "ok" | "failed") => void,
+  ): Promise<unknown> {
+    const { tracker } = this.#host;
+    tracker.openCount++;
+    return new OwnPromise((resolve, reject) => {
+      const end = (outcome: "ok" | "failed", settle: () => void): void => {
+        if (!this.#open.delete(abandon)) return;
+        count(outcome);
+        settle();
+        tracker.shut();
+      };
+      const abandon = (why: unknown): void => end("failed", () => reject(why));
+      this.#open.add(abandon);
+      // A foreign thenable may settle twice, or throw after it has settled.
+      OwnPromise.resolve(result).then(
+        (value) => {
+          if (!this.#open.has(abandon)) return;
+          try {
+            const own = cross(value);
+            end("ok", () => resolve(own));
+          } catch (reason) {
+            abandon(crossedError(reason));
+          }
+        },
+        (reason) => abandon(crossedError(reason)),
+      );
+    });
+  }
+}
+
+// An inline run needs neither cancellation nor progress. Calls that use one of them go to workers.
+const silent = { id: 0, cancelCells: undefined, progress: () => {} };
+
+function isPrimitive(value: unknown): boolean {
+  return value === null || (typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol");
+}
+
+// Returns whether an argument can only be passed to a worker. A stream needs credit from the other side. A table needs code that loads when
+// the first table arrives.
+function needsWorker(value: unknown): boolean {
+  return value !== null && typeof value === "object" && (Symbol.asyncIterator in value || isTable(value));
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return value !== null && typeof value === "object" && typeof (value as { then?: unknown }).then === "function";
+}
+
+// Returns a task's result as if a worker had sent it: moves the memory that can be moved, copies everything else, and enters both in the
+// ledger. Throws the same errors as for a worker's result.
+function crossed(
+  value: unknown,
+  task: string,
+  { moveSearchLimit }: TaskDefinition,
+  strict: boolean,
+  side: LedgerSide,
+): unknown {
+  if (isPrimitive(value)) return value;
+  if (isGenerator(value)) {
+    throw new ClearwayError(
+      "not-cloneable",
+      "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
+    );
+  }
+  const found = prepareResult(value, moveSearchLimit);
+  const copy = found.copies[0];
+  if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);
+  const { transfer } = found;
+  const what = `the result of ${task}()`;
+  const cloned = (moved: readonly object[]): unknown =>
+    revive(codedAs(found.form, structuredClone(found.value, { transfer: moved as Transferable[] })));
+  try {
+    transfer.forEach(refuseDetached);
+    const own = cloned(transfer);
+    enter(side, found);
+    return own;
+  } catch (reason) {
+    // Some memory (WebAssembly's) cannot be moved, and only the attempt shows this. Such memory is copied, unless `strict` forbids it.
+    const buffers = transfer.filter((each) => bufferBytes(each) !== undefined);
+    if (movedBefore(buffers)) throw movedAway(what, reason);
+    if (buffers.length === 0) throw notCloneable(what, reason);
+    const bytes = totalBufferBytes(buffers);
+    if (strict) throw wouldCopy("not-transferable", bytes);
+    try {
+      const own = cloned(transfer.filter((each) => bufferBytes(each) === undefined));
+      const copies = [...found.copies, { reason: "not-transferable" as const, bytes }];
+      enter(side, { movedBytes: found.movedBytes - bytes, sharedBytes: found.sharedBytes, copies });
+      return own;
+    } catch (again) {
+      throw notCloneable(what, again);
+    }
+  }
+}
+
+// Returns a thrown value as if it had come from a worker: a copy of it, in the nearest class that can be sent between threads. Its stack
+// already contains the caller's frames.
+function crossedError(reason: unknown): unknown {
+  return decodeError(encodeThrown(reason));
+}
+
+// Imports the task module into this thread. Throws if it has no tasks.
+async function tasksOf({ source, settings }: InlineHost): Promise<ReadonlyMap<string, TaskDefinition>> {
+  // In a worker, the module's `expose()` would answer the caller of that worker.
+  if (parent() !== undefined)
+    throw new Error("the pool was made in a worker, and calls run inline on main threads only");
+  if (!settings.module && typeof source === "function")
+    throw new Error('the pool was made with a factory; give it `module: () => import("./x.tasks.js")` as well');
+  // Loads in a separate microtask, because the app's function that loads the module may call this pool.
+  await undefined;
+  // Bundlers must not change this import, because it must load the same URL as the workers.
+  const module = await (settings.module
+    ? settings.module()
+    : import(/* @vite-ignore */ /* webpackIgnore: true */ moduleUrl(source as URL | string)));
+  const tasks = (module as { default?: unknown } | null)?.default;
+  if (tasks === null || typeof tasks !== "object") throw new Error("the module exports no tasks by default");
+  return new Map(Object.entries(tasks).map(([name, fn]) => [name, definitionOfTask(name, fn)]));
+}
+
+/**
+ * Returns the URL of a worker's module for `import()`. Resolves it in the same way as the host: relative to the page or to the working
+ * directory. `import()` would resolve it relative to this file.
+ */
+export function moduleUrl(source: URL | string): string {
+  // A single letter is a Windows drive, not a URL scheme.
+  if (typeof source !== "string" || /^[a-z][a-z0-9+.-]+:/i.test(source)) return String(source);
+  const { document, location, process } = globalThis as {
+    document?: { baseURI: string };
+    location?: { href: string };
+    process?: { cwd(): string; platform: string };
+  };
+  const page = document?.baseURI ?? location?.href;
+  if (page !== undefined || process === undefined) return new URL(source, page).href;
+  // Node reads the text as a path. The characters `%`, `#` and `?` have no special meaning in a path, and Windows also separates by `\`.
+  const inUrl = (path: string): string =>
+    encodeURI(process.platform === "win32" ? path.replaceAll("\\", "/") : path).replace(/[#?]/g, encodeURIComponent);
+  const folder = inUrl(process.cwd());
+  const path = inUrl(source);
+  if (/^[a-z]:/i.test(path)) return new URL(`file:///${path}`).href;
+  return new URL(path, `file://${folder.startsWith("/") ? "" : "/"}${folder}/`).href;
+}
