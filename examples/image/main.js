@@ -14,7 +14,7 @@ console.log(`photo: ${photo.width} x ${photo.height}, ${photo.pixels.length} byt
 console.log("darkest and brightest:", photo.pixels[0], photo.pixels.at(-2));
 console.log("copied bytes:", workers.stats().ledger.fromWorkers.copiedBytes);
 console.log(
-  `longest stall of the main thread: ${report.longestMs.toFixed(1)} ms in ${report.durationMs.toFixed(0)} ms`,
+  `longest stall of the main thread: ${report.ownLongestMs.toFixed(1)} ms in ${report.durationMs.toFixed(0)} ms`,
 );
 
 await workers.close();

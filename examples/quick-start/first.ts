@@ -9,7 +9,7 @@ try {
   await tasks.ready();
   const before = await measure(() => primes.countPrimes(1_000_000));
   const after = await measure(() => tasks.call.countPrimes(1_000_000));
-  const [here, there] = [before, after].map(({ report }) => Math.round(report.longestMs));
+  const [here, there] = [before, after].map(({ report }) => Math.round(report.ownLongestMs));
   console.log(`${after.value} primes; ms stalled: ${here} before, ${there} after`);
 } finally {
   await tasks.close();

@@ -70,4 +70,6 @@ console.log((await once.call.negative(new Uint8Array([1]))).at(0)); // 254
 
 const here = await measure(() => new Uint8Array(64_000_000).map((_, at) => at % 7));
 const away = await measure(() => images.call.negative(move(new Uint8Array(64_000_000))));
-console.log(`longest stall: ${here.report.longestMs.toFixed()} ms here, ${away.report.longestMs.toFixed()} ms away`);
+console.log(
+  `longest stall: ${here.report.ownLongestMs.toFixed()} ms here, ${away.report.ownLongestMs.toFixed()} ms away`,
+);

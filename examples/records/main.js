@@ -26,7 +26,7 @@ console.log("a page:", students.toObjects({ from: 500, to: 502 }));
 // #endregion read
 console.log("copied bytes:", workers.stats().ledger.fromWorkers.copiedBytes);
 console.log(
-  `longest stall of the main thread: ${report.longestMs.toFixed(1)} ms in ${report.durationMs.toFixed(0)} ms`,
+  `longest stall of the main thread: ${report.ownLongestMs.toFixed(1)} ms in ${report.durationMs.toFixed(0)} ms`,
 );
 
 await workers.close();

@@ -16,7 +16,7 @@ console.log("first:", students.at(0));
 console.log("last:", students.at(students.length - 1));
 console.log("copied bytes:", workers.stats().ledger.fromWorkers.copiedBytes);
 console.log(
-  `longest stall of the main thread: ${report.longestMs.toFixed(1)} ms in ${report.durationMs.toFixed(0)} ms`,
+  `longest stall of the main thread: ${report.ownLongestMs.toFixed(1)} ms in ${report.durationMs.toFixed(0)} ms`,
 );
 
 await workers.close();

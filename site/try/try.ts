@@ -25,7 +25,7 @@ const work = pool<typeof tasks>(() => new Worker(new URL("./try.tasks.js", impor
 
 async function show(row: string, run: () => number | Promise<number>): Promise<void> {
   const { value, report }: { value: number; report: StallReport } = await measure(run);
-  element(`${row}-stall`).textContent = `${shown(report.longestMs)} ms`;
+  element(`${row}-stall`).textContent = `${shown(report.ownLongestMs)} ms`;
   element(`${row}-result`).textContent = value.toLocaleString("en");
 }
 

@@ -65,7 +65,8 @@ func jsonOf(_ report: StallReport) -> String {
     ("label", report.label.map { .text($0) }), ("startedAt", .text(report.startedAt)),
     ("durationMs", .number(report.durationMs)), ("floorMs", .number(report.floorMs)),
     ("stalls", .list(report.stalls.map(json))), ("droppedStalls", number(report.droppedStalls)),
-    ("longestMs", .number(report.longestMs)), ("lagMeanMs", .number(report.lagMeanMs)),
+    ("longestMs", .number(report.longestMs)),
+    ("ownLongestMs", .number(report.ownLongestMs)), ("lagMeanMs", .number(report.lagMeanMs)),
     ("lagMaxMs", .number(report.lagMaxMs)), ("stalledMs", .number(report.stalledMs)),
     ("stallsPerMinute", .number(report.stallsPerMinute)),
     (
@@ -99,7 +100,7 @@ func jsonOf(_ report: StallReport) -> String {
         report.causes.map {
           .object([
             ("cause", .text($0.cause.rawValue)), ("stalls", number($0.stalls)),
-            ("totalMs", .number($0.totalMs)),
+            ("totalMs", .number($0.totalMs)), ("longestMs", .number($0.longestMs)),
           ])
         })
     ),

@@ -36,7 +36,7 @@ func textOf(_ report: StallReport) -> String {
   let frames = report.frames
   let rows = [
     ("total time", inMs(report.durationMs)),
-    ("longest stall", inMs(report.longestMs)),
+    ("longest stall", longest(report)),
     ("mean lag", "\(inMs(report.lagMeanMs)) for an event at a random moment"),
     (
       "hitches at \(plain(hitch.hz)) Hz",
@@ -73,12 +73,19 @@ private func padded(_ text: String, to width: Int) -> String {
   text + String(repeating: " ", count: max(0, width - text.count))
 }
 
+// The machine's stalls say nothing about the app, so a longer one of theirs comes second.
+private func longest(_ report: StallReport) -> String {
+  let own = inMs(report.ownLongestMs)
+  return report.longestMs > report.ownLongestMs
+    ? "\(own) (caused by the machine: \(inMs(report.longestMs)))" : own
+}
+
 private func headline(_ report: StallReport) -> String {
   let name = report.label ?? "This thread"
   if report.stalls.isEmpty { return "\(name): never held for \(inMs(report.floorMs)) or longer." }
   let times = report.stalls.count == 1 ? "once" : "\(report.stalls.count) times"
   return "\(name): held \(times), \(inMs(report.stalledMs)) of \(inMs(report.durationMs)), "
-    + "at most \(inMs(report.longestMs)) at a time."
+    + "at most \(longest(report)) at a time."
 }
 
 private func waits(_ report: StallReport) -> String {

@@ -103,11 +103,12 @@ public struct TailQuantile: Sendable, Hashable, Codable {
   }
 }
 
-/// Number of stalls with one cause, and the sum of their lengths.
+/// The stalls with one cause: their number, the sum of their lengths, and the longest.
 public struct CauseShare: Sendable, Hashable, Codable {
   public let cause: StallCause
   public let stalls: Int
   public let totalMs: Double
+  public let longestMs: Double
 }
 
 /// A source of evidence about stalls, and whether it was available.
@@ -152,6 +153,10 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   /// The covered time starts after the last of them.
   public let droppedStalls: Int
   public let longestMs: Double
+  /// The longest stall that the machine did not cause.
+  ///
+  /// 0 if there is none.
+  public let ownLongestMs: Double
   /// Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stalls b.
   public let lagMeanMs: Double
   /// Longest possible wait of an event.
@@ -172,7 +177,7 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   init(
     host: String, label: String?, startedAt: String, durationMs: Double, floorMs: Double,
     stalls: [Stall],
-    droppedStalls: Int, longestMs: Double, lagMeanMs: Double, stalledMs: Double,
+    droppedStalls: Int, longestMs: Double, ownLongestMs: Double, lagMeanMs: Double, stalledMs: Double,
     stallsPerMinute: Double,
     waits: [WaitShare], hitch: HitchReport, frames: FrameReport, worstSecond: WorstSecond,
     tail: [TailQuantile],
@@ -186,6 +191,7 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
     self.stalls = stalls
     self.droppedStalls = droppedStalls
     self.longestMs = longestMs
+    self.ownLongestMs = ownLongestMs
     self.lagMeanMs = lagMeanMs
     self.lagMaxMs = longestMs
     self.stalledMs = stalledMs

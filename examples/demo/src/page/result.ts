@@ -26,20 +26,24 @@ export function resultOf(job: JobId, way: WayId, { value, runtimeMs, report }: M
     job,
     way,
     runtimeMs,
-    longestStallMs: report.longestMs,
+    longestStallMs: report.ownLongestMs,
     floorMs: report.floorMs,
     droppedFrames: report.frames.dropped,
     framesEstimated: report.frames.estimated,
     hitchMsPerSecond: report.hitch.msPerSecond,
-    verdict: report.hitch.verdicts.strict,
+    // Without a stall of its own, a way is not responsible for late frames.
+    verdict: report.ownLongestMs === 0 ? "good" : report.hitch.verdicts.strict,
     cause: causeOf(report),
     shares: sharesOf(way, runtimeMs, value),
   };
 }
 
-function causeOf({ stalls, floorMs }: Measurement<unknown>["report"]): string {
-  const [first, ...rest] = stalls;
-  if (!first) return `No stall of ${floorMs} ms or more.`;
+function causeOf({ stalls, floorMs, longestMs }: Measurement<unknown>["report"]): string {
+  const [first, ...rest] = stalls.filter(({ cause }) => cause !== "machine");
+  if (!first)
+    return longestMs > 0
+      ? `No stall of its own of ${floorMs} ms or more; the machine caused one of ${ms(longestMs)}.`
+      : `No stall of ${floorMs} ms or more.`;
   const longest = rest.reduce((longest, stall) => (stall.lengthMs > longest.lengthMs ? stall : longest), first);
   return `${heldBy[longest.cause]}: ${longest.because}.`;
 }

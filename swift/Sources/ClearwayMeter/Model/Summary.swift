@@ -32,6 +32,7 @@ func summarize(_ run: RunFacts) -> StallReport {
     host: run.host, label: run.label, startedAt: run.startedAt, durationMs: run.durationMs,
     floorMs: run.floorMs,
     stalls: run.stalls, droppedStalls: run.droppedStalls, longestMs: lengths.max() ?? 0,
+    ownLongestMs: longest(run.stalls.filter { $0.cause != .machine }),
     lagMeanMs: lagMean(lengths, run.durationMs), stalledMs: lengths.reduce(0, +),
     stallsPerMinute: run.durationMs > 0 ? Double(lengths.count) / run.durationMs * 60_000 : 0,
     waits: waitsOverMs.map {
@@ -52,5 +53,8 @@ private func share(_ cause: StallCause, _ stalls: [Stall]) -> CauseShare? {
   let those = stalls.filter { $0.cause == cause }
   guard !those.isEmpty else { return nil }
   return CauseShare(
-    cause: cause, stalls: those.count, totalMs: those.reduce(0) { $0 + $1.lengthMs })
+    cause: cause, stalls: those.count, totalMs: those.reduce(0) { $0 + $1.lengthMs },
+    longestMs: longest(those))
 }
+
+private func longest(_ stalls: [Stall]) -> Double { stalls.map(\.lengthMs).max() ?? 0 }

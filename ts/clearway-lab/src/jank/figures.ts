@@ -15,7 +15,10 @@ export interface Figures {
   readonly durationMs: number;
   /** The number of stalls of the meter's floor or longer. */
   readonly stalls: number;
+  /** The longest stall that the machine did not cause. */
   readonly longestMs: number;
+  /** The longest stall that the machine caused. */
+  readonly machineMs: number;
   readonly stalledMs: number;
   readonly lagMeanMs: number;
   /** Milliseconds by which frames are late, per second. */
@@ -30,10 +33,12 @@ const HZ_TOLERANCE = 3;
 
 /** Computes the figures of a run. A page that navigated has one report for each document, and the figures are those of the whole time. */
 export function figuresOf(reports: readonly Pick<StallReport, "durationMs" | "stalls" | "frames">[]): Figures {
-  const lengths = reports.flatMap(({ stalls }) => stalls.map(({ lengthMs }) => lengthMs));
+  const stalls = reports.flatMap((report) => report.stalls);
+  const lengths = stalls.map(({ lengthMs }) => lengthMs);
   const durationMs = reports.reduce((sum, report) => sum + report.durationMs, 0);
   return {
     ...figuresFrom(lengths, durationMs),
+    ...longestOf(stalls.map(({ lengthMs, cause }) => ({ lengthMs, byMachine: cause === "machine" }))),
     frames60: frames(reports, lengths, 60),
     frames120: frames(reports, lengths, 120),
   };
@@ -43,18 +48,33 @@ export function figuresOf(reports: readonly Pick<StallReport, "durationMs" | "st
  * Computes the figures of a run in the time of another device, which takes `ratio` times as long. Frames are computed, because the display
  * of that device was not there.
  */
-export function figuresThere(stalls: readonly { lengthMs: number }[], durationMs: number, ratio: number): Figures {
+export function figuresThere(
+  stalls: readonly { lengthMs: number; cause: { kind: string } }[],
+  durationMs: number,
+  ratio: number,
+): Figures {
   const here = stalls.map(({ lengthMs }) => lengthMs);
   const there = stallsThere(here, durationMs, ratio);
-  return figuresFrom(there.lengthsMs, there.durationMs);
+  const byCause = stalls.map(({ cause }, at) => ({
+    lengthMs: there.lengthsMs[at]!,
+    byMachine: cause.kind === "machine",
+  }));
+  return { ...figuresFrom(there.lengthsMs, there.durationMs), ...longestOf(byCause) };
 }
 
-function figuresFrom(lengths: readonly number[], durationMs: number): Figures {
+function longestOf(
+  stalls: readonly { lengthMs: number; byMachine: boolean }[],
+): Pick<Figures, "longestMs" | "machineMs"> {
+  const longest = (machine: boolean) =>
+    stalls.reduce((most, { lengthMs, byMachine }) => (byMachine === machine ? Math.max(most, lengthMs) : most), 0);
+  return { longestMs: longest(false), machineMs: longest(true) };
+}
+
+function figuresFrom(lengths: readonly number[], durationMs: number): Omit<Figures, "longestMs" | "machineMs"> {
   const squares = lengths.reduce((sum, ms) => sum + ms * ms, 0);
   return {
     durationMs,
     stalls: lengths.length,
-    longestMs: lengths.reduce((most, ms) => Math.max(most, ms), 0),
     stalledMs: lengths.reduce((sum, ms) => sum + ms, 0),
     lagMeanMs: durationMs > 0 ? squares / (2 * durationMs) : 0,
     hitch60: hitchMsPerSecond(lengths, durationMs, 60),

@@ -72,5 +72,10 @@ export function groupCauses(stalls: readonly FoundStall[]): CauseGroup[] {
       longestMs: Math.max(...own.map(({ lengthMs }) => lengthMs)),
       during: [...new Set(own.map(({ during }) => during).filter((step) => step !== ""))],
     }))
-    .sort((a, b) => b.totalMs - a.totalMs);
+    .sort((a, b) => rank(a) - rank(b) || b.totalMs - a.totalMs);
+}
+
+// What the developer can change comes first.
+function rank({ cause: { kind } }: { cause: Pick<LocatedCause, "kind"> }): number {
+  return kind === "machine" || kind === "unknown" ? 1 : 0;
 }

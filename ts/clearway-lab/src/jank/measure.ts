@@ -105,6 +105,7 @@ export function medianFigures(all: readonly Figures[]): Figures {
     durationMs: of(({ durationMs }) => durationMs),
     stalls: of(({ stalls }) => stalls),
     longestMs: of(({ longestMs }) => longestMs),
+    machineMs: of(({ machineMs }) => machineMs),
     stalledMs: of(({ stalledMs }) => stalledMs),
     lagMeanMs: of(({ lagMeanMs }) => lagMeanMs),
     hitch60: of(({ hitch60 }) => hitch60),

@@ -9,7 +9,8 @@ type Reports = Parameters<typeof figuresOf>[0];
 describe("the figures", () => {
   test.each(vectors.reports)("are those of the meter: $name", ({ run, report }) => {
     const figures = figuresOf([{ ...report, stalls: run.stalls }] as unknown as Reports);
-    expect(figures.longestMs).toBeCloseTo(report.longestMs, 6);
+    expect(figures.longestMs).toBeCloseTo(report.ownLongestMs, 6);
+    expect(Math.max(figures.longestMs, figures.machineMs)).toBeCloseTo(report.longestMs, 6);
     expect(figures.stalledMs).toBeCloseTo(report.stalledMs, 6);
     expect(figures.lagMeanMs).toBeCloseTo(report.lagMeanMs, 6);
     const lengths = run.stalls.map(({ lengthMs }) => lengthMs);

@@ -200,6 +200,13 @@ describe("equal causes", () => {
   });
 });
 
+test("the causes that the developer can change come before the machine's and the unknown ones", () => {
+  const of = (kind: "machine" | "unknown", ms: number) =>
+    run([ms], {}, cause({ ...found, kind, because: kind })).stalls;
+  const groups = groupCauses([...of("machine", 90), ...of("unknown", 95), ...run([50], {}, found).stalls]);
+  expect(groups.map((group) => group.cause.kind)).toEqual([found.kind, "unknown", "machine"]);
+});
+
 describe("the page", () => {
   test("escapes what a page may contain", async () => {
     const evil = "</script><img src=x onerror=alert(1)>";

@@ -13,7 +13,7 @@ export function formatReport(report: StallReport, options: { readonly stallsMax?
   const { frames, hitch } = report;
   const rows: [string, string][] = [
     ["total time", ms(report.durationMs)],
-    ["longest stall", ms(report.longestMs)],
+    ["longest stall", longest(report)],
     ["mean lag", `${ms(report.lagMeanMs)} for an event at a random moment`],
     [
       `hitches at ${hitch.hz} Hz`,
@@ -35,8 +35,8 @@ export function formatReport(report: StallReport, options: { readonly stallsMax?
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = [headline(report), ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)];
-  const longest = [...report.stalls].sort((a, b) => b.lengthMs - a.lengthMs).slice(0, options.stallsMax ?? 5);
-  for (const stall of longest) lines.push(`    ${stallLine(stall)}`);
+  const shown = [...report.stalls].sort((a, b) => b.lengthMs - a.lengthMs).slice(0, options.stallsMax ?? 5);
+  for (const stall of shown) lines.push(`    ${stallLine(stall)}`);
   for (const source of report.sources)
     if (!source.available) lines.push(`  not seen: ${source.name} (${source.why ?? "no reason known"})`);
   if (report.droppedStalls > 0)
@@ -44,11 +44,16 @@ export function formatReport(report: StallReport, options: { readonly stallsMax?
   return lines.join("\n");
 }
 
+// The machine's stalls say nothing about the app, so a longer one of theirs comes second.
+function longest({ ownLongestMs, longestMs }: StallReport): string {
+  return longestMs > ownLongestMs ? `${ms(ownLongestMs)} (caused by the machine: ${ms(longestMs)})` : ms(ownLongestMs);
+}
+
 function headline(report: StallReport): string {
   const name = report.label === undefined ? "This thread" : report.label;
   if (report.stalls.length === 0) return `${name}: never held for ${ms(report.floorMs)} or longer.`;
   const times = report.stalls.length === 1 ? "once" : `${report.stalls.length} times`;
-  return `${name}: held ${times}, ${ms(report.stalledMs)} of ${ms(report.durationMs)}, at most ${ms(report.longestMs)} at a time.`;
+  return `${name}: held ${times}, ${ms(report.stalledMs)} of ${ms(report.durationMs)}, at most ${longest(report)} at a time.`;
 }
 
 function stallsLine(report: StallReport): string {

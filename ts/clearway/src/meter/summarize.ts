@@ -33,7 +33,7 @@ const causes: readonly StallCause[] = ["app", "gc", "machine", "unknown"];
 export function summarize(run: RunFacts): StallReport {
   const { stalls, durationMs, hz } = run;
   const lengths = stalls.map((stall) => stall.lengthMs);
-  const longestMs = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const longestMs = longestOf(stalls);
   const ratio = hitchRatio(lengths, durationMs, hz);
   return {
     kind: "clearway-stalls",
@@ -46,6 +46,7 @@ export function summarize(run: RunFacts): StallReport {
     stalls,
     droppedStalls: run.droppedStalls,
     longestMs,
+    ownLongestMs: longestOf(stalls.filter(({ cause }) => cause !== "machine")),
     lagMeanMs: lagMean(lengths, durationMs),
     lagMaxMs: longestMs,
     stalledMs: lengths.reduce((sum, length) => sum + length, 0),
@@ -71,5 +72,9 @@ export function summarize(run: RunFacts): StallReport {
 function share(cause: StallCause, stalls: readonly Stall[]): CauseShare[] {
   const those = stalls.filter((stall) => stall.cause === cause);
   if (those.length === 0) return [];
-  return [{ cause, stalls: those.length, totalMs: those.reduce((sum, stall) => sum + stall.lengthMs, 0) }];
+  const totalMs = those.reduce((sum, stall) => sum + stall.lengthMs, 0);
+  return [{ cause, stalls: those.length, totalMs, longestMs: longestOf(those) }];
 }
+
+const longestOf = (stalls: readonly Stall[]): number =>
+  stalls.reduce((most, { lengthMs }) => Math.max(most, lengthMs), 0);

@@ -69,7 +69,11 @@ export function figureRows(subject: Pick<Subject, "figures" | "there">): [string
   const { figures: here, there } = subject;
   const behind = (text: string) => (there === undefined ? "" : ` there (${text} here)`);
   return [
-    ["longest stall", msThere(subject, ({ longestMs }) => longestMs)],
+    [
+      "longest stall",
+      msThere(subject, ({ longestMs }) => longestMs) +
+        (here.machineMs > here.longestMs ? `; the machine caused one of ${ms(here.machineMs)}` : ""),
+    ],
     [
       "stalled",
       `${ms(figures.stalledMs)} of ${ms(figures.durationMs)}${behind(`${ms(here.stalledMs)} of ${ms(here.durationMs)}`)}`,

@@ -18,6 +18,7 @@ internal fun jsonOf(report: StallReport): String =
             "stalls" to report.stalls.map(::mapOf),
             "droppedStalls" to report.droppedStalls,
             "longestMs" to report.longestMs,
+            "ownLongestMs" to report.ownLongestMs,
             "lagMeanMs" to report.lagMeanMs,
             "lagMaxMs" to report.lagMaxMs,
             "stalledMs" to report.stalledMs,
@@ -41,7 +42,14 @@ internal fun jsonOf(report: StallReport): String =
                 mapOf("startMs" to report.worstSecond.startMs, "stalledMs" to report.worstSecond.stalledMs),
             "tail" to report.tail.map { mapOf("quantile" to it.quantile, "lengthMs" to it.lengthMs) },
             "causes" to
-                report.causes.map { mapOf("cause" to it.cause.word, "stalls" to it.stalls, "totalMs" to it.totalMs) },
+                report.causes.map {
+                    mapOf(
+                        "cause" to it.cause.word,
+                        "stalls" to it.stalls,
+                        "totalMs" to it.totalMs,
+                        "longestMs" to it.longestMs,
+                    )
+                },
             "sources" to
                 report.sources.map {
                     mapOf("name" to it.name, "available" to it.available, "why" to (it.why ?: ABSENT))

@@ -20,7 +20,7 @@ internal fun textOf(report: StallReport): String {
     val rows =
         listOf(
             "total time" to inMs(report.durationMs),
-            "longest stall" to inMs(report.longestMs),
+            "longest stall" to longest(report),
             "mean lag" to "${inMs(report.lagMeanMs)} for an event at a random moment",
             "hitches at ${plain(hitch.hz)} Hz" to
                 "${fixed(hitch.msPerSecond, 1)} ms/s: ${hitch.verdicts.strict} (newer scale: ${hitch.verdicts.lenient})",
@@ -45,12 +45,19 @@ internal fun textOf(report: StallReport): String {
 
 private fun plain(hz: Double) = BigDecimal(hz).stripTrailingZeros().toPlainString()
 
+// The machine's stalls say nothing about the app, so a longer one of theirs comes second.
+private fun longest(report: StallReport): String {
+    val own = inMs(report.ownLongestMs)
+    return if (report.longestMs > report.ownLongestMs) "$own (caused by the machine: ${inMs(report.longestMs)})"
+    else own
+}
+
 private fun headline(report: StallReport): String {
     val name = report.label ?: "This thread"
     if (report.stalls.isEmpty()) return "$name: never held for ${inMs(report.floorMs)} or longer."
     val times = if (report.stalls.size == 1) "once" else "${report.stalls.size} times"
     return "$name: held $times, ${inMs(report.stalledMs)} of ${inMs(report.durationMs)}, " +
-        "at most ${inMs(report.longestMs)} at a time."
+        "at most ${longest(report)} at a time."
 }
 
 private fun waitsOf(report: StallReport): String =

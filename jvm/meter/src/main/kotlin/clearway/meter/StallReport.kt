@@ -37,7 +37,12 @@ public class TailQuantile internal constructor(public val quantile: Double, publ
 
 /** Number of stalls with one cause, and the sum of their lengths. */
 public class CauseShare
-internal constructor(public val cause: StallCause, public val stalls: Int, public val totalMs: Double)
+internal constructor(
+    public val cause: StallCause,
+    public val stalls: Int,
+    public val totalMs: Double,
+    public val longestMs: Double,
+)
 
 /**
  * A source of evidence about stalls, such as the garbage collector's reports, and whether it was available here. If it
@@ -73,6 +78,8 @@ internal constructor(
      */
     public val droppedStalls: Int,
     public val longestMs: Double,
+    /** The longest stall that the machine did not cause. 0 if there is none. */
+    public val ownLongestMs: Double,
     /**
      * Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stalls. b is the length of a
      * stall.

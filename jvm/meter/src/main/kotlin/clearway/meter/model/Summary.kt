@@ -45,6 +45,7 @@ internal fun summarize(run: RunFacts): StallReport {
         stalls = run.stalls,
         droppedStalls = run.droppedStalls,
         longestMs = lengths.maxOrNull() ?: 0.0,
+        ownLongestMs = longestOf(run.stalls.filter { it.cause != StallCause.MACHINE }),
         lagMeanMs = lagMean(lengths, run.durationMs),
         stalledMs = lengths.sum(),
         stallsPerMinute = if (run.durationMs > 0) lengths.size / run.durationMs * 60_000 else 0.0,
@@ -66,5 +67,7 @@ internal fun summarize(run: RunFacts): StallReport {
 
 private fun share(cause: StallCause, stalls: List<Stall>): CauseShare? {
     val those = stalls.filter { it.cause == cause }
-    return if (those.isEmpty()) null else CauseShare(cause, those.size, those.sumOf { it.lengthMs })
+    return if (those.isEmpty()) null else CauseShare(cause, those.size, those.sumOf { it.lengthMs }, longestOf(those))
 }
+
+private fun longestOf(stalls: List<Stall>): Double = stalls.maxOfOrNull { it.lengthMs } ?: 0.0
