@@ -35,11 +35,12 @@ interface TailQuantile {
     /** `null` if fewer than 20 stalls lie beyond this quantile, because the sample is too small. */
     readonly lengthMs: number | null;
 }
-/** Number and total length of the stalls with one cause. */
+/** The stalls with one cause: their number, the sum of their lengths, and the longest. */
 interface CauseShare {
     readonly cause: StallCause;
     readonly stalls: number;
     readonly totalMs: number;
+    readonly longestMs: number;
 }
 /** A source of evidence about stalls, such as the garbage collector's reports, and whether it is available on this host. */
 interface SourceState {
@@ -70,6 +71,8 @@ interface StallReport {
     /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last dropped stall. */
     readonly droppedStalls: number;
     readonly longestMs: number;
+    /** The longest stall that the machine did not cause: its cause is `app`, `gc` or `unknown`. 0 if there is none. */
+    readonly ownLongestMs: number;
     /** Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stall lengths b. */
     readonly lagMeanMs: number;
     /** The longest possible wait of an event. The same as `longestMs`. */
