@@ -111,4 +111,4 @@ setup: ## install npm packages, Chromium, PostgreSQL, Prometheus, NATS, Redis, a
 	@scripts/setup.sh node chromium postgresql prometheus nats redis python jvm xvfb rust swift tools
 
 clean: ## remove the build output
-	rm -rf out ts/*/dist .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target swift/.build
+	rm -rf out ts/*/dist ts/clearway/docs .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target swift/.build

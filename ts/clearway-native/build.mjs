@@ -21,7 +21,7 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  sourcemap: true,
+  sourcemap: false,
   legalComments: "none",
   logLevel: "warning",
   external: ["clearway", "clearway/*"],

@@ -20,7 +20,7 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  sourcemap: true,
+  sourcemap: false,
   legalComments: "none",
   logLevel: "warning",
   packages: "external",

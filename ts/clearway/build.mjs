@@ -2,7 +2,7 @@
 // Builds `dist/`: one ESM file per entry and host (Node, browser), one per lazy module, and one bundled .d.ts per entry. An entry imports
 // its lazy modules when it first needs them. Each entry is one file, because each file that a worker imports delays its start by a fraction
 // of a millisecond. Two files may therefore contain copies of one class. Each copy recognizes the other's instances by a brand.
-import { copyFileSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -39,7 +39,8 @@ const entries = Object.fromEntries(
 );
 const typesToo = !process.argv.includes("--js-only");
 
-// Without minification, half of the text that a worker parses at its start is white space and comments. The source maps have the sources.
+// Without minification, half of the text that a worker parses at its start is white space and comments. Source maps would be three quarters of
+// the package.
 const options = (host, plugins) => ({
   minifyWhitespace: true,
   minifySyntax: true,
@@ -53,7 +54,7 @@ const options = (host, plugins) => ({
     "#meter-host": here(`./src/meter/host/${host}.ts`),
     "#serving": here(`./src/task/serving/${host}.ts`),
   },
-  sourcemap: true,
+  sourcemap: false,
   // Node prints the source line of an uncaught error. With a single line, it would print the whole library.
   lineLimit: 120,
   legalComments: "none",
@@ -136,6 +137,11 @@ for (const host of ["node", "browser"]) {
     if (name.startsWith("lazy-") && !built.has(name.split(".")[0])) rmSync(here(`./dist/${host}/${name}`));
   }
 }
+
+// The pages that messages name. They are in the package, so that a reader finds them without the network.
+mkdirSync(here("./docs"), { recursive: true });
+for (const page of ["docs/guide.md", "docs/records.md", "docs/meter.md", "docs/recipes.md", "docs/runs-with.md", "spec/errors.md"])
+  copyFileSync(here(`../../${page}`), here(`./docs/${basename(page)}`));
 
 if (typesToo) {
   // Code that entries share gets files that are named after their contents. Files of earlier builds would therefore remain, and would look
