@@ -23,7 +23,8 @@ function textOf(value, json) {
 
 /** Returns a text for an answer, without its id. */
 export function outcome({ hex, value, error }, { codec }) {
-  if (error) return `error ${error.code} at ${error.offset}`;
+  // A JSON text with several errors may be refused for any of them.
+  if (error) return codec.startsWith("json") ? "error" : `error ${error.code} at ${error.offset}`;
   if (hex !== undefined) return `bytes ${hex}`;
   if (value === undefined) return "no answer";
   const json = codec.startsWith("json");

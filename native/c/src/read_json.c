@@ -4,14 +4,14 @@
 // The input that the reader expects next.
 typedef enum wanted { A_VALUE, VALUE_OR_END, KEY_OR_END, A_KEY, COLON, COMMA_OR_END, NOTHING } wanted;
 
-static bool refuse(json_reader *in, clearway_codec_code code, size_t offset) {
-  in->failed = result(code, offset);
+static bool refuse(json_reader *in, clearway_codec_code code) {
+  in->failed = result(code, 0);
   return false;
 }
 
 static clearway_value *add(json_reader *in, clearway_value value) {
   clearway_value *added = clearway_add(in->values, value);
-  if (added == NULL) refuse(in, CLEARWAY_CODEC_NO_ROOM, in->at);
+  if (added == NULL) refuse(in, CLEARWAY_CODEC_NO_ROOM);
   return added;
 }
 
@@ -26,12 +26,11 @@ static bool read_word(json_reader *in) {
     const char *letter = words[each].letters;
     if (in->bytes[in->at] != (uint8_t)*letter) continue;
     for (; *letter != 0; letter++, in->at++) {
-      if (in->at == in->size) return refuse(in, CLEARWAY_CODEC_TRUNCATED, in->at);
-      if (in->bytes[in->at] != (uint8_t)*letter) return refuse(in, CLEARWAY_CODEC_MALFORMED, in->at);
+      if (in->at == in->size || in->bytes[in->at] != (uint8_t)*letter) return refuse(in, CLEARWAY_CODEC_MALFORMED);
     }
     return add(in, words[each].value) != NULL;
   }
-  return refuse(in, CLEARWAY_CODEC_MALFORMED, in->at);
+  return refuse(in, CLEARWAY_CODEC_MALFORMED);
 }
 
 static bool read_text(json_reader *in) {
@@ -60,7 +59,7 @@ typedef struct nest {
 } nest;
 
 static bool enter(json_reader *in, nest *open, clearway_kind kind) {
-  if (open->depth >= in->depth_max) return refuse(in, CLEARWAY_CODEC_TOO_DEEP, in->at);
+  if (open->depth >= in->depth_max) return refuse(in, CLEARWAY_CODEC_TOO_DEEP);
   clearway_value *list = add(in, (clearway_value){.kind = kind, .as.open.parent = open->parent});
   if (list == NULL) return false;
   in->at++;
@@ -90,8 +89,8 @@ bool codec_json_read_value(json_reader *in) {
   wanted next = A_VALUE;
   for (;;) {
     while (in->at < in->size && codec_json_is_space(in->bytes[in->at])) in->at++;
-    if (next == NOTHING) return in->at == in->size || refuse(in, CLEARWAY_CODEC_TRAILING_BYTES, in->at);
-    if (in->at == in->size) return refuse(in, CLEARWAY_CODEC_TRUNCATED, in->at);
+    if (next == NOTHING) return in->at == in->size || refuse(in, CLEARWAY_CODEC_MALFORMED);
+    if (in->at == in->size) return refuse(in, CLEARWAY_CODEC_MALFORMED);
     const uint8_t byte = in->bytes[in->at];
     const bool in_map = open.depth > 0 && in->values->at[open.parent].kind == CLEARWAY_KIND_MAP;
     const bool may_end = next == VALUE_OR_END || next == KEY_OR_END || next == COMMA_OR_END;
@@ -99,11 +98,11 @@ bool codec_json_read_value(json_reader *in) {
       leave(in, &open);
       next = after_value(in, &open);
     } else if (next == COLON || next == COMMA_OR_END) {
-      if (byte != (next == COLON ? ':' : ',')) return refuse(in, CLEARWAY_CODEC_MALFORMED, in->at);
+      if (byte != (next == COLON ? ':' : ',')) return refuse(in, CLEARWAY_CODEC_MALFORMED);
       in->at++;
       next = next == COMMA_OR_END && in_map ? A_KEY : A_VALUE;
     } else if (next == A_KEY || next == KEY_OR_END) {
-      if (byte != '"') return refuse(in, CLEARWAY_CODEC_MALFORMED, in->at);
+      if (byte != '"') return refuse(in, CLEARWAY_CODEC_MALFORMED);
       if (!read_text(in)) return false;
       next = COLON;
     } else if (byte == '[' || byte == '{') {

@@ -5,33 +5,21 @@
 #include "decimal.h"
 #include "read_json.h"
 
-// Reads the four hex digits at `at`, and sets `*unit` to their value.
-static clearway_codec_result read_unit(const json_reader *in, size_t at, uint32_t *unit) {
+// What is no JSON in UTF-8. The error does not say where.
+static const clearway_codec_result malformed = {.code = CLEARWAY_CODEC_MALFORMED};
+
+// Reads the four hex digits at `at`, and sets `*unit` to their value. Returns false if there are none.
+static bool read_unit(const json_reader *in, size_t at, uint32_t *unit) {
   *unit = 0;
   for (size_t end = at + 4; at < end; at++) {
-    if (at >= in->size) return result(CLEARWAY_CODEC_TRUNCATED, in->size);
+    if (at >= in->size) return false;
     const uint8_t byte = in->bytes[at];
     const uint8_t lower = byte | 0x20;
     const bool digit = byte >= '0' && byte <= '9';
-    if (!digit && !(lower >= 'a' && lower <= 'f')) return result(CLEARWAY_CODEC_MALFORMED, at);
+    if (!digit && !(lower >= 'a' && lower <= 'f')) return false;
     *unit = *unit << 4 | (uint32_t)(digit ? byte - '0' : lower - 'a' + 10);
   }
-  return done;
-}
-
-// Reads the escape of a low surrogate. It must follow the escape of a high surrogate, which begins at `high`. If the message ends
-// while the bytes so far can still be the beginning of such an escape, the message is truncated. If other input follows, the high
-// surrogate is alone, and UTF-8 cannot represent it.
-static clearway_codec_result read_low_half(const json_reader *in, size_t high, uint32_t *low) {
-  const size_t at = high + 6;
-  const clearway_codec_result alone = result(CLEARWAY_CODEC_BAD_UTF8, high);
-  if (at < in->size && in->bytes[at] != '\\') return alone;
-  if (at + 1 < in->size && in->bytes[at + 1] != 'u') return alone;
-  // The first two digits show whether the escape is a low surrogate (DC00 to DFFF).
-  if (at + 2 < in->size && (in->bytes[at + 2] | 0x20) != 'd') return alone;
-  if (at + 3 < in->size && !((in->bytes[at + 3] | 0x20) >= 'c' && (in->bytes[at + 3] | 0x20) <= 'f')) return alone;
-  const clearway_codec_result answer = read_unit(in, at + 2, low);
-  return answer.code == CLEARWAY_CODEC_MALFORMED ? alone : answer;
+  return true;
 }
 
 static size_t put_utf8(uint32_t point, uint8_t *to) {
@@ -51,7 +39,7 @@ static size_t put_utf8(uint32_t point, uint8_t *to) {
 static clearway_codec_result read_escape(const json_reader *in, uint8_t utf8[4], size_t *utf8_size, size_t *size) {
   static const char letters[] = "\"\\/bfnrt";
   static const char meanings[] = "\"\\/\b\f\n\r\t";
-  if (in->at + 1 >= in->size) return result(CLEARWAY_CODEC_TRUNCATED, in->size);
+  if (in->at + 1 >= in->size) return malformed;
   const uint8_t letter = in->bytes[in->at + 1];
   const char *simple = memchr(letters, letter, sizeof letters - 1);
   *size = 2;
@@ -60,19 +48,21 @@ static clearway_codec_result read_escape(const json_reader *in, uint8_t utf8[4],
     *utf8_size = 1;
     return done;
   }
-  if (letter != 'u') return result(CLEARWAY_CODEC_MALFORMED, in->at + 1);
   uint32_t point;
-  clearway_codec_result answer = read_unit(in, in->at + 2, &point);
+  if (letter != 'u' || !read_unit(in, in->at + 2, &point)) return malformed;
   *size = 6;
-  if (answer.code == CLEARWAY_CODEC_OK && point >= 0xdc00 && point <= 0xdfff) return result(CLEARWAY_CODEC_BAD_UTF8, in->at);
-  if (answer.code == CLEARWAY_CODEC_OK && point >= 0xd800 && point <= 0xdbff) {
+  if (point >= 0xd800 && point <= 0xdfff) {
+    // UTF-8 cannot represent half of a surrogate pair.
     uint32_t low;
-    answer = read_low_half(in, in->at, &low);
-    if (answer.code == CLEARWAY_CODEC_OK) point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+    const size_t at = in->at + 6;
+    const bool pair = point < 0xdc00 && at + 1 < in->size && in->bytes[at] == '\\' && in->bytes[at + 1] == 'u' &&
+                      read_unit(in, at + 2, &low) && low >= 0xdc00 && low <= 0xdfff;
+    if (!pair) return malformed;
+    point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
     *size = 12;
   }
-  if (answer.code == CLEARWAY_CODEC_OK) *utf8_size = put_utf8(point, utf8);
-  return answer;
+  *utf8_size = put_utf8(point, utf8);
+  return done;
 }
 
 static bool keep(clearway_values *values, const uint8_t *bytes, size_t size) {
@@ -91,10 +81,8 @@ clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text
   size_t from = ++in->at;
   for (;;) {
     while (in->at < in->size && in->bytes[in->at] >= 0x20 && in->bytes[in->at] != '"' && in->bytes[in->at] != '\\') in->at++;
-    const size_t valid = codec_utf8_valid_until(in->bytes, from, in->at);
-    if (valid != in->at) return result(CLEARWAY_CODEC_BAD_UTF8, valid);
-    if (in->at == in->size) return result(CLEARWAY_CODEC_TRUNCATED, in->at);
-    if (in->bytes[in->at] < 0x20) return result(CLEARWAY_CODEC_MALFORMED, in->at);
+    if (codec_utf8_valid_until(in->bytes, from, in->at) != in->at) return malformed;
+    if (in->at == in->size || in->bytes[in->at] < 0x20) return malformed;
     if (in->bytes[in->at] == '"') break;
     uint8_t utf8[4];
     size_t utf8_size = 0;
@@ -102,12 +90,12 @@ clearway_codec_result codec_json_read_text(json_reader *in, clearway_value *text
     const clearway_codec_result answer = read_escape(in, utf8, &utf8_size, &size);
     if (answer.code != CLEARWAY_CODEC_OK) return answer;
     if (!keep(values, in->bytes + from, in->at - from) || !keep(values, utf8, utf8_size))
-      return result(CLEARWAY_CODEC_NO_ROOM, in->at);
+      return result(CLEARWAY_CODEC_NO_ROOM, 0);
     escaped = true;
     in->at += size;
     from = in->at;
   }
-  if (escaped && !keep(values, in->bytes + from, in->at - from)) return result(CLEARWAY_CODEC_NO_ROOM, in->at);
+  if (escaped && !keep(values, in->bytes + from, in->at - from)) return result(CLEARWAY_CODEC_NO_ROOM, 0);
   text->as.bytes = escaped ? values->text + kept : in->bytes + from;
   text->count = escaped ? values->text_used - kept : in->at - from;
   in->at++;
@@ -136,7 +124,7 @@ clearway_codec_result codec_json_read_number(json_reader *in, clearway_value *nu
     next_is(in, '+', '-');
     whole = digits(in);
   }
-  if (!whole) return result(in->at == in->size ? CLEARWAY_CODEC_TRUNCATED : CLEARWAY_CODEC_MALFORMED, in->at);
+  if (!whole) return malformed;
   const double value = codec_decimal_read(in->bytes + from, in->at - from);
   // Beyond 2^53 - 1, one float64 represents several integers, so such a number stays a float64. Minus zero is not an integer.
   if (value >= -9007199254740991.0 && value <= 9007199254740991.0 && value == (double)(int64_t)value &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reads and writes numbers as JavaScript does.
 
-use super::reader::Reader;
-use crate::error::{Code, Error};
+use super::reader::{MALFORMED, Reader};
+use crate::error::Error;
 use crate::value::{Big, Value};
 
 /// JavaScript's largest safe integer, 2^53 - 1. Up to it, no two integers have the same float64.
@@ -22,8 +22,7 @@ pub(super) fn number(reader: &mut Reader<'_>) -> Result<Value, Error> {
         whole = digits(reader);
     }
     if !whole {
-        let code = if reader.peek().is_none() { Code::Truncated } else { Code::Malformed };
-        return Err(reader.refuse(code));
+        return Err(MALFORMED);
     }
     let text = std::str::from_utf8(&reader.bytes[from..reader.at]).expect("digits are ASCII");
     let value: f64 = text.parse().expect("JSON's numbers are numbers of Rust");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use super::number::number;
-use super::reader::Reader;
+use super::reader::{MALFORMED, Reader};
 use super::text::text;
 use crate::error::{Code, Error};
 use crate::limits::Limits;
@@ -13,7 +13,7 @@ pub fn read(message: &[u8], limits: Limits) -> Result<Value, Error> {
     if message.is_empty() { Ok(Value::Null) } else { read_value(message, limits) }
 }
 
-/// Reads a JSON text. Fails with `trailing-bytes` if more than white space follows the value.
+/// Reads a JSON text. Nothing but white space may follow the value.
 pub fn read_value(bytes: &[u8], limits: Limits) -> Result<Value, Error> {
     read_to(bytes, limits.depth())
 }
@@ -22,7 +22,7 @@ pub(super) fn read_to(bytes: &[u8], depth_max: usize) -> Result<Value, Error> {
     let mut reader = Reader { bytes, at: 0, depth_max };
     let value = reader.value(0)?;
     reader.space();
-    if reader.at < bytes.len() { Err(reader.refuse(Code::TrailingBytes)) } else { Ok(value) }
+    if reader.at < bytes.len() { Err(MALFORMED) } else { Ok(value) }
 }
 
 impl Reader<'_> {
@@ -30,7 +30,7 @@ impl Reader<'_> {
         match self.next()? {
             open @ (b'[' | b'{') => {
                 if depth >= self.depth_max {
-                    return Err(self.refuse(Code::TooDeep));
+                    return Err(Error::at(Code::TooDeep, 0));
                 }
                 self.at += 1;
                 if open == b'[' { self.list(depth + 1) } else { self.map(depth + 1) }
@@ -40,7 +40,7 @@ impl Reader<'_> {
             b'n' => self.word("null", Value::Null),
             b't' => self.word("true", Value::Bool(true)),
             b'f' => self.word("false", Value::Bool(false)),
-            _ => Err(self.refuse(Code::Malformed)),
+            _ => Err(MALFORMED),
         }
     }
 
@@ -60,11 +60,11 @@ impl Reader<'_> {
         let mut more = self.next()? != b'}';
         while more {
             if self.next()? != b'"' {
-                return Err(self.refuse(Code::Malformed));
+                return Err(MALFORMED);
             }
             let key = Value::Text(text(self)?);
             if self.next()? != b':' {
-                return Err(self.refuse(Code::Malformed));
+                return Err(MALFORMED);
             }
             self.at += 1;
             entries.push((key, self.value(inside)?));
@@ -82,18 +82,15 @@ impl Reader<'_> {
                 Ok(true)
             }
             byte if byte == end => Ok(false),
-            _ => Err(self.refuse(Code::Malformed)),
+            _ => Err(MALFORMED),
         }
     }
 
     fn word(&mut self, word: &str, value: Value) -> Result<Value, Error> {
-        for letter in word.bytes() {
-            match self.peek() {
-                None => return Err(self.refuse(Code::Truncated)),
-                Some(byte) if byte != letter => return Err(self.refuse(Code::Malformed)),
-                Some(_) => self.at += 1,
-            }
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return Err(MALFORMED);
         }
+        self.at += word.len();
         Ok(value)
     }
 }

@@ -2,6 +2,9 @@
 
 use crate::error::{Code, Error};
 
+/// What is no JSON in UTF-8. The error does not say where.
+pub(super) const MALFORMED: Error = Error::at(Code::Malformed, 0);
+
 /// A JSON text, and the position of the next byte.
 pub(super) struct Reader<'a> {
     pub(super) bytes: &'a [u8],
@@ -14,10 +17,6 @@ impl Reader<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    pub(super) fn refuse(&self, code: Code) -> Error {
-        Error::at(code, self.at)
-    }
-
     pub(super) fn space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -27,6 +26,6 @@ impl Reader<'_> {
     /// Skips white space and returns the next byte, without consuming it.
     pub(super) fn next(&mut self) -> Result<u8, Error> {
         self.space();
-        self.peek().ok_or(self.refuse(Code::Truncated))
+        self.peek().ok_or(MALFORMED)
     }
 }

@@ -67,7 +67,7 @@ extension JsonReader {
       mantissa = mantissa &* 10 &+ Int64(digit)
       at += 1
     }
-    if at == from { throw unexpected() }
+    if at == from { throw malformed() }
     return at - from
   }
 }

@@ -2,8 +2,7 @@
 
 /// Reads a JSON text in one pass.
 ///
-/// It checks syntax, depth and UTF-8 in the order of the bytes, because the implementations in all
-/// languages report the same byte for the same error.
+/// It checks syntax, depth, the number of values and UTF-8. Errors do not say where.
 struct JsonReader {
   let base: UnsafeRawPointer
   let end: Int
@@ -25,19 +24,13 @@ struct JsonReader {
   func peek() -> UInt8 { at < end ? base.load(fromByteOffset: at, as: UInt8.self) : 0 }
 
   @inline(never)
-  func refusal(_ code: ClearwayError.Code, _ offset: Int) -> ClearwayError {
-    ClearwayError(code, "this is no JSON", offset: offset)
-  }
-
-  /// Returns the error for the byte at the current position.
-  @inline(never)
-  func unexpected() -> ClearwayError { refusal(at >= end ? .truncated : .malformed, at) }
+  func malformed() -> ClearwayError { ClearwayError(.malformed, "this is no JSON", offset: 0) }
 
   /// Reads the only value of the text.
   mutating func whole() throws(ClearwayError) -> Value {
     let value = try value(0)
     space()
-    if at < end { throw refusal(.trailingBytes, at) }
+    if at < end { throw malformed() }
     return value
   }
 
@@ -55,7 +48,7 @@ struct JsonReader {
   @inline(__always)
   private mutating func next() throws(ClearwayError) -> UInt8 {
     space()
-    if at >= end { throw refusal(.truncated, at) }
+    if at >= end { throw malformed() }
     return base.load(fromByteOffset: at, as: UInt8.self)
   }
 
@@ -72,12 +65,14 @@ struct JsonReader {
     case UInt8(ascii: "n"): return try word("null", .null)
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
-    default: throw refusal(.malformed, at)
+    default: throw malformed()
     }
   }
 
   private mutating func enter(_ depth: Int) throws(ClearwayError) {
-    if depth >= depthMax { throw refusal(.tooDeep, at) }
+    if depth >= depthMax {
+      throw ClearwayError(.tooDeep, "values are nested deeper than \(depthMax)", offset: 0)
+    }
     try charge()
     at += 1
   }
@@ -86,7 +81,7 @@ struct JsonReader {
   private mutating func charge() throws(ClearwayError) {
     values += 1
     if values > valuesMax {
-      throw ClearwayError(.tooLarge, "more than \(valuesMax) values", offset: at)
+      throw ClearwayError(.tooLarge, "more than \(valuesMax) values", offset: 0)
     }
   }
 
@@ -105,9 +100,9 @@ struct JsonReader {
     var map = ValueMap()
     var more = try next() != UInt8(ascii: "}")
     while more {
-      if try next() != UInt8(ascii: "\"") { throw refusal(.malformed, at) }
+      if try next() != UInt8(ascii: "\"") { throw malformed() }
       let key = try text()
-      if try next() != UInt8(ascii: ":") { throw refusal(.malformed, at) }
+      if try next() != UInt8(ascii: ":") { throw malformed() }
       try charge()
       at += 1
       map.putReceived(.string(key), try value(inside))
@@ -122,7 +117,7 @@ struct JsonReader {
   private mutating func goesOn(_ close: UInt8) throws(ClearwayError) -> Bool {
     let byte = try next()
     if byte == close { return false }
-    if byte != UInt8(ascii: ",") { throw refusal(.malformed, at) }
+    if byte != UInt8(ascii: ",") { throw malformed() }
     try charge()
     at += 1
     return true
@@ -130,7 +125,7 @@ struct JsonReader {
 
   private mutating func word(_ word: StaticString, _ value: Value) throws(ClearwayError) -> Value {
     for index in 0..<word.utf8CodeUnitCount {
-      if at >= end || peek() != word.utf8Start[index] { throw unexpected() }
+      if at >= end || peek() != word.utf8Start[index] { throw malformed() }
       at += 1
     }
     return value

@@ -11,7 +11,6 @@ extension JsonReader {
     }
     var text = first
     while true {
-      if at >= end { throw refusal(.truncated, at) }
       switch peek() {
       case UInt8(ascii: "\""):
         at += 1
@@ -19,7 +18,7 @@ extension JsonReader {
       case UInt8(ascii: "\\"):
         text.unicodeScalars.append(try escape())
         text += try plain()
-      default: throw unexpected()
+      default: throw malformed()
       }
     }
   }
@@ -36,8 +35,7 @@ extension JsonReader {
       at += 1
     }
     if all >= 0x80 {
-      let wrong = validUntil(base, from, at)
-      if wrong < at { throw refusal(.badUTF8, wrong) }
+      if validUntil(base, from, at) < at { throw malformed() }
     }
     return String(
       decoding: UnsafeRawBufferPointer(start: base + from, count: at - from), as: UTF8.self)
@@ -45,7 +43,6 @@ extension JsonReader {
 
   /// Reads an escape. The next byte must be the backslash.
   private mutating func escape() throws(ClearwayError) -> Unicode.Scalar {
-    let from = at
     at += 1
     let simple: Unicode.Scalar
     switch peek() {
@@ -55,52 +52,34 @@ extension JsonReader {
     case UInt8(ascii: "n"): simple = "\n"
     case UInt8(ascii: "r"): simple = "\r"
     case UInt8(ascii: "t"): simple = "\t"
-    case UInt8(ascii: "u"): return try unicode(from)
-    default: throw unexpected()
+    case UInt8(ascii: "u"): return try unicode()
+    default: throw malformed()
     }
     at += 1
     return simple
   }
 
-  /// Reads `\uXXXX`, or the two escapes of a surrogate pair.
-  private mutating func unicode(_ from: Int) throws(ClearwayError) -> Unicode.Scalar {
-    at = from + 2
+  /// Reads `uXXXX`, or this and the next escape if they are a surrogate pair.
+  private mutating func unicode() throws(ClearwayError) -> Unicode.Scalar {
+    at += 1
     let high = try unit()
-    guard (0xd800...0xdbff).contains(high) else {
-      // A scalar is missing only for the lower half of a pair.
-      guard let scalar = Unicode.Scalar(high) else { throw refusal(.badUTF8, from) }
-      return scalar
+    if let scalar = Unicode.Scalar(high) { return scalar }
+    for expected in [UInt8(ascii: "\\"), UInt8(ascii: "u")] {
+      if peek() != expected { throw malformed() }
+      at += 1
     }
-    // The escape of a lower half must follow. If the text ends too soon, the error is `truncated`.
-    for index in 0..<4 {
-      if from + 6 + index >= end { throw refusal(.truncated, end) }
-      let byte = base.load(fromByteOffset: from + 6 + index, as: UInt8.self)
-      let fits: Bool
-      switch index {
-      case 0: fits = byte == UInt8(ascii: "\\")
-      case 1: fits = byte == UInt8(ascii: "u")
-      case 2: fits = byte | 0x20 == UInt8(ascii: "d")
-      default: fits = (UInt8(ascii: "c")...UInt8(ascii: "f")).contains(byte | 0x20)
-      }
-      if !fits { throw refusal(.badUTF8, from) }
-    }
-    at = from + 8
-    let low: UInt32
-    do throws(ClearwayError) {
-      low = try unit()
-    } catch {
-      throw error.code == .malformed ? refusal(.badUTF8, from) : error
-    }
-    guard let scalar = Unicode.Scalar(0x10000 + (high - 0xd800) << 10 + (low - 0xdc00)) else {
-      throw refusal(.badUTF8, from)
-    }
+    let low = try unit()
+    // UTF-8 cannot encode half of a pair.
+    guard high < 0xdc00, (0xdc00...0xdfff).contains(low),
+      let scalar = Unicode.Scalar(0x10000 + (high - 0xd800) << 10 + (low - 0xdc00))
+    else { throw malformed() }
     return scalar
   }
 
   private mutating func unit() throws(ClearwayError) -> UInt32 {
     var unit: UInt32 = 0
     for _ in 0..<4 {
-      guard let digit = hexValue(peek()) else { throw unexpected() }
+      guard let digit = hexValue(peek()) else { throw malformed() }
       unit = unit << 4 | UInt32(digit)
       at += 1
     }

@@ -11,16 +11,51 @@ import {
   type MethodCodec,
   type MethodReply,
 } from "./codec.js";
-import { checkError, codecError, isCodecError } from "./codec-error.js";
-import { checkNesting, jsonError } from "./json-check.js";
+import { checkError, codecError } from "./codec-error.js";
 import { outOfBand } from "./out-of-band.js";
 import { readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();
 
-// Matches an escape that may be half of a surrogate pair. `JSON.stringify` writes unpaired surrogates as such escapes. Only a
-// text that matches needs the slower check.
-const escapedSurrogate = /\\u[dD][89a-fA-F]/;
+const [quote, backslash, comma, colon, openList, closeList, openMap, closeMap] = [
+  0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
+];
+
+/**
+ * Throws `too-deep` if JSON is nested deeper than `depthMax`, and `too-large` if it has more than `valuesMax` values. Every
+ * opening bracket, comma and colon counts as one value. This counts a key and its value as two, and an empty list or object as
+ * one more. JSON with fewer bytes than both limits is not scanned. Engines parse JSON of any depth, but code that then walks the
+ * value recursively overflows the stack.
+ */
+function checkNesting(bytes: Uint8Array, depthMax: number, valuesMax: number): void {
+  if (bytes.length <= Math.min(depthMax, valuesMax)) return;
+  let depth = 0;
+  let values = 0;
+  let inText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (inText) {
+      if (byte === backslash) at++;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === openList || byte === openMap) {
+      if (depth++ === depthMax) throw codecError("too-deep", `values are nested deeper than ${depthMax}`, 0);
+      values++;
+    } else if (byte === closeList || byte === closeMap) depth--;
+    else if (byte === comma || byte === colon) values++;
+    if (values > valuesMax) throw codecError("too-large", `more than ${valuesMax} values`, 0);
+  }
+}
+
+// Finds the escapes of JSON. The group matches the escape of half of a surrogate pair without the other half.
+const escapes = /\\(?:u[dD][89a-bA-B][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)/g;
+
+/** Returns whether valid JSON has an escape of half of a surrogate pair, which UTF-8 cannot represent. */
+function hasHalfPair(text: string): boolean {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return false;
+  for (const [, half] of text.matchAll(escapes)) if (half !== undefined) return true;
+  return false;
+}
 
 /** Encodes a value as UTF-8 JSON. Throws `not-encodable` and `too-deep`. */
 export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
@@ -35,33 +70,27 @@ export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
   if (text === undefined) throw codecError("not-encodable", `JSON has no form for a ${typeof value}`, 0);
   const bytes = encoder.encode(text);
   checkNesting(bytes, depthMax, Number.POSITIVE_INFINITY);
-  if (escapedSurrogate.test(text) && jsonError(bytes, depthMax))
-    throw codecError("not-encodable", "a text has half of a surrogate pair", 0);
+  if (hasHalfPair(text)) throw codecError("not-encodable", "a text has half of a surrogate pair", 0);
   return bytes;
 }
 
 /**
- * Decodes UTF-8 JSON. No other thread may write to the bytes. Throws `bad-utf8`, `malformed`, `truncated`, `trailing-bytes`,
- * `too-deep`. Throws `too-large` if the message has more values than the endpoint accepts.
+ * Decodes UTF-8 JSON. No other thread may write to the bytes. Throws `malformed` for what is no JSON in UTF-8, without saying where; `too-deep`; and
+ * `too-large` if the message has more values than the endpoint accepts.
  */
 export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY } = outOfBand;
   outOfBand.valuesMax = undefined;
-  let value: unknown;
-  let text: string;
+  checkNesting(bytes, depthMax, valuesMax);
+  let cause: unknown;
   try {
-    text = readUtf8(bytes, 0, bytes.length);
-    checkNesting(bytes, depthMax, valuesMax);
-    value = JSON.parse(text);
-  } catch (cause) {
-    if (isCodecError(cause) && cause.code === "too-large") throw cause;
-    // `readUtf8`, `checkNesting` and `JSON.parse` do not report the first wrong byte of the whole message. `jsonError` scans
-    // the bytes again to find it.
-    throw jsonError(bytes, depthMax, cause) ?? cause;
+    const text = readUtf8(bytes, 0, bytes.length);
+    const value = JSON.parse(text);
+    if (!hasHalfPair(text)) return value;
+  } catch (error) {
+    cause = error;
   }
-  const wrong = escapedSurrogate.test(text) ? jsonError(bytes, depthMax) : undefined;
-  if (wrong) throw wrong;
-  return value;
+  throw codecError("malformed", "not a JSON text", 0, cause);
 }
 
 const jsonRules: Rules = { depthMax: limitRules.depthMax };

@@ -43,7 +43,7 @@ function readAscii(bytes: Uint8Array, start: number, end: number): string | unde
 }
 
 /** Returns the offset of the first ill-formed sequence (Unicode 16, table 3-7), or `end` if there is none. */
-export function validUntil(bytes: Uint8Array, start: number, end: number): number {
+function validUntil(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end) {
     const first = bytes[at]!;

@@ -189,7 +189,7 @@ describe("any bytes", () => {
         );
         const result = outcome(() => ({ read: jsonMessageCodec.decode(message) }));
         if (typeof expected === "object") expect(result).toEqual(expected);
-        else expect(result).toMatch(/^(malformed|truncated|trailing-bytes) \d+$/);
+        else expect(result).toBe("malformed 0");
       }),
       { numRuns: 2000 },
     );

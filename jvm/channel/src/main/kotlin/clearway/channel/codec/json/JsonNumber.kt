@@ -37,7 +37,7 @@ internal fun readNumber(reader: JsonReader): Any {
 private fun digits(reader: JsonReader) {
     val from = reader.at
     while (reader.peek() in '0'.code..'9'.code) reader.at++
-    if (reader.at == from) throw reader.unexpected()
+    if (reader.at == from) throw reader.malformed()
 }
 
 /**

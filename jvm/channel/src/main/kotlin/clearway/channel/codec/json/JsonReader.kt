@@ -6,13 +6,12 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.validUntil
 
 /**
- * Reads a JSON text in one pass. Checks syntax, depth and UTF-8 in the order of the bytes. The implementations in all
- * languages must report the same byte for the same error. JSON libraries do not guarantee that, so Clearway has its own
- * reader.
+ * Reads a JSON text in one pass. Checks syntax, depth, the number of values and UTF-8, which JSON libraries do not do
+ * together. Errors do not say where.
  */
 internal class JsonReader(
     val bytes: ByteArray,
-    private val start: Int,
+    start: Int,
     private val end: Int,
     private val depthMax: Int,
     private val valuesMax: Int = Int.MAX_VALUE,
@@ -25,25 +24,13 @@ internal class JsonReader(
     /** Returns the next byte, or -1 at the end. */
     fun peek(): Int = if (at < end) bytes[at].toInt() and 0xff else -1
 
-    fun byteAt(index: Int): Int = if (index < end) bytes[index].toInt() and 0xff else -1
+    fun malformed(): CodecException = CodecException(CodecError.MALFORMED, "this is no JSON", 0)
 
-    fun refusal(error: CodecError, index: Int = at): CodecException =
-        CodecException(error, "this is no JSON", index - start)
-
-    /**
-     * Returns the error for the byte at the current position: `truncated` at the end of the text, otherwise
-     * `malformed`.
-     */
-    fun unexpected(): CodecException = refusal(if (at >= end) CodecError.TRUNCATED else CodecError.MALFORMED)
-
-    val messageEnd: Int
-        get() = end
-
-    /** Reads the only value of the text. Throws `trailing-bytes` if anything but white space follows. */
+    /** Reads the only value of the text. Nothing but white space may follow. */
     fun whole(): Any? {
         val value = value(0)
         space()
-        if (at < end) throw refusal(CodecError.TRAILING_BYTES)
+        if (at < end) throw malformed()
         return value
     }
 
@@ -63,7 +50,7 @@ internal class JsonReader(
     private fun next(): Int {
         space()
         val byte = peek()
-        if (byte < 0) throw refusal(CodecError.TRUNCATED)
+        if (byte < 0) throw malformed()
         return byte
     }
 
@@ -83,17 +70,17 @@ internal class JsonReader(
             'n'.code -> word("null", null)
             't'.code -> word("true", true)
             'f'.code -> word("false", false)
-            else -> throw refusal(CodecError.MALFORMED)
+            else -> throw malformed()
         }
 
     private fun enter(depth: Int) {
-        if (depth >= depthMax) throw refusal(CodecError.TOO_DEEP)
+        if (depth >= depthMax) throw CodecException(CodecError.TOO_DEEP, "values are nested deeper than $depthMax", 0)
         charge()
         at++
     }
 
     private fun charge() {
-        if (++values > valuesMax) throw CodecException(CodecError.TOO_LARGE, "more than $valuesMax values", at - start)
+        if (++values > valuesMax) throw CodecException(CodecError.TOO_LARGE, "more than $valuesMax values", 0)
     }
 
     private fun list(inside: Int): List<Any?> {
@@ -111,9 +98,9 @@ internal class JsonReader(
         val map = LinkedHashMap<String, Any?>()
         var more = next() != '}'.code
         while (more) {
-            if (next() != '"'.code) throw refusal(CodecError.MALFORMED)
+            if (next() != '"'.code) throw malformed()
             val key = readText(this)
-            if (next() != ':'.code) throw refusal(CodecError.MALFORMED)
+            if (next() != ':'.code) throw malformed()
             charge()
             at++
             map[key] = value(inside)
@@ -130,7 +117,7 @@ internal class JsonReader(
     private fun goesOn(close: Int): Boolean {
         val byte = next()
         if (byte == close) return false
-        if (byte != ','.code) throw refusal(CodecError.MALFORMED)
+        if (byte != ','.code) throw malformed()
         charge()
         at++
         return true
@@ -138,15 +125,14 @@ internal class JsonReader(
 
     private fun word(word: String, value: Any?): Any? {
         for (letter in word) {
-            if (peek() != letter.code) throw unexpected()
+            if (peek() != letter.code) throw malformed()
             at++
         }
         return value
     }
 
-    /** Throws `bad-utf8` unless the bytes from `from` to `to` are UTF-8. */
+    /** Throws unless the bytes from `from` to `to` are UTF-8. */
     fun check(from: Int, to: Int) {
-        val wrong = validUntil(bytes, from, to)
-        if (wrong < to) throw refusal(CodecError.BAD_UTF8, wrong)
+        if (validUntil(bytes, from, to) < to) throw malformed()
     }
 }

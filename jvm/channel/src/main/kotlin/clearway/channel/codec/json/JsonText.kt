@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.codec.json
 
-import clearway.channel.codec.CodecError
-import clearway.channel.codec.CodecException
-
 /** Reads a text in quotes. The next byte must be the opening quote. */
 internal fun readText(reader: JsonReader): String {
     var text: StringBuilder? = null
@@ -29,14 +26,13 @@ internal fun readText(reader: JsonReader): String {
                 val parts = text ?: StringBuilder().also { text = it }
                 parts.append(part).appendCodePoint(escape(reader))
             }
-            else -> throw reader.unexpected()
+            else -> throw reader.malformed()
         }
     }
 }
 
 /** Reads an escape and returns its character. The next byte must be the backslash. */
 private fun escape(reader: JsonReader): Int {
-    val from = reader.at
     reader.at++
     val simple =
         when (val letter = reader.peek()) {
@@ -48,46 +44,22 @@ private fun escape(reader: JsonReader): Int {
             'n'.code -> '\n'.code
             'r'.code -> '\r'.code
             't'.code -> '\t'.code
-            'u'.code -> return unicode(reader, from)
-            else -> throw reader.unexpected()
+            'u'.code -> return unicode(reader)
+            else -> throw reader.malformed()
         }
     reader.at++
     return simple
 }
 
-/**
- * Reads `\uXXXX`, or the two escapes of a surrogate pair. Returns the code point. `from` is the index of the first
- * backslash.
- */
-private fun unicode(reader: JsonReader, from: Int): Int {
-    fun alone() = reader.refusal(CodecError.BAD_UTF8, from)
-    reader.at = from + 2
+/** Reads `uXXXX`, or this and the next escape if they are a surrogate pair. Returns the code point. */
+private fun unicode(reader: JsonReader): Int {
+    reader.at++
     val high = unit(reader)
-    if (high !in 0xd800..0xdbff) {
-        if (high in 0xdc00..0xdfff) throw alone()
-        return high
-    }
-    // The escape of a lower half must follow. If the text ends too soon, the error is `truncated`. If anything else
-    // follows, the error is `bad-utf8`, because UTF-8 cannot encode an upper half alone.
-    for (index in 0 until 4) {
-        val byte = reader.byteAt(from + 6 + index)
-        if (byte < 0) throw reader.refusal(CodecError.TRUNCATED, reader.messageEnd)
-        val fits =
-            when (index) {
-                0 -> byte == '\\'.code
-                1 -> byte == 'u'.code
-                2 -> byte or 0x20 == 'd'.code
-                else -> byte or 0x20 in 'c'.code..'f'.code
-            }
-        if (!fits) throw alone()
-    }
-    reader.at = from + 8
-    val low =
-        try {
-            unit(reader)
-        } catch (refused: CodecException) {
-            throw if (refused.error == CodecError.MALFORMED) alone() else refused
-        }
+    if (high !in 0xd800..0xdfff) return high
+    for (expected in "\\u") if (reader.peek() != expected.code) throw reader.malformed() else reader.at++
+    val low = unit(reader)
+    // UTF-8 cannot encode half of a pair.
+    if (high >= 0xdc00 || low !in 0xdc00..0xdfff) throw reader.malformed()
     return 0x10000 + ((high - 0xd800) shl 10) + (low - 0xdc00)
 }
 
@@ -100,7 +72,7 @@ private fun unit(reader: JsonReader): Int {
                 in '0'.code..'9'.code -> byte - '0'.code
                 in 'a'.code..'f'.code -> byte - 'a'.code + 10
                 in 'A'.code..'F'.code -> byte - 'A'.code + 10
-                else -> throw reader.unexpected()
+                else -> throw reader.malformed()
             }
         unit = (unit shl 4) or digit
         reader.at++
