@@ -7,7 +7,6 @@ import { ClearwayError } from "../error/clearway-error.js";
 import { abortOf, reasonOf } from "../error/read-signal.js";
 import { OwnPromise, queueMicrotask, setImmediate } from "../globals.js";
 import type { ParentEndpoint, SpawnOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
-import { callerOf, captureCaller, withoutFrames } from "./node/caller.js";
 import { pipeOutput, printed } from "./node/output.js";
 import { spawnProcess } from "./node/process.js";
 import { parentKey } from "./node/process-messages.js";
@@ -16,6 +15,7 @@ import { type Start, startOf } from "./node/start.js";
 import { explainError, explainExit } from "./node/start-error.js";
 import { ordersKey } from "./node/start-orders.js";
 import { workerOptions } from "./node/thread-options.js";
+import { withoutFrames } from "./node/without-frames.js";
 
 export { checkProcesses, refuseFactory } from "./node/process-options.js";
 export { hasHiddenSlots, structureOf } from "./node/structure.js";
@@ -110,7 +110,6 @@ export const survivesUncaughtErrors = false;
  */
 export function spawn(source: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
   const { settings, greeting, name } = options;
-  captureCaller(settings);
   const start = startOf(source, settings);
   if (settings.processes) return spawnProcess(start, options, events);
   // `workerData` has the greeting, unless it belongs to the app. The pool then sends the greeting as a message.
@@ -129,12 +128,12 @@ export function spawn(source: URL | string, options: SpawnOptions, events: Worke
     ...events,
     error: (reason) => {
       if (heard) return events.error(reason);
-      const what = explainError(reason, start, callerOf(settings));
+      const what = explainError(reason, start);
       withoutFrames(() => events.error(reason, what));
     },
     exit: (code) => {
       if (heard) return events.exit(code);
-      const what = explainExit(start, callerOf(settings));
+      const what = explainExit(start);
       withoutFrames(() => events.exit(code, what));
     },
   });

@@ -6,42 +6,22 @@ import { fileURLToPath } from "node:url";
 // `import.meta.url` would be shorter. But test runners and bundlers compile the library to CommonJS, where it is a syntax error or undefined.
 // The stack has the name of the file in every format.
 
-/** Returns the path of a file URL, and any other text unchanged. */
-export function pathOf(file: string): string {
-  try {
-    return file.startsWith("file:") ? fileURLToPath(file) : file;
-  } catch {
-    return file;
-  }
-}
-
-/** Returns the paths of the files in an error's stack, from the top. Source maps do not change them. Empty if the host has none. */
-export function filesOf(error: Error): string[] {
+function ownFile(): string {
   const { prepareStackTrace } = Error;
   try {
-    Error.prepareStackTrace = (_, sites) => sites;
+    Error.prepareStackTrace = (_, [site]) => site?.getFileName() ?? "";
+    const file = String(new Error().stack);
+    return file.startsWith("file:") ? fileURLToPath(file) : file;
   } catch {
     // The app has frozen `Error`. The library then does not know its own place.
-    return [];
-  }
-  try {
-    const sites = error.stack as unknown;
-    return Array.isArray(sites) ? (sites as NodeJS.CallSite[]).map((site) => pathOf(site.getFileName() ?? "")) : [];
-  } catch {
-    return [];
+    return "";
   } finally {
-    Error.prepareStackTrace = prepareStackTrace;
+    // Does nothing if the app has frozen `Error`.
+    Reflect.set(Error, "prepareStackTrace", prepareStackTrace);
   }
 }
 
 let own: string | undefined;
-
-/** Returns the path of the file that contains this function: the library's entry, or the bundle of an app. Empty if it is not known. */
-export function ownFile(): string {
-  own ??= filesOf(new Error())[0] ?? "";
-  return own;
-}
-
 const found = new Map<string, string>();
 
 /**
@@ -49,7 +29,8 @@ const found = new Map<string, string>();
  * the library into the app's own files.
  */
 export function libraryFile(name: string): string | undefined {
-  const path = found.get(name) ?? (ownFile() && join(dirname(ownFile()), name));
+  own ??= ownFile();
+  const path = found.get(name) ?? (own && join(dirname(own), name));
   if (!path || !existsSync(path)) return undefined;
   found.set(name, path);
   return path;

@@ -5,7 +5,6 @@ import { decodeError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
 import { OwnPromise, setImmediate } from "../../globals.js";
 import type { SpawnOptions, WorkerEvents, WorkerHandle } from "../host.js";
-import { callerOf, withoutFrames } from "./caller.js";
 import { pipe } from "./output.js";
 import { libraryFile } from "./own-file.js";
 import { ChildErrors } from "./process-errors.js";
@@ -21,6 +20,7 @@ import { processEnvironment, processFlags } from "./process-options.js";
 import { Release } from "./release.js";
 import { type Start, taskUrl } from "./start.js";
 import { explainError, explainExit } from "./start-error.js";
+import { withoutFrames } from "./without-frames.js";
 
 // Child processes that have not ended. A thread ends with its process. A child process that blocks would not notice the end of its parent.
 const living = new Set<ChildProcess>();
@@ -212,13 +212,13 @@ class ProcessWorker implements WorkerHandle {
 
   #reportError(reason: unknown): void {
     if (this.#heard) return this.#events.error(reason);
-    const what = explainError(reason, this.#start, callerOf(this.#settings));
+    const what = explainError(reason, this.#start);
     withoutFrames(() => this.#events.error(reason, what));
   }
 
   #reportExit(how: number | string | undefined): void {
     if (this.#heard) return this.#events.exit(how);
-    const what = this.#errors.explain(how, explainExit(this.#start, callerOf(this.#settings)));
+    const what = this.#errors.explain(how, explainExit(this.#start));
     withoutFrames(() => this.#events.exit(how, what));
   }
 

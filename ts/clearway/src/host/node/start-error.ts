@@ -8,12 +8,12 @@ import { isTypeScript, siblingsOf } from "./task-module.js";
 
 /**
  * Explains why a worker's start failed with this error. Returns undefined if the error's own message says it: an error that the task module
- * threw. `caller` is the place of the code that made the pool.
+ * threw.
  */
-export function explainError(reason: unknown, { module }: Start, caller: string | undefined): string | undefined {
+export function explainError(reason: unknown, { module }: Start): string | undefined {
   const { asked, path } = module;
   if (asked === undefined || path === undefined) return undefined;
-  if (!existsSync(path)) return `there is no file ${asked}${found(asked)}${madeAt(caller)}${bundlerHint(asked)}`;
+  if (!existsSync(path)) return `there is no file ${asked}${found(asked)}${bundlerHint(asked)}`;
   if (codeOf(reason) !== "ERR_UNKNOWN_FILE_EXTENSION" || !isTypeScript(path)) return undefined;
   const { node } = process.versions;
   const what =
@@ -21,20 +21,18 @@ export function explainError(reason: unknown, { module }: Start, caller: string 
       ? messageOf(reason) + found(path)
       : `there is no file ${asked}; found ${basename(path)} beside it, which Node ${node} does not load`;
   const advice = "start the app with a loader such as tsx, or compile the file";
-  return `${what}; ${advice}${madeAt(caller)}${bundlerHint(asked)}`;
+  return `${what}; ${advice}${bundlerHint(asked)}`;
 }
 
 /** Explains the end of a worker from which no message has arrived. */
-export function explainExit({ module }: Start, caller: string | undefined): string {
-  return `${module.path ?? "it"} ended before it called expose()${madeAt(caller)}`;
+export function explainExit({ module }: Start): string {
+  return `${module.path ?? "it"} ended before it called expose()`;
 }
 
 function found(path: string): string {
   const names = siblingsOf(path);
   return names.length > 0 ? `; found ${names.join(", ")} beside it` : "";
 }
-
-const madeAt = (caller: string | undefined): string => (caller ? ` (the pool was made at ${caller})` : "");
 
 // In a bundle, the library does not lie beside its own files. Bundlers follow the URL of a task module only inside `new Worker(…)`.
 function bundlerHint(asked: string): string {
