@@ -15,7 +15,8 @@ console.log("rows:", students.length);
 console.log("last:", JSON.stringify(students.at(-1)));
 
 let zoes = 0;
-for (const student of students.scan()) if (student.name === "Zoë") zoes++;
+for (const cursor of students.cursors())
+  for (let row = 0; row < cursor.length; row++) if (cursor.at(row).name === "Zoë") zoes++;
 console.log("called Zoë:", zoes);
 
 let sum = 0;

@@ -56,7 +56,6 @@ export const tables = {
     { title: "100 M records as a stream of tables: longest stall", promise: "students-huge-stream" },
     { title: "Sum of a column of 10 M rows: time / a plain loop's over a typed array", promise: "scan-column" },
     { title: "The same sum row by row with one cursor per chunk", promise: "scan-chunk-cursors" },
-    { title: "The same sum row by row with `for..of`", promise: "scan-cursor" },
   ],
   pool: [
     { title: "Start of a pool to its first result: time / a bare worker's", promise: "start-over-bare" },

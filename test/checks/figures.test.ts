@@ -42,7 +42,7 @@ describe("the figures of a page", () => {
   });
 
   test("show the median, the middle half and a missed target", () => {
-    const { page } = fill(marked("records"), changed("scan-cursor", 7.25, "missed"));
+    const { page } = fill(marked("records"), changed("scan-chunk-cursors", 7.25, "missed"));
     expect(page).toContain("| 7.25 (1 to 9), **missed** |");
   });
 

@@ -140,7 +140,14 @@ for (const host of ["node", "browser"]) {
 
 // The pages that messages name. They are in the package, so that a reader finds them without the network.
 mkdirSync(here("./docs"), { recursive: true });
-for (const page of ["docs/guide.md", "docs/records.md", "docs/meter.md", "docs/recipes.md", "docs/runs-with.md", "spec/errors.md"])
+for (const page of [
+  "docs/guide.md",
+  "docs/records.md",
+  "docs/meter.md",
+  "docs/recipes.md",
+  "docs/runs-with.md",
+  "spec/errors.md",
+])
   copyFileSync(here(`../../${page}`), here(`./docs/${basename(page)}`));
 
 if (typesToo) {

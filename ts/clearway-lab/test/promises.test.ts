@@ -181,7 +181,7 @@ describe("a run of the profile promises", () => {
       throw new Error("late");
     };
     const { lines } = await run({ scan });
-    expect(lines.slice(0, 3)).toEqual(["node scan-column ok", "node scan-chunk-cursors late", "node scan-cursor late"]);
+    expect(lines.slice(0, 2)).toEqual(["node scan-column ok", "node scan-chunk-cursors late"]);
   });
 
   test("gives the reason for a host without a browser", async () => {
@@ -190,7 +190,6 @@ describe("a run of the profile promises", () => {
     expect(lines.slice(3)).toEqual([
       "chromium scan-column no Chromium found",
       "chromium scan-chunk-cursors no Chromium found",
-      "chromium scan-cursor no Chromium found",
       "chromium start-over-bare no Chromium found",
     ]);
   });

@@ -314,14 +314,6 @@ declare class Column<F extends Field = Field> extends Unsendable {
 /** @ts-ignore: an optional peer */
 type ArrowTable = apache_arrow.Table;
 
-/** A row object that moves from row to row. A cursor has own properties with fixed names, so engines know each property's type. */
-interface Cursor {
-    $row: number;
-    $vectors: readonly Vector[];
-    $enter(vectors: readonly Vector[], row: number): void;
-}
-type CursorClass = new () => Cursor;
-
 /** The rows to convert into objects. */
 interface ObjectWindow {
     /** The first row. Default: 0. */
@@ -355,12 +347,6 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
      * Each call returns a new object. Reading a property of the row reads the table's memory.
      */
     at(row: number): Row<R> | undefined;
-    /**
-     * Iterates over the rows with one cursor, the same object each time. A scan is faster than `for (const row of table)`.
-     *
-     * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
-     */
-    scan(): IterableIterator<Row<R>, undefined>;
     /**
      * Returns a cursor for each chunk. Cursors are the fastest way to read row by row.
      *
@@ -472,8 +458,6 @@ declare class RecordType<F extends Fields = Fields> {
     readonly Row: RowClass;
     /** Applications use {@link record} instead. */
     constructor(shapes: readonly Shape[]);
-    /** @internal Undefined if a column's name prevents cursors. See `canHaveCursor`. */
-    get RowCursor(): CursorClass | undefined;
     /** @internal */
     get MovingRow(): RowClass;
     /** Creates a writer for a table of such rows. Throws `invalid-argument`. */

@@ -2,7 +2,6 @@
 import { ClearwayError } from "../error/clearway-error.js";
 import type { ArrowTable } from "./arrow-table.js";
 import { movingRow } from "./chunk-cursor.js";
-import { type CursorClass, canHaveCursor, cursorClass } from "./cursor.js";
 import { difference } from "./difference.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
 import { readMessage } from "./message.js";
@@ -30,19 +29,12 @@ export class RecordType<F extends Fields = Fields> {
   readonly shapes: readonly Shape[];
   /** @internal */
   readonly Row: RowClass;
-  #cursor: CursorClass | undefined;
   #movingRow: RowClass | undefined;
 
   /** Applications use {@link record} instead. */
   constructor(shapes: readonly Shape[]) {
     this.shapes = shapes;
     this.Row = rowClass(shapes);
-  }
-
-  /** @internal Undefined if a column's name prevents cursors. See `canHaveCursor`. */
-  get RowCursor(): CursorClass | undefined {
-    if (this.#cursor === undefined && canHaveCursor(this.shapes)) this.#cursor = cursorClass(this.shapes, this.Row);
-    return this.#cursor;
   }
 
   /** @internal */

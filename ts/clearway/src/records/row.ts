@@ -6,7 +6,7 @@ import type { Vector } from "./vector/vector.js";
 // The keys of a row's two own properties: the chunk's vectors, and the row's position in the chunk. The first key is a string that no
 // column name can be. Structured clone skips symbols, so with a symbol it would turn a row into `{}`. With the string key, structured clone
 // reaches the vectors and rejects the row.
-export const vectorsKey = "clearway:row";
+const vectorsKey = "clearway:row";
 export const rowKey = Symbol("clearway.row.at");
 
 /** A row without getters for its columns: the chunk's vectors and the position in the chunk. */

@@ -9,7 +9,6 @@ import type { Segment, TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
 import { invalid, released } from "./refusal.js";
 import { rowObject } from "./row.js";
-import { rowScan, Scan } from "./scan.js";
 import type { Segments } from "./segments.js";
 
 /** The rows to convert into objects. */
@@ -74,17 +73,6 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
   }
 
   /**
-   * Iterates over the rows with one cursor, the same object each time. A scan is faster than `for (const row of table)`.
-   *
-   * Do not keep the cursor. Copy the values that you need, or use `for (const row of table)`, whose rows stay valid.
-   */
-  scan(): IterableIterator<Row<R>, undefined> {
-    const { RowCursor, Row: RowType } = this.#schema;
-    const { list } = this.#segments;
-    return RowCursor ? new Scan<Row<R>>(list, RowCursor)[Symbol.iterator]() : rowScan<Row<R>>(list, RowType);
-  }
-
-  /**
    * Returns a cursor for each chunk. Cursors are the fastest way to read row by row.
    *
    * The caller moves each cursor by row number in an inner loop. Row numbers count from the cursor's first row. Allocates each cursor when
@@ -143,7 +131,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
     if (slice.length > rowsMax) {
       throw invalid(
         "toObjects()",
-        `of at most ${rowsMax} rows; give { from, to }, or rowsMax, or use scan()`,
+        `of at most ${rowsMax} rows; give { from, to }, or rowsMax, or use cursors()`,
         slice.length,
       );
     }

@@ -112,7 +112,7 @@ describe("a date", () => {
     const read = [0, -5, 19_782, -1, 2 ** 31 - 1, -(2 ** 31)];
     expect(table.column("day").toArray()).toEqual(Int32Array.from(read));
     expect([...table.cursors()].flatMap((cursor) => read.map((_, at) => cursor.at(at).day))).toEqual(read);
-    expect(Array.from(table.scan(), ({ day }) => day)).toEqual(read);
+    expect(Array.from(table, ({ day }) => day)).toEqual(read);
   });
 
   test.each([0.5, 2 ** 31, Number.NaN, "2024-02-29", 5n, new Date(1), new Date(Number.NaN), {}])(

@@ -23,7 +23,7 @@ describe("a table crosses", () => {
   test("as the values of a stream, in order", async () => {
     const numbers: number[] = [];
     for await (const part of recordsPool().call.parts(1000, 90)) {
-      for (const row of part.scan()) numbers.push(row.rollNum);
+      for (const row of part) numbers.push(row.rollNum);
     }
     expect(numbers).toEqual(Array.from({ length: 1000 }, (_, at) => at));
   });

@@ -84,7 +84,6 @@ describe("a chunk that does not contain its columns is refused on its first read
     const reads = [
       () => table.at(0),
       () => [...table],
-      () => [...table.scan()],
       () => table.toObjects(),
       () => table.column("rollNum").get(0),
       () => table.column("rollNum").chunks,

@@ -126,7 +126,7 @@ describe("a writer", () => {
     const table = Odd.tableOf(rows, { rowsPerChunk: 4 });
     expect(table.toObjects()).toEqual(rows);
     const seen = new Set<object>();
-    const read = Array.from(table.scan(), (row) => {
+    const read = Array.from(table, (row) => {
       seen.add(row);
       return { ...rows[0], $row: row.$row, $0: row.$0, $enter: row.$enter };
     });

@@ -65,7 +65,7 @@ const writer = Student.table({ rowsPerChunk: 1 << 18 });
 expectTypeOf(writer.finish()).toExtend<Students>();
 declare const table: Students;
 expectTypeOf(table.at(0)).toEqualTypeOf<Row<typeof Student> | undefined>();
-for (const each of table.scan()) expectTypeOf(each.rollNum).toEqualTypeOf<number>();
+for (const each of table) expectTypeOf(each.rollNum).toEqualTypeOf<number>();
 for (const each of table.cursors()) expectTypeOf(each.at(0).rollNum).toEqualTypeOf<number>();
 for (const each of table) expectTypeOf(each.name).toEqualTypeOf<string>();
 expectTypeOf(table.column("rollNum").toArray()).toEqualTypeOf<Uint32Array>();

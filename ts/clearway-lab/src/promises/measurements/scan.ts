@@ -10,7 +10,6 @@ export async function scan({ host, collector, amounts, seed }: MeasurementContex
   const comparisons = [
     ["scan-column", "column"],
     ["scan-chunk-cursors", "chunk cursors"],
-    ["scan-cursor", "cursor"],
   ] as const;
   const plain = "plain loop";
   const figures = await host.probe<Record<string, number[]>>("scan", { rows, rounds: amounts["rounds"], seed });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs in Node or in a page. Measures the sum of a numeric column of a table from a worker. It reads the column in several ways: a plain
-// loop over a typed array, the same loop over the column's own memory, `for..of` with the scan's cursor, and row numbers with one cursor
-// per chunk.
+// loop over a typed array, the same loop over the column's own memory, and row numbers with one cursor per chunk.
 import { pool } from "clearway";
 import { shuffler } from "../../statistics/rounds.ts";
 
@@ -26,11 +25,6 @@ export async function scan({ rows, rounds, seed }, host) {
     "chunk cursors": () => {
       let total = 0;
       for (const cursor of table.cursors()) for (let row = 0; row < cursor.length; row++) total += cursor.at(row).value;
-      return total;
-    },
-    cursor: () => {
-      let total = 0;
-      for (const row of table.scan()) total += row.value;
       return total;
     },
   };
