@@ -10,10 +10,10 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@scripts/setup.sh node chromium jvm rust swift
 	@node scripts/build.mjs
 	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
-	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; cells that need it say so"
+	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; questions that need it are left out"
 	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
 	@node scripts/swift-lab.mjs || echo "lab: Swift's runner was not built; the rest runs"
-	@node ts/clearway-lab/dist/cli.js lab --profile quick --out out
+	@node ts/clearway-lab/dist/cli.js lab --out out
 
 test: ## set up, build, check and test a change; ONLY="lab chromium" selects stages by name; out/stages.json has the times
 	@scripts/setup.sh $(if $(ONLY),,--strict) node chromium postgresql prometheus nats redis python jvm xvfb sqlite rust swift

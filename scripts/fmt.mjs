@@ -17,7 +17,6 @@ const stages = [
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
   { name: "snippets", command: own("snippets") },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs", "--write"] },
-  { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs", "--write"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
   { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },

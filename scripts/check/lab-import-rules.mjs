@@ -22,8 +22,13 @@ export const labFolders = {
     may: ["protocol", "run", "scenario", "statistics"],
     why: "the published experiment about executors: its ways, its table and its findings; pure",
   },
+  engine: {
+    may: ["machine", "protocol", "runner", "statistics"],
+    types: ["arm"],
+    why: "the engine of `clearway lab`: the comparisons, arms that take turns, the estimator, the plan of a run's time",
+  },
   report: {
-    may: ["jank", "protocol", "published", "ratio", "run", "scenario", "statistics"],
+    may: ["engine", "jank", "protocol", "published", "ratio", "run", "scenario", "statistics"],
     why: "results as text, tables, charts and a page",
   },
   compare: {
@@ -63,6 +68,11 @@ export const labFolders = {
     types: ["work"],
     why: "family: calls to other processes over NATS, Redis and HTTP; the servers and worker processes that they need",
   },
+  arm: {
+    may: ["channel", "host", "isolate", "memory", "native", "offload", "protocol", "push"],
+    types: ["work"],
+    why: "the arms of the engine: one process or page with one mechanism, and the work that it is asked for",
+  },
   work: {
     may: ["channel", "flutter", "host", "isolate", "offload", "push", "remote"],
     why: "what runs in the measured workers and processes; one file per entry",
@@ -100,6 +110,7 @@ export const labFolders = {
       ...[
         "bench",
         "compare",
+        "engine",
         "export",
         "frame-drops",
         "jank",
@@ -112,7 +123,7 @@ export const labFolders = {
         "run",
         "runner",
       ],
-      ...["scenario", "user-code"],
+      ...["scenario", "statistics", "user-code"],
     ],
     why: "the command `clearway`; imported by no other folder",
   },
@@ -121,6 +132,7 @@ export const labFolders = {
 /** The imports that the build replaces with the host's own file, and the folder that has these files. */
 const aliases = {
   "#lab-host": "host",
+  "#lab-node-arms": "arm",
   "#lab-pool-work": "isolate",
   "#lab-pool-peers": "isolate",
   "#lab-node-only": "runner",

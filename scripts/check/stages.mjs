@@ -45,7 +45,6 @@ export const checks = [
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
-  { name: "agreement of the lab's runs", command: [node, "scripts/figures/agreement.mjs"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
   { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },

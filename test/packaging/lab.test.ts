@@ -29,7 +29,7 @@ describe("the packed lab", () => {
   });
 
   test.each(nodes)("contains its scenarios and lists them in %s", async (node) => {
-    const list = await run(node, "lab", "list");
+    const list = await run(node, "lab", "--profile", "quick", "list");
     for (const scenario of ["students", "upload", "pool"]) expect(list).toContain(scenario);
   });
 
@@ -50,7 +50,7 @@ describe("the packed lab", () => {
   });
 
   test("says how to install what it does not bring", async () => {
-    const list = await clearway("lab", "list", "remote", "--host", "node", "--json");
+    const list = await clearway("lab", "--profile", "quick", "list", "remote", "--host", "node", "--json");
     for (const name of ["@nats-io/transport-node", "clearway-nats", "bullmq"])
       expect(list).toContain(`npm install ${name}`);
   });

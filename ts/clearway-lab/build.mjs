@@ -113,6 +113,7 @@ await build({
   outdir: out,
   entryPoints: {
     cli: source("cli/main.ts"),
+    "arm-node": source("arm/node.ts"),
     "runner-node": source("runner/node.ts"),
     "runner-chromium": source("runner/chromium.ts"),
     "runner-flutter": source("runner/flutter.ts"),
@@ -149,6 +150,7 @@ await build({
   external,
   alias: {
     "#lab-host": source("host/node.ts"),
+    "#lab-node-arms": source("arm/node-arms.ts"),
     "#lab-pool-work": source("isolate/pool-work-node.ts"),
     "#lab-pool-peers": source("isolate/pool-peers.ts"),
     "#lab-node-only": source("runner/node-only.ts"),
@@ -208,13 +210,18 @@ if (!options["node-only"]) {
     ...shared,
     platform: "browser",
     outdir: path.join(out, "page"),
-    entryPoints: { page: source("runner/page.ts"), ...work([...everywhere, "pool-tasks-browser"]) },
+    entryPoints: {
+      arm: source("arm/page.ts"),
+      page: source("runner/page.ts"),
+      ...work([...everywhere, "pool-tasks-browser"]),
+    },
     conditions: ["browser"],
     define: { "process.env.NODE_ENV": '"production"' },
     // Code imports these modules only after a check for Node (workerpool's own check, and the one for EventEmitter).
     external: ["node:*", "worker_threads", "os", "child_process"],
     alias: {
       "#lab-host": source("host/browser.ts"),
+      "#lab-node-arms": source("arm/no-arms.ts"),
       "#lab-pool-work": source("isolate/pool-work-browser.ts"),
       "#lab-pool-peers": source("isolate/pool-peers-none.ts"),
       "#lab-node-only": source("runner/node-only-none.ts"),

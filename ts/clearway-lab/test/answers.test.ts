@@ -2,25 +2,16 @@
 // Tests the answers to the questions, from records of a run: verdicts, reasons, and which rounds a cell still needs.
 import { describe, expect, test } from "vitest";
 import { summary } from "../src/cli/terminal.js";
-import { ON_ONE_CORE } from "../src/protocol/measured.js";
 import { answerText } from "../src/report/answer-text.js";
 import { reportHtml } from "../src/report/report.js";
 import { verdictOf } from "../src/report/verdict.js";
 import { type Answer, answersOf, isSettled } from "../src/run/answer.js";
-import { execute } from "../src/run/execute.js";
 import type { RecordedCell } from "../src/run/record.js";
 import { resultsOf } from "../src/run/results.js";
-import { QuestionSteering } from "../src/run/steering.js";
-import { loadScenarios } from "../src/scenario/load.js";
-import { CONTROL_PARAM, CORES_PARAM, planOrder } from "../src/scenario/plan.js";
-import { loadQuestions, type Question } from "../src/scenario/question.js";
-import { planQuestions, ROUNDS_MAX } from "../src/scenario/question-plan.js";
-import { ROUNDS_MIN } from "../src/statistics/decide.js";
-import { cell, measured, record } from "./record.js";
+import { CONTROL_PARAM, CORES_PARAM } from "../src/scenario/plan.js";
+import type { Question } from "../src/scenario/question.js";
+import { cell, measured, record, studentsQuestion as students } from "./record.js";
 
-const scenarios = loadScenarios();
-const questions = loadQuestions(scenarios);
-const students = questions.find(({ name }) => name === "records-node") as Question;
 const load = { rows: 1_000_000 };
 const stalls = (mechanism: string, values: number[], more: Partial<RecordedCell> = {}, params = {}) =>
   cell(
@@ -199,66 +190,6 @@ describe("an answer", () => {
     expect(verdict([...own, ...pair("one", 1.2), ...pair("two", 3)])).toBe("undecided");
   });
 
-  test("where threads cannot be pinned rests on the rounds in which both mechanisms were on as many cores", () => {
-    const [compared] = students.comparisons as [Question["comparisons"][number]];
-    const free: Question = { ...students, comparisons: [{ ...compared, sameCores: true }] };
-    const rounds = (mechanism: string, found: [ms: number, onOneCore?: number][]) => {
-      const own = found.map(([longestStall, share]) => {
-        const { values, ...rest } = measured({ longestStall });
-        if (share !== undefined) values[ON_ONE_CORE] = { unit: "%", value: share };
-        return { ...rest, values };
-      });
-      return cell("students", mechanism, load, own);
-    };
-    const answer = (own: [number, number?][], other: [number, number?][], question = free) =>
-      answersOf(record({ cells: [rounds("clearway-records", own), rounds("worker-clone", other)] }), [
-        question,
-      ])[0] as Answer;
-    // On one core, the clone takes 500 ms, and on two cores 5 ms.
-    const [one, two]: [[number, number], [number, number]] = [
-      [500, 100],
-      [5, 0],
-    ];
-    const clones = [one, two, one, two, one, two, one];
-    const records: [number, number][] = [0, 1, 2, 3, 4, 5, 6].map((round) => [5, round < 6 ? 95 : 40]);
-    const found = answer(records, clones);
-    expect(found.parts[0]?.decision).toMatchObject({ rounds: 3, ratio: 0.01 });
-    expect(found.verdict).toBe("undecided");
-    expect(answer(records, [one, one, one, one, one, one, one]).parts[0]?.decision?.rounds).toBe(6);
-    expect(answerText(answer(records, [two, two, two, two, two]))).toContain("(no round has both on as many cores)");
-    // Unknown cores are compared in every round, as are mechanisms that use one thread.
-    const unknown = records.map(([ms]): [number] => [ms]);
-    expect(answer(unknown, clones).parts[0]?.decision?.rounds).toBe(7);
-    expect(answer(records, clones, students).parts[0]?.decision?.rounds).toBe(7);
-  });
-
-  test("that needs a free core is undecided beside another program, with the reason, and decided on a quiet machine", () => {
-    const storage = questions
-      .flatMap(({ comparisons }) => comparisons)
-      .filter(({ needsFreeCore }) => needsFreeCore === true);
-    expect(storage.map(({ label }) => label)).toEqual(["storage (against a fixed pool of 100)"]);
-    const [compared] = students.comparisons as [Question["comparisons"][number]];
-    const needing: Question = { ...students, comparisons: [{ ...compared, needsFreeCore: true }] };
-    const cells = [
-      stalls(
-        "clearway-records",
-        clone.map((ms) => ms / 100),
-      ),
-      stalls("worker-clone", clone),
-      repeat(clone),
-    ];
-    const answer = (otherCores: number | undefined, question = needing): Answer => {
-      const machine = { ...record().machine, ...(otherCores !== undefined && { otherCores }) };
-      return answersOf(record({ cells, machine }), [question])[0] as Answer;
-    };
-    for (const quiet of [undefined, 0, 0.24]) expect(answer(quiet).verdict).toBe("decided");
-    expect(answer(0.25).verdict).toBe("undecided");
-    expect(answerText(answer(1.02))).toContain(
-      "undecided (it needs a free core, and other programs used 1.02 cores; 1/100 to 1/100 in 5 rounds)",
-    );
-    expect(answer(1.02, students).verdict).toBe("decided");
-  });
-
   test("opens the report and the summary of a run that was planned for questions", () => {
     const cells = [stalls("clearway-records", [5, 5, 5, 5, 5]), stalls("worker-clone", clone), repeat(clone)];
     const run = record({ cells, questions: [students] });
@@ -294,37 +225,5 @@ describe("stopping early", () => {
       stalls("worker-clone", [1, 2, 1, 2, 1]),
     ];
     expect(isSettled({ cells, hosts: {} }, [students], cells[1] as RecordedCell)).toBe(true);
-  });
-
-  test("measures five rounds of every cell, and up to nine of those that decide an open comparison", async () => {
-    const cells = planQuestions([students], scenarios, ["node"]);
-    const order = planOrder(cells, 1);
-    const run = async (stallMs: (mechanism: string, nth: number) => number) => {
-      const counts = new Map<string, number>();
-      return execute(
-        cells,
-        order,
-        {
-          measure: async (planned) => {
-            const name = `${planned.mechanism.name}${planned.control ? " again" : ""}`;
-            counts.set(name, (counts.get(name) ?? 0) + 1);
-            return measured({ longestStall: stallMs(planned.mechanism.name, counts.get(name) as number) });
-          },
-          watch: () => () => 0,
-          nowMs: () => 0,
-        },
-        { budgetMs: 1, endMs: 1 },
-        new AbortController().signal,
-        () => {},
-        new QuestionSteering([students], scenarios, {}),
-      );
-    };
-    const clear = await run((mechanism) => (mechanism === "clearway-records" ? 5 : 500));
-    expect(clear).toMatchObject({ done: cells.length * ROUNDS_MIN, skipped: cells.length * (ROUNDS_MAX - ROUNDS_MIN) });
-    const open = await run((mechanism, nth) => (mechanism === "clearway-records" ? (nth % 2 ? 5 : 5000) : 500));
-    const others = students.comparisons.flatMap((compared) => compared.others).length;
-    expect(others).toBe(1);
-    const skipped = others * (ROUNDS_MAX - ROUNDS_MIN);
-    expect(open).toMatchObject({ done: cells.length * ROUNDS_MAX - skipped, skipped });
   });
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it. The tests have their own runner and scenario.
+
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listing } from "../src/cli/list.js";
+import { ANSWERS_VERSION, type LabResults } from "../src/engine/answer.js";
 import { assertJetpack } from "../src/export/schema.js";
 import { assertResults } from "../src/run/schema.js";
 import { loadScenarios } from "../src/scenario/load.js";
@@ -52,28 +54,45 @@ function seedWithStuckLast(): number {
   }
 }
 
-describe("clearway lab without names", () => {
-  const lab = (...args: string[]) => clearway(["lab", ...args], TESTED);
+describe("clearway lab", () => {
+  const lab = (...args: string[]) => clearway(["lab", ...args]);
 
-  test("opens the summary and the report with its answers, and stops when they are settled", async () => {
-    const { code, stdout, stderr } = await lab("--host", "node", "--out", "asked");
-    expect(stderr).toMatch("2 cells on node, up to 18 measurements");
+  test("answers a question, and writes its answer and a report that can be written again", async () => {
+    const { code, stdout } = await lab("codec", "--time", "5", "--seed", "7", "--out", "asked");
     expect(code).toBe(0);
-    const answer = "The fast answer took 50 us, and the same again 50 us: no difference (1 to 1 times in 5 rounds).";
-    expect(stdout.replace(/\s+/g, " ")).toMatch(answer);
-    expect(results("asked").run).toMatchObject({ measurementsPlanned: 10, measurementsDone: 10 });
-    const page = readFileSync(path.join(scratch, "asked/report.html"), "utf8");
-    expect(page).toMatch("<h1>1 question, 1 comparison: 0 decided, 1 without a difference, 0 undecided.</h1>");
-    expect(page).toMatch(`<li>${answer.replaceAll(" us", " µs")}</li>`);
+    expect(stdout).toMatch("Encoding and decoding a message of 2 KB");
+    const file = path.join(scratch, "asked", "results.json");
+    const { version, run, answers, controls } = JSON.parse(readFileSync(file, "utf8")) as LabResults;
+    expect(version).toBe(ANSWERS_VERSION);
+    expect(run).toMatchObject({ seed: 7, interrupted: false, command: "clearway lab codec --time 5" });
+    expect(answers.map(({ name, host }) => [name, host])).toEqual([["codec", "node"]]);
+    expect(controls).toEqual([]);
+    const page = path.join(scratch, "asked", "report.html");
+    const written = readFileSync(page, "utf8");
+    rmSync(page);
     expect((await clearway(["report", "asked"])).code).toBe(0);
-    expect(readFileSync(path.join(scratch, "asked/report.html"), "utf8")).toBe(page);
+    expect(readFileSync(page, "utf8")).toBe(written);
   });
 
-  test("answers no question when it is given names or another profile", async () => {
-    const named = await lab("tiny/fast", "--host", "node", "--out", "named", "--rounds", "1");
-    expect(named.stdout).not.toMatch("question");
-    const full = await lab("--profile", "full", "--host", "node", "--out", "full", "--rounds", "1");
-    expect(full.stdout).not.toMatch("question");
+  test("lists the questions", async () => {
+    const { code, stdout } = await lab("list", "call");
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split(" ")[0]),
+    ).toEqual(["call", "call-two-cores", "call-at-once", "call-after-rest"]);
+  });
+
+  test.each([
+    ["an unknown question", ["cal"], /unknown question "cal"\. Did you mean "call"\?/],
+    ["an option of scenarios without a profile", ["--rounds", "2"], /--rounds is for scenarios: add --profile/],
+    ["a time for scenarios", ["students", "--profile", "quick", "--time", "9"], /--time is for questions/],
+    ["a time that is none", ["--time", "soon"], /the time is 1 to 3600 seconds/],
+  ])("refuses %s", async (_, args, message) => {
+    const { code, stderr } = await lab(...args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });
 
@@ -150,7 +169,10 @@ describe("clearway lab --profile promises", () => {
 describe("clearway lab", () => {
   let measured: Awaited<ReturnType<typeof clearway>>;
   beforeAll(async () => {
-    measured = await clearway(["lab", "tiny/fast", "--host", "node", "--out", "fine", "--seed", "5"], TESTED);
+    measured = await clearway(
+      ["lab", "--profile", "quick", "tiny/fast", "--host", "node", "--out", "fine", "--seed", "5"],
+      TESTED,
+    );
   });
 
   test("measures, writes valid results and a report, and prints a summary", () => {
@@ -168,11 +190,14 @@ describe("clearway lab", () => {
   });
 
   test("measures the number of rounds in --rounds, and refuses an invalid number", async () => {
-    const once = await clearway(["lab", "tiny/fast", "--host", "node", "--out", "once", "--rounds", "1"], TESTED);
+    const once = await clearway(
+      ["lab", "--profile", "quick", "tiny/fast", "--host", "node", "--out", "once", "--rounds", "1"],
+      TESTED,
+    );
     expect(once.stderr).toMatch("2 cells on node, 2 measurements");
     expect(results("once").run.measurementsDone).toBe(2);
     for (const none of ["0", "many"]) {
-      const refused = await clearway(["lab", "--rounds", none], TESTED);
+      const refused = await clearway(["lab", "--profile", "quick", "--rounds", none], TESTED);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("from 1 to 1000")]);
     }
   });
@@ -196,7 +221,20 @@ describe("clearway lab", () => {
 
   test("keeps the finished measurements on Ctrl-C and reports the other cells as not measured", async () => {
     const seed = String(seedWithStuckLast());
-    const args = ["lab", "tiny", "--host", "node", "--out", "cut", "--rounds", "2", "--seed", seed];
+    const args = [
+      "lab",
+      "--profile",
+      "quick",
+      "tiny",
+      "--host",
+      "node",
+      "--out",
+      "cut",
+      "--rounds",
+      "2",
+      "--seed",
+      seed,
+    ];
     const { code, stderr, stdout } = await clearway(args, TESTED);
     expect(stderr).toMatch("keeping the finished measurements");
     expect(code).toBe(130);
@@ -205,24 +243,21 @@ describe("clearway lab", () => {
     expect(run).toMatchObject({ interrupted: true, measurementsDone: 2, measurementsPlanned: 6 });
     const status = Object.fromEntries(cells.map(({ mechanism, status, why }) => [mechanism, [status, why]]));
     expect(status["fast"]).toEqual(["ok", undefined]);
-    expect(status["stuck"]).toEqual([
-      "unavailable",
-      "the run was interrupted before this was measured: clearway lab resume DIR, with the folder of this run, measures what is missing",
-    ]);
+    expect(status["stuck"]).toEqual(["unavailable", "the run was interrupted before this was measured: run it again"]);
     expect(status["absent"]).toEqual(["unavailable", "it is not built yet: wait for it"]);
     expect(warnings[0]).toMatchObject({ code: "interrupted" });
     expect(readFileSync(path.join(scratch, "cut", "report.html"), "utf8")).toMatch("interrupted");
   });
 
   test("answers an unknown name with the valid names and measures nothing", async () => {
-    const family = await clearway(["lab", "onload"]);
+    const family = await clearway(["lab", "--profile", "quick", "onload"]);
     expect([family.code, family.stderr]).toEqual([
       2,
       expect.stringMatching(/unknown family or cell "onload".*isolate, memory, push, channel, offload/),
     ]);
-    const named = await clearway(["lab", "--family", "onload"]);
+    const named = await clearway(["lab", "--profile", "quick", "--family", "onload"]);
     expect([named.code, named.stderr]).toEqual([family.code, family.stderr]);
-    const mechanism = await clearway(["lab", "students/direkt"]);
+    const mechanism = await clearway(["lab", "--profile", "quick", "students/direkt"]);
     expect([mechanism.code, mechanism.stderr]).toEqual([2, expect.stringMatching(/Mechanisms of students: direct/)]);
     const profile = await clearway(["lab", "--profile", "slow"]);
     expect([profile.code, profile.stderr]).toEqual([2, expect.stringMatching(/Profiles: quick, full/)]);
@@ -246,7 +281,7 @@ describe("clearway report", () => {
 
 describe("clearway lab list", () => {
   test("lists the cells that can run, and those that cannot with the reason", async () => {
-    const { code, stdout } = await clearway(["lab", "list", "--host", "node"], TESTED);
+    const { code, stdout } = await clearway(["lab", "--profile", "quick", "list", "--host", "node"], TESTED);
     expect(code).toBe(0);
     expect(stdout).toMatch("Fake 1");
     expect(stdout).toMatch(/tiny\/fast +answers at once \[node\]/);

@@ -39,13 +39,19 @@ describe("a name that is nearly right", () => {
   test.each([
     [["hots"], /unknown command 'hots'\n\(Did you mean hosts\?\)/],
     [["lab", "--hots", "node"], /unknown option '--hots'\n\(Did you mean --host\?\)/],
-    [["lab", "isolated"], /unknown family or cell "isolated"\. Did you mean "isolate"\?/],
-    [["lab", "tyni"], /Did you mean "tiny"\?/],
-    [["lab", "tiny/fsat"], /unknown cell "tiny\/fsat"\. Did you mean "tiny\/fast"\?/],
-    [["lab", "tni/fast"], /unknown family or cell "tni\/fast"\. Did you mean "tiny\/fast"\?/],
-    [["lab", "tiny", "--without", "tiny/stcuk"], /unknown cell "tiny\/stcuk"\. Did you mean "tiny\/stuck"\?/],
-    [["lab", "lits"], /Did you mean "list"\?/],
-    [["lab", "--host", "chrome"], /Hosts: node, chromium, jvm, flutter, swift\. Did you mean "chromium"\?/],
+    [["lab", "--profile", "quick", "isolated"], /unknown family or cell "isolated"\. Did you mean "isolate"\?/],
+    [["lab", "--profile", "quick", "tyni"], /Did you mean "tiny"\?/],
+    [["lab", "--profile", "quick", "tiny/fsat"], /unknown cell "tiny\/fsat"\. Did you mean "tiny\/fast"\?/],
+    [["lab", "--profile", "quick", "tni/fast"], /unknown family or cell "tni\/fast"\. Did you mean "tiny\/fast"\?/],
+    [
+      ["lab", "--profile", "quick", "tiny", "--without", "tiny/stcuk"],
+      /unknown cell "tiny\/stcuk"\. Did you mean "tiny\/stuck"\?/,
+    ],
+    [["lab", "--profile", "quick", "lits"], /Did you mean "list"\?/],
+    [
+      ["lab", "--profile", "quick", "--host", "chrome"],
+      /Hosts: node, chromium, jvm, flutter, swift\. Did you mean "chromium"\?/,
+    ],
     [["lab", "--profile", "quik"], /Did you mean "quick"\?/],
     [["lab", "--profile", "promises", "strat"], /Scenarios: start\. Did you mean "start"\?/],
     [["export", "jetpak", "out"], /Allowed choices are markdown, jetpack/],
@@ -66,7 +72,7 @@ describe("a name that is nearly right", () => {
 
 describe("--json", () => {
   test("prints the list as one JSON value", async () => {
-    const { code, stdout } = await run("lab", "list", "--host", "node", "--json");
+    const { code, stdout } = await run("lab", "--profile", "quick", "list", "--host", "node", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       version: 1,
@@ -93,7 +99,17 @@ describe("--json", () => {
   });
 
   test("prints the summary of a run on stdout, and the rest on stderr", async () => {
-    const { code, stdout, stderr } = await run("lab", "tiny/fast", "--host", "node", "--json", "--out", "as json");
+    const { code, stdout, stderr } = await run(
+      "lab",
+      "--profile",
+      "quick",
+      "tiny/fast",
+      "--host",
+      "node",
+      "--json",
+      "--out",
+      "as json",
+    );
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       version: 1,
@@ -116,10 +132,10 @@ describe("--json", () => {
   });
 
   test("prints the list of what is named", async () => {
-    const named = await run("lab", "list", "tiny/fast", "--host", "node", "--json");
+    const named = await run("lab", "--profile", "quick", "list", "tiny/fast", "--host", "node", "--json");
     const cells = JSON.parse(named.stdout).scenarios[0].cells as { cell: string }[];
     expect(cells.map(({ cell }) => cell)).toEqual(["tiny/fast"]);
-    const unknown = await run("lab", "list", "tniy");
+    const unknown = await run("lab", "--profile", "quick", "list", "tniy");
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching('Did you mean "tiny"')]);
   });
 
@@ -197,7 +213,16 @@ describe("a run of a host that is missing", () => {
   ])("is refused, says why, and writes nothing: %s", async (host, message) => {
     const none = cli.path("none.json");
     const env = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_LAB_JVM: none, CLEARWAY_LAB_SWIFT: none };
-    const args = ["lab", host === "chromium" ? "stream" : `stream-${host}`, "--host", host, "--out", `no ${host}`];
+    const args = [
+      "lab",
+      "--profile",
+      "quick",
+      host === "chromium" ? "stream" : `stream-${host}`,
+      "--host",
+      host,
+      "--out",
+      `no ${host}`,
+    ];
     const { code, stderr } = await cli.run(args, env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
     expect(stderr).toMatch("To go on: clearway lab list");
@@ -207,7 +232,10 @@ describe("a run of a host that is missing", () => {
 
 describe("colours", () => {
   const list = (env: Record<string, string>) =>
-    cli.run(["lab", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "colours"], { ...TESTED, ...env });
+    cli.run(["lab", "--profile", "quick", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "colours"], {
+      ...TESTED,
+      ...env,
+    });
   const colour = /\p{Cc}\[\d+m/u;
 
   test("are off in a pipe, also in CI, and on with FORCE_COLOR", async () => {

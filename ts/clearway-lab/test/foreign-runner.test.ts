@@ -37,7 +37,7 @@ describe("a runner in Python", () => {
 
   test("is measured in its own scenario, beside no other host", async () => {
     const { code, stdout, stderr } = await cli.run(
-      ["lab", "--runner", runner, "--host", "python", "--rounds", "1", "--out", "an own folder"],
+      ["lab", "--profile", "quick", "--runner", runner, "--host", "python", "--rounds", "1", "--out", "an own folder"],
       {},
     );
     expect(stderr).toMatch("2 cells on python, 2 measurements");
@@ -62,7 +62,18 @@ describe("a runner in Python", () => {
     expect(changed).not.toBe(text);
     writeFileSync(cli.path("microseconds.py"), changed);
     const named = `python=python3 "${cli.path("microseconds.py")}"`;
-    const args = ["lab", "students/python-dicts", "--runner", named, "--host", "python", "--rounds", "1"];
+    const args = [
+      "lab",
+      "--profile",
+      "quick",
+      "students/python-dicts",
+      "--runner",
+      named,
+      "--host",
+      "python",
+      "--rounds",
+      "1",
+    ];
     expect((await cli.run([...args, "--out", "microseconds"])).code).toBe(0);
     const { make, totalRuntime, longestStall } = results("microseconds").cells[0]!.metrics;
     expect(make).toMatchObject({ unit: "ms", n: 1 });
@@ -74,7 +85,17 @@ describe("a runner in Python", () => {
   });
 
   test("is listed with its cells", async () => {
-    const { code, stdout } = await cli.run(["lab", "list", "--host", "python", "--runner", runner, "--json"]);
+    const { code, stdout } = await cli.run([
+      "lab",
+      "--profile",
+      "quick",
+      "list",
+      "--host",
+      "python",
+      "--runner",
+      runner,
+      "--json",
+    ]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       hosts: [{ host: "python", runtime: expect.stringMatching("Python") }],
@@ -102,7 +123,10 @@ describe("a runner that the user names", () => {
     ["exits at once", /cannot be used: the runner ended: code=3 .*no {2}\[31mmodule named numpy/],
     ["garbage", /cannot be used: the runner's output must be the protocol alone/],
   ])("is refused before anything is measured: %s", async (how, message) => {
-    const { code, stdout, stderr } = await cli.run(["lab", "--runner", hostile(how), "--out", "refused"], TESTED);
+    const { code, stdout, stderr } = await cli.run(
+      ["lab", "--profile", "quick", "--runner", hostile(how), "--out", "refused"],
+      TESTED,
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(message);
     expect(stderr).toMatch("To go on: docs/lab/runner-protocol.md");
@@ -112,6 +136,8 @@ describe("a runner that the user names", () => {
     const args = [
       "lab",
       "tiny",
+      "--profile",
+      "quick",
       "--host",
       "bad",
       "--runner",
@@ -135,7 +161,20 @@ describe("a runner that the user names", () => {
 
   test("fails its cell when it lacks the figure that the scenario compares", async () => {
     const lacking = hostile("no compared figure");
-    const args = ["lab", "tiny", "--host", "bad", "--runner", lacking, "--rounds", "1", "--out", "lacking"];
+    const args = [
+      "lab",
+      "--profile",
+      "quick",
+      "tiny",
+      "--host",
+      "bad",
+      "--runner",
+      lacking,
+      "--rounds",
+      "1",
+      "--out",
+      "lacking",
+    ];
     const { code } = await cli.run(args, TESTED);
     expect(code).toBe(1);
     expect(results("lacking").cells[0]?.why).toBe(
@@ -154,7 +193,7 @@ describe("a runner that the user names", () => {
     ],
     [["--runner", "python=x", "--profile", "promises"], /measures the lab's own hosts; leave --runner out/],
   ])("is refused as wrong usage: %j", async (args, message) => {
-    const { code, stderr } = await cli.run(["lab", ...args], TESTED);
+    const { code, stderr } = await cli.run(["lab", "--profile", "quick", ...args], TESTED);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A record with every question and, in Node, every scenario, so that a report has every kind of section, chart and table. Its figures are
+// A record with a question and, in Node, every scenario, so that a report has every kind of section, chart and table. Its figures are
 // invented.
 import type { Measurement, SampleSet, Value } from "../src/protocol/message.js";
 import { BENCH_COLUMNS, COLUMNS, type Column, figuresOf } from "../src/report/columns.js";
@@ -7,11 +7,9 @@ import { type RecordedCell, type RunRecord, recordedCell } from "../src/run/reco
 import { type ExperimentTable, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { type PlannedCell, planCells } from "../src/scenario/plan.js";
-import { loadQuestions } from "../src/scenario/question.js";
-import { cellKey, planQuestions } from "../src/scenario/question-plan.js";
 import { HOST_NAMES } from "../src/scenario/scenario.js";
 import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
-import { record } from "./record.js";
+import { record, studentsQuestion } from "./record.js";
 
 const CHANNEL: Column[] = [
   { label: "", unit: "us", metric: "roundTrip", quantile: "p50" },
@@ -65,16 +63,13 @@ function measuredCells(planned: readonly PlannedCell[], figures: Columns = colum
 /** The scenarios whose charts need all sets of parameters. Of the others, one set is enough. */
 const WHOLE = ["memset", "upload", "works", "sizes", "crossing"];
 
-/** Returns a record that answers all questions and has the other scenarios of Node, one round each. One cell failed. */
+/** Returns a record that answers a question and has all scenarios, those of Node alone with one round each. One cell failed. */
 export function fullRecord(): RunRecord {
   const scenarios = loadScenarios();
-  const questions = loadQuestions(scenarios);
-  const asked = planQuestions(questions, scenarios, HOST_NAMES, {}, 5);
-  const known = new Set(asked.map(cellKey));
-  const others = planCells(scenarios, "quick", ["node"], {}, 1).filter(
-    (cell) => !known.has(cellKey(cell)) && (WHOLE.includes(cell.scenario.name) || isFirstSet(cell)),
+  const planned = planCells(scenarios, "quick", HOST_NAMES, {}, 1).filter(
+    (cell) => WHOLE.includes(cell.scenario.name) || isFirstSet(cell),
   );
-  const cells = measuredCells([...asked, ...others]);
+  const cells = measuredCells(planned);
   const failed = cells.find(({ mechanism }) => mechanism === "comlink")!;
   Object.assign(failed, { rounds: [], failure: "Error: the worker ended with status 1\n    at run (worker.js:3:9)" });
   const base = record();
@@ -82,19 +77,9 @@ export function fullRecord(): RunRecord {
   const hosts = Object.fromEntries(HOST_NAMES.map((name) => [name, { ...host, host: name, runtime: `${name} 1.2.3` }]));
   return {
     ...base,
-    ...{ hosts, scenarios, questions, cells, planned: 900, done: 899, budgetEnded: true },
-    leftOut: ["memset: 4 KB"],
+    ...{ hosts, scenarios, questions: [studentsQuestion], cells, planned: 900, done: 899, budgetEnded: true },
     machine: { ...base.machine, loadBefore: 9, stealPercent: 4, virtual: "virtual machine", cores: 2 },
   };
-}
-
-/** Returns a record of the quick profile without names: every cell of the questions, five rounds each, and nothing else. */
-export function questionsRecord(): RunRecord {
-  const scenarios = loadScenarios();
-  const questions = loadQuestions(scenarios);
-  const cells = measuredCells(planQuestions(questions, scenarios, HOST_NAMES, {}, 5));
-  const asked = scenarios.filter(({ name }) => cells.some(({ scenario }) => scenario === name));
-  return { ...fullRecord(), scenarios: asked, cells, leftOut: [], budgetEnded: false };
 }
 
 function isFirstSet({ scenario, params }: PlannedCell): boolean {

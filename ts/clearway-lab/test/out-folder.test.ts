@@ -200,7 +200,10 @@ describe("clearway lab --out", () => {
     mkdirSync(cli.path("foreign"));
     writeFileSync(cli.path("foreign", "results.json"), "[]");
     const broken = { ...TESTED, CLEARWAY_LAB_RUNNER: "/nowhere" };
-    const { code, stdout, stderr } = await cli.run(["lab", "tiny/fast", "--out", "foreign"], broken);
+    const { code, stdout, stderr } = await cli.run(
+      ["lab", "--profile", "quick", "tiny/fast", "--out", "foreign"],
+      broken,
+    );
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe(
       "error: --out foreign: results.json in it was not written by the lab, and would be overwritten; choose another folder, or move the file away\n",

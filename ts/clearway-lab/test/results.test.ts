@@ -5,7 +5,6 @@ import { WARM_UP_CUT } from "../src/protocol/measured.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
 import { resultsOf } from "../src/run/results.js";
 import { assertResults } from "../src/run/schema.js";
-import type { Unfinished } from "../src/run/unfinished.js";
 import { WARNING_CODES } from "../src/run/warning.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
@@ -31,7 +30,7 @@ describe("results.json", () => {
     expect(results.cells.at(-1)).toMatchObject({ status: "failed", why: "it broke", metrics: {} });
     expect(results.cells.at(-2)).toMatchObject({ status: "unavailable", why: "not built yet: see clearway-stream" });
     expect(results.warnings.find(({ code }) => code === "cell-failed")?.next).toMatch(
-      "clearway lab students/comlink --host node",
+      "clearway lab students/comlink --profile quick --host node",
     );
     assertResults(results);
   });
@@ -164,14 +163,6 @@ describe("a run", () => {
     expect([done, interrupted]).toEqual([2, true]);
     expect(kept.filter(({ failure }) => failure !== undefined)).toHaveLength(0);
     expect(kept.filter(({ unavailable }) => unavailable === UNMEASURED.interrupted)).toHaveLength(cells.length - 2);
-  });
-
-  test("names the command that goes on with it when its measurements are kept", async () => {
-    const unfinished = { spentMs: 0, at: () => undefined, keep: () => {} } as unknown as Unfinished;
-    const aborted = AbortSignal.abort();
-    const run = await execute(cells, order, fake(1000), forever, aborted, () => {}, undefined, unfinished);
-    expect(new Set(run.cells.map(({ unavailable }) => unavailable))).toEqual(new Set([UNMEASURED.resumable]));
-    expect(UNMEASURED.resumable).toContain("clearway lab resume");
   });
 
   test("continues after a failure and keeps the first line of its message", async () => {

@@ -4,8 +4,8 @@
 import type { Params } from "../protocol/message.js";
 import { CONTROL_PARAM, type PlannedCell } from "../scenario/plan.js";
 import type { Question } from "../scenario/question.js";
-import { ROUNDS_MAX } from "../scenario/question-plan.js";
 import type { MechanismInfo, Scenario } from "../scenario/scenario.js";
+import { ROUNDS_MAX } from "../statistics/decide.js";
 import type { ScenarioInfo } from "./settings.js";
 
 export interface BenchPlan {

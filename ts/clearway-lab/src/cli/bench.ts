@@ -15,7 +15,6 @@ import { isSettled } from "../run/answer.js";
 import { execute } from "../run/execute.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
-import { ALL_ROUNDS } from "../run/steering.js";
 import { UserProcesses } from "../runner/user-process.js";
 import { planOrder } from "../scenario/plan.js";
 import { benchSummary } from "./bench-summary.js";
@@ -168,12 +167,9 @@ async function measure(name: string, file: string, out: string, options: BenchOp
       { budgetMs: Number.POSITIVE_INFINITY, endMs: Number.POSITIVE_INFINITY },
       interruption.signal,
       (step) => progress.step(step),
-      {
-        ...ALL_ROUNDS,
-        isSettled: (measured, cell) =>
-          (options.rounds === undefined && performance.now() - begin > MORE_ROUNDS_MS) ||
-          isSettled({ cells: [...measured], hosts }, plan.questions, cell),
-      },
+      (measured, cell) =>
+        (options.rounds === undefined && performance.now() - begin > MORE_ROUNDS_MS) ||
+        isSettled({ cells: [...measured], hosts }, plan.questions, cell),
     );
     progress.stop();
     const record: RunRecord = {

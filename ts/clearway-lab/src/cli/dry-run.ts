@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway lab --dry-run`: prints what a run would measure and how long it would take. Measures nothing.
+// `clearway lab --profile NAME --dry-run`: prints what a run would measure and how long it would take. Measures nothing.
 import { duration } from "../report/duration.js";
 import { Runners } from "../runner/runners.js";
 import { hasCell } from "../scenario/experiment.js";
 import { cellName, type PlannedCell, planOrder } from "../scenario/plan.js";
 import { askHosts } from "./hosts.js";
 import { printJson } from "./json.js";
-import type { LabOptions } from "./lab-options.js";
-import { type Choice, choose, LIMITS, leavesOutOf, planChoice } from "./plan-run.js";
+import { type Choice, choose, LIMITS, planChoice } from "./plan-run.js";
 import { print } from "./print.js";
+import type { ScenarioOptions } from "./scenario-options.js";
+import { leavesOut } from "./select.js";
 import { columnsOf, fitted } from "./width.js";
 
 /** A part of a plan: an experiment, or a scenario. */
@@ -22,11 +23,11 @@ interface PlanPart {
 }
 
 /** Prints the plan. Returns the exit status. */
-export async function dryRun(what: readonly string[], options: LabOptions): Promise<number> {
+export async function dryRun(what: readonly string[], options: ScenarioOptions): Promise<number> {
   const choice = await choose(what, options);
   const runners = new Runners({}, options.jdk, options.runner ?? {});
   try {
-    const isLeftOut = leavesOutOf(choice, options.without ?? []);
+    const isLeftOut = leavesOut(choice.scenarios, options.without ?? []);
     const planned = planChoice(choice, options, await askHosts(runners, options.host, options.jdk));
     const cells = planned.filter((cell) => !isLeftOut(cell));
     const parts = planParts(choice, cells);
@@ -70,7 +71,7 @@ function planPart(name: string, cells: readonly PlannedCell[]): PlanPart {
   };
 }
 
-function limitOf({ profile }: LabOptions): number | null {
+function limitOf({ profile }: ScenarioOptions): number | null {
   const { endMs } = LIMITS[profile];
   return Number.isFinite(endMs) ? endMs : null;
 }
@@ -78,7 +79,7 @@ function limitOf({ profile }: LabOptions): number | null {
 /** Returns the plan as text of at most `width` columns. Without a width, each entry has one line. */
 export function planText(
   parts: readonly PlanPart[],
-  options: Pick<LabOptions, "profile" | "host">,
+  options: Pick<ScenarioOptions, "profile" | "host">,
   width?: number,
 ): string {
   const sum = (of: (part: PlanPart) => number) => parts.reduce((total, part) => total + of(part), 0);

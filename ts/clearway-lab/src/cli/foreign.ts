@@ -51,7 +51,7 @@ export async function withForeign(scenarios: readonly Scenario[], foreign: Forei
         .join("");
       throw new FailedError(
         `the runner ${host} (${foreign[host]}) has no mechanism of a scenario of the lab: scenarios=${offered.join(", ") || "none"}.${near}`,
-        "clearway lab list shows the scenarios",
+        "clearway lab list --profile full shows the scenarios",
       );
     }
     all = withHost(all, host, described);

@@ -1,222 +1,191 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway lab`: plans, measures, writes and prints a run.
+// `clearway lab [QUESTION ...]`: measures the comparisons until they are decided, writes and prints the answers.
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ANSWERS_VERSION, answerOf, type LabResults } from "../engine/answer.js";
+import { COMPARISONS, CONTROLS, type Comparison, comparisonsNamed } from "../engine/comparison.js";
+import { readLoad } from "../engine/load.js";
+import { type ArmHost, Arms } from "../engine/open-arm.js";
+import { measureAll } from "../engine/run.js";
+import { allowedCores } from "../machine/cores.js";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
-import { IdleWatch } from "../machine/idle-watch.js";
-import { OtherLoad, withOtherCores } from "../machine/other-load.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
-import type { HostName } from "../protocol/message.js";
+import { koffiProblem } from "../native/peers.js";
+import { pluginProblem } from "../native/plugin.js";
+import { answersText } from "../report/answers/text.js";
 import { duration } from "../report/duration.js";
-import { execute } from "../run/execute.js";
-import { comparedFacts, orderDigest } from "../run/plan-facts.js";
-import { RECORD_VERSION, type RunRecord } from "../run/record.js";
-import { resultsOf } from "../run/results.js";
-import { QuestionSteering } from "../run/steering.js";
-import { UNFINISHED_VERSION, type UnfinishedPlan } from "../run/unfinished.js";
-import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
-import { PROFILE_VARIABLE } from "../runner/profile.js";
-import { Runners } from "../runner/runners.js";
-import { type PlannedCell, planOrder } from "../scenario/plan.js";
-import type { Question } from "../scenario/question.js";
-import { inOrder, type Scenario } from "../scenario/scenario.js";
-import { FailedError } from "./errors.js";
-import { withComparedFigure } from "./foreign.js";
-import { ForeignUnits } from "./foreign-units.js";
-import { askHosts, type Hosts } from "./hosts.js";
-import { printJson, summaryJson } from "./json.js";
-import { keepFinished } from "./keep-finished.js";
-import { keepRun } from "./keep-run.js";
-import type { LabOptions } from "./lab-options.js";
+import { chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { findJvmRunner } from "../runner/jvm-find.js";
+import { randomFrom, shuffled } from "../statistics/random.js";
+import { FailedError, UsageError } from "./errors.js";
+import { printJson } from "./json.js";
+import { didYouMean } from "./nearest.js";
 import { openOut } from "./out-folder.js";
-import { type Choice, choose, LIMITS, leavesOutOf, planChoice } from "./plan-run.js";
 import { print, printError } from "./print.js";
 import { openProgress } from "./progress.js";
-import { RUN_FILES, writeRun } from "./run-files.js";
-import { summary } from "./terminal.js";
+import { RUN_FILES, writeAnswers } from "./run-files.js";
+import { columnsOf, fitted } from "./width.js";
 
-/**
- * Runs the lab and returns the exit status. `choose` says what the lab measures. With `before`, goes on with that unfinished run in the
- * output folder.
- */
-export async function lab(what: readonly string[], options: LabOptions, before?: UnfinishedPlan): Promise<number> {
-  const choice = await choose(what, options);
+export interface LabOptions {
+  host?: readonly string[];
+  out: string;
+  /** The time of the run, in seconds. */
+  time?: number;
+  seed?: number;
+  json?: boolean;
+}
+
+/** Time of a run of all comparisons, in seconds: under five minutes with its end. */
+const TIME_S = 280;
+/** Time of a run of named comparisons, in seconds for each. */
+const TIME_NAMED_S = 30;
+
+/** Runs the lab and returns the exit status. */
+export async function lab(names: readonly string[], options: LabOptions): Promise<number> {
+  const chosen = choose(names, options.host);
   const out = openOut(options.out, RUN_FILES);
   try {
-    return await measure(what, choice, out.path, options, before);
+    return await measure(chosen, names.length > 0, out.path, options);
   } finally {
     out.close();
   }
 }
 
+/** Prints the comparisons and what this machine lacks for them. Returns the exit status. */
+export async function listComparisons(names: readonly string[], host?: readonly string[]): Promise<number> {
+  const chosen = choose(names, host);
+  const missing = await missingHere(chosen);
+  for (const { name, thing, peer } of chosen) {
+    const why = missing.find(({ names }) => names.includes(name))?.why;
+    print(`${name.padEnd(24)}${thing}, against ${peer}${why === undefined ? "" : ` (cannot run: ${why})`}\n`);
+  }
+  return 0;
+}
+
+function choose(names: readonly string[], hosts: readonly string[] | undefined): Comparison[] {
+  const named = names.map((name) => {
+    const found = comparisonsNamed(name);
+    if (found.length > 0) return found;
+    const known = COMPARISONS.map((each) => each.name);
+    throw new UsageError(
+      `unknown question "${name}".${didYouMean(name, known)} Questions: ${known.join(", ")}. ` +
+        "A scenario is measured with --profile, e.g. clearway lab students --profile published",
+    );
+  });
+  const asked = new Set(names.length === 0 ? COMPARISONS : named.flat());
+  return [...COMPARISONS, ...CONTROLS].filter(
+    (each) => asked.has(each) && (hosts === undefined || hosts.includes(each.host)),
+  );
+}
+
 async function measure(
-  what: readonly string[],
-  choice: Choice,
+  chosen: readonly Comparison[],
+  isNamed: boolean,
   out: string,
   options: LabOptions,
-  before: UnfinishedPlan | undefined,
 ): Promise<number> {
-  const { scenarios, questions, experiments } = choice;
-  const { without = [] } = options;
-  const isLeftOut = leavesOutOf(choice, without);
-  const foreign = options.runner ?? {};
   const begin = performance.now();
-  const startedAt = before?.startedAt ?? new Date().toISOString();
+  const startedAt = new Date().toISOString();
+  const { time = isNamed ? TIME_NAMED_S * chosen.length : TIME_S, seed = Math.floor(Math.random() * 2 ** 32) } =
+    options;
+  const missing = await missingHere(chosen);
+  const can = chosen.filter(({ name }) => !missing.some(({ names }) => names.includes(name)));
+  if (can.length === 0)
+    throw new FailedError(
+      `nothing can be measured here: ${missing.map(({ why }) => why).join("; ") || "no question is for this host"}`,
+      "clearway hosts shows what is installed",
+    );
+  const peers = can.some(({ name }) => name.startsWith("memset")) ? compilePeers() : undefined;
+  const arms = new Arms(peers && { [PEERS_VARIABLE]: JSON.stringify(peers.peers) });
   const interruption = new AbortController();
-  const fixture = await startFixture();
-  const native = scenarios.some(({ family, name }) => family === "memory" || name === "channel-native")
-    ? compilePeers()
-    : undefined;
-  const runners = new Runners(
-    {
-      [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture),
-      [PROFILE_VARIABLE]: options.profile,
-      ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
-    },
-    options.jdk,
-    foreign,
-  );
-  const onInterrupt = () => {
+  const onInterrupt = (): void => {
     if (interruption.signal.aborted) process.exit(130);
-    printError("\ninterrupted: keeping the finished measurements (press Ctrl-C again to exit at once)\n");
+    printError("\ninterrupted: keeping the answers so far (press Ctrl-C again to exit at once)\n");
     interruption.abort();
-    runners.interrupt();
+    arms.interrupt();
   };
   for (const signal of SIGNALS) process.on(signal, onInterrupt);
-  const watch = new IdleWatch();
+  const progress = openProgress(process.stderr);
   try {
     const machine = machineFacts();
     const times = cpuTimes();
-    const otherLoad = new OtherLoad();
-    const hosts = await askHosts(runners, options.host, options.jdk);
-    const planned = planChoice(choice, options, hosts);
-    const cells = planned.filter((cell) => !isLeftOut(cell));
-    refuseEmpty(cells, hosts, options.host);
-    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
-    // A resumed run may leave more cells out than it began with, so the order and its digest include those, too.
-    const whole = planOrder(planned, seed);
-    const order = whole.filter(({ cell }) => !isLeftOut(cell));
-    announce(
-      cells,
-      order.length,
-      order.reduce((sum, { cell }) => sum + cell.estimateMs, 0),
-      options,
-      questions,
-    );
-    const progress = openProgress(process.stderr);
-    const facts = Object.fromEntries(
-      Object.entries(hosts.described).map(([host, { mechanisms: _, ...own }]) => [host, own]),
-    );
-    const steering = questions === undefined ? undefined : new QuestionSteering(questions, scenarios, facts);
-    const build = buildFacts(hosts.described.chromium?.runtime ?? null);
-    const { profile, host, rounds, jdk } = options;
-    const plan: UnfinishedPlan = {
-      ...{ version: UNFINISHED_VERSION, startedAt, resumed: before === undefined ? 0 : before.resumed + 1, seed },
-      ...{
-        what: [...what],
-        ...(without.length > 0 && { without }),
-        profile,
-        host,
-        ...(rounds !== undefined && { rounds }),
-        ...(jdk !== undefined && { jdk }),
-      },
-      ...{ planned: whole.length, digest: orderDigest(whole), facts: comparedFacts(machine, build, facts) },
-    };
-    const unfinished = keepFinished(out, plan, before !== undefined);
-    const keptMs = unfinished.spentMs;
-    const units = new ForeignUnits();
-    for (const rest of unfinished.rests) otherLoad.add(rest);
-    const execution = await execute(
-      cells,
-      order,
+    const random = randomFrom(seed);
+    const cores = allowedCores().slice(0, 2);
+    const hosts = new Set(can.map(({ host }) => host));
+    const controls = CONTROLS.filter(({ host }) => !isNamed && hosts.has(host));
+    printError(`${can.length === 1 ? "1 question" : `${can.length} questions`}, at most ${duration(time * 1000)}\n`);
+    // The order of the sessions is drawn, so that a slow minute meets other questions in the next run.
+    const measured = await measureAll(
+      shuffled([...can, ...controls], random),
       {
-        measure: async (cell, request, timeoutMs) => {
-          const measurement = await runners.measure(cell.host, request, timeoutMs, cell.cores);
-          if (!Object.hasOwn(foreign, cell.host)) return measurement;
-          const { name, compare } = cell.scenario;
-          return units.converted(withComparedFigure(measurement, compare), name, cell.host);
-        },
-        beforeMeasurement: () => otherLoad.beforeMeasurement(),
-        watch: () => {
-          watch.begin();
-          return () => watch.end();
-        },
-        nowMs: () => performance.now(),
+        open: (host, arm, cores) => arms.open(host, arm, cores),
+        ...{ nowMs: () => performance.now(), sleep, random, load: () => readLoad(cores) },
       },
-      LIMITS[options.profile],
-      interruption.signal,
-      (step) => progress.step(step),
-      steering,
-      unfinished,
+      {
+        ...{ budgetMs: time * 1000 - (performance.now() - begin), isNamed, signal: interruption.signal },
+        onPair: (name, decided, leftMs) =>
+          progress.step({ done: decided, planned: can.length + controls.length, leftMs, name }),
+      },
     );
     progress.stop();
-    const record: RunRecord = {
-      version: RECORD_VERSION,
-      profile: options.profile,
-      seed,
-      startedAt,
-      durationMs: performance.now() - begin + keptMs,
-      planned: order.length - execution.skipped,
-      done: execution.done,
-      interrupted: execution.interrupted,
-      ...(plan.resumed > 0 && { resumed: plan.resumed }),
-      budgetEnded: execution.budgetEnded,
-      machine: { ...machine, ...withOtherCores(otherLoad), stealPercent: stealPercent(times, cpuTimes()) },
-      build,
-      hosts: facts,
-      scenarios: scenarios.map(describeScenario),
-      ...(steering === undefined ? {} : { questions: [...steering.questions], leftOut: steering.leftOut }),
-      ...(experiments !== undefined && { experiments }),
-      cells: execution.cells,
+    const answers = (asked: readonly Comparison[]) =>
+      asked.map((each) => answerOf(measured.find(({ comparison }) => comparison === each)!));
+    const results: LabResults = {
+      version: ANSWERS_VERSION,
+      run: {
+        ...{ startedAt, durationMs: Math.round(performance.now() - begin), seed },
+        ...{ interrupted: interruption.signal.aborted, command: commandOf(options, chosen, isNamed) },
+      },
+      ...{ answers: answers(can), controls: answers(controls), missing },
+      machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
+      build: buildFacts(null),
     };
-    const results = resultsOf(record);
-    await keepRun(out, (folder) => writeRun(folder, results, record));
-    if (options.json === true) printJson(summaryJson(results, record, out));
-    else print(summary(results, record) + "\n");
+    await writeAnswers(out, results);
+    if (options.json === true) printJson(results);
+    else
+      print(
+        answersText(results)
+          .flatMap((line) => fitted(line, columnsOf(), 2))
+          .join("\n") + "\n",
+      );
     const shown = path.relative(process.cwd(), out) || ".";
-    (options.json === true ? printError : print)(
-      `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(performance.now() - begin)}.\n`,
+    printError(
+      `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(results.run.durationMs)}.\n`,
     );
-    if (execution.interrupted) {
-      printError(`To go on with the run: clearway lab resume ${/\s/.test(shown) ? `"${shown}"` : shown}\n`);
-      return 130;
-    }
-    unfinished.remove();
-    return results.cells.some(({ status }) => status === "failed") ? 1 : 0;
+    if (results.run.interrupted) return 130;
+    return results.answers.some(({ failed }) => failed !== undefined) ? 1 : 0;
   } finally {
+    progress.stop();
     for (const signal of SIGNALS) process.off(signal, onInterrupt);
-    await Promise.all([runners.close(), watch.close(), fixture.close()]);
-    native?.remove();
+    await arms.close();
+    peers?.remove();
   }
 }
 
 /** The signals that end a run early: Ctrl-C, `kill`, and a closed terminal. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Throws a FailedError if no cell can run, with each host's reason. A run would only write an empty report. */
-function refuseEmpty(cells: readonly PlannedCell[], { problems }: Hosts, hosts: readonly HostName[]): void {
-  if (cells.some(({ unavailable }) => unavailable === undefined)) return;
-  const reasons = inOrder(hosts).flatMap((host) => problems[host] ?? []);
-  const own = [...new Set([...reasons, ...cells.flatMap(({ unavailable }) => unavailable ?? [])])];
-  throw new FailedError(
-    `nothing can be measured on ${hosts.join(" and ")}: ${own.join("; ") || "no cell has parameters for it in this profile"}`,
-    "clearway lab list shows the cells that can run here, clearway hosts what is missing",
-  );
+function commandOf({ time }: LabOptions, chosen: readonly Comparison[], isNamed: boolean): string {
+  const names = isNamed ? ` ${chosen.map(({ name }) => name).join(" ")}` : "";
+  return `clearway lab${names}${time === undefined ? "" : ` --time ${time}`}`;
 }
 
-function announce(
-  cells: PlannedCell[],
-  measurements: number,
-  estimateMs: number,
-  options: LabOptions,
-  questions: readonly Question[] | undefined,
-): void {
-  const can = cells.filter(({ unavailable }) => unavailable === undefined).length;
-  printError(
-    `${can} cells on ${options.host.join(" and ")}, ${questions === undefined ? "" : "up to "}${measurements} measurements, about ${duration(estimateMs)} (profile ${options.profile})\n`,
-  );
-}
-
-function describeScenario(scenario: Scenario): RunRecord["scenarios"][number] {
-  const { name, family, question, shows, topology, control, reference, compare } = scenario;
-  return { name, family, question, shows, topology, control, reference, compare };
+/** Returns what this machine lacks, one entry for each reason. */
+async function missingHere(chosen: readonly Comparison[]): Promise<LabResults["missing"]> {
+  const pinning = new Arms().pinning;
+  const jvm = findJvmRunner();
+  const hosts: Record<ArmHost, string | undefined> = {
+    node: undefined,
+    chromium: findChromium() === undefined ? chromiumMissing() : undefined,
+    jvm: typeof jvm === "string" ? jvm : undefined,
+  };
+  const isMemset = ({ name }: Comparison): boolean => name.startsWith("memset");
+  const memset = chosen.some(isMemset) ? ((await pluginProblem()) ?? (await koffiProblem())) : undefined;
+  const reasons = new Map<string, string[]>();
+  for (const each of chosen) {
+    const why =
+      hosts[each.host] ?? (isMemset(each) ? memset : undefined) ?? (each.cores === "one" ? pinning : undefined);
+    if (why !== undefined) reasons.set(why, [...(reasons.get(why) ?? []), each.name]);
+  }
+  return [...reasons].map(([why, names]) => ({ why, names }));
 }

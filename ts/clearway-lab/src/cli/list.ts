@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway lab list`: prints every cell with its question and the hosts that can run it. For other hosts it prints the reason.
+// `clearway lab list --profile NAME`: prints every cell with its question and the hosts that can run it. For other hosts it prints the reason.
 import type { HostName } from "../protocol/message.js";
 import { type ForeignRunners, Runners } from "../runner/runners.js";
 import { loadExperiments, withExperiments } from "../scenario/experiment.js";

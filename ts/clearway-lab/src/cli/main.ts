@@ -20,24 +20,37 @@ import { chosenHosts, parseRunner } from "./foreign.js";
 import { addHosts } from "./hosts-command.js";
 import { addInit } from "./init.js";
 import { addJank } from "./jank.js";
-import { lab } from "./lab.js";
-import type { LabOptions } from "./lab-options.js";
+import { lab, listComparisons } from "./lab.js";
 import { list } from "./list.js";
 import { addMeasure } from "./measure.js";
 import { print, printError, printUncaught } from "./print.js";
 import { addRatio } from "./ratio.js";
 import { report } from "./report.js";
-import { addResume } from "./resume.js";
-import { parseHostNames, parseJdk, parseNames, parseProfile, parseRounds, parseSeed, UsageError } from "./select.js";
+import type { ScenarioOptions } from "./scenario-options.js";
+import { runScenarios } from "./scenario-run.js";
+import {
+  parseHostNames,
+  parseJdk,
+  parseNames,
+  parseProfile,
+  parseRounds,
+  parseSeconds,
+  parseSeed,
+  UsageError,
+} from "./select.js";
 import { columnsOf, helpItem } from "./width.js";
 
-type LabArguments = Omit<LabOptions, "profile" | "host" | "runner"> & {
+type LabArguments = Omit<ScenarioOptions, "profile" | "host" | "runner"> & {
+  time?: number;
   family?: string[];
-  profile: ProfileName | PromiseProfile;
+  profile?: ProfileName | PromiseProfile;
   host?: HostName[];
   dryRun?: boolean;
   runner?: ForeignRunners;
 };
+
+/** The options that only scenarios have. */
+const SCENARIO_OPTIONS = ["runner", "family", "without", "rounds", "dryRun", "jdk"] as const;
 
 tolerateClosedOutput();
 process.on("uncaughtException", printUncaught);
@@ -63,8 +76,9 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument(
     "[what...]",
-    "families (isolate, memory, push, channel, offload, remote), scenarios (students) or cells (students/comlink); default: the thirteen questions in the profile quick, everything in the profile full",
+    "questions, such as call or codec; default: all. With --profile: families (isolate, memory, push, channel, offload, remote), scenarios (students) or cells (students/comlink)",
   )
+  .option("--time <seconds>", "time of the run; default: 280, or 30 for each named question", parseSeconds)
   .option("--family <name>", "the same as naming the family", (name: string, all: string[] = []) => [...all, name])
   .option("--host <names>", "node, chromium, jvm, flutter, swift, with commas; default: all", parseHostNames)
   .option(
@@ -76,15 +90,10 @@ const labCommand = program
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option(
     "--profile <name>",
-    "quick (thirteen questions, under 5 minutes), full (everything, hours), published (the five published experiments, an hour), promises (the promised figures, 5 minutes) or promises-full",
+    "measure scenarios instead of questions: published (the five published experiments, an hour), quick (a look at named scenarios), full (everything, hours), promises (the promised figures, 5 minutes) or promises-full",
     parseProfile,
-    "quick",
   )
-  .option(
-    "--rounds <number>",
-    "rounds of each cell; default: in the profile quick five, and up to nine for an undecided question",
-    parseRounds,
-  )
+  .option("--rounds <number>", "with --profile: rounds of each cell", parseRounds)
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .option("--dry-run", "print what would be measured and how long it would take; measure nothing")
@@ -94,6 +103,16 @@ const labCommand = program
     const options = { ...given, host: chosenHosts(given.host, runner) };
     const listed = what[0] === "list";
     const names = [...what.slice(listed ? 1 : 0), ...family];
+    if (profile === undefined) {
+      const scenarioOption = SCENARIO_OPTIONS.find((name) => given[name] !== undefined);
+      if (scenarioOption !== undefined)
+        throw new UsageError(
+          `--${scenarioOption === "dryRun" ? "dry-run" : scenarioOption} is for scenarios: add --profile quick, full or published`,
+        );
+      process.exitCode = await (listed ? listComparisons(names, given.host) : lab(names, given));
+      return;
+    }
+    if (given.time !== undefined) throw new UsageError("--time is for questions: leave it out, or leave --profile out");
     if (given.without !== undefined && (listed || isPromiseProfile(profile)))
       throw new UsageError(
         "--without is for a run or a dry run of cells: leave it out of lab list and of the promises",
@@ -112,12 +131,11 @@ const labCommand = program
       ? list(names, labOptions)
       : isDry
         ? dryRun(names, labOptions)
-        : lab(names, labOptions));
+        : runScenarios(names, labOptions));
   });
-addResume(labCommand);
 labCommand.addHelpText(
   "after",
-  "\nclearway lab list                       the cells that can run here, and the reasons for the others\nclearway lab list channel               those of a family, scenario or cell\nclearway lab list --profile promises    the promised figures and their targets",
+  "\nclearway lab list                       the questions, and what this machine lacks for them\nclearway lab list --profile full        the cells that can run here, and the reasons for the others\nclearway lab list --profile promises    the promised figures and their targets",
 );
 
 program

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Writes the three files of a run. Checks the results against their schema first.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { assertSameRun, KeptRunError } from "../compare/kept-run.js";
+import { ANSWERS_VERSION, type LabResults } from "../engine/answer.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { readText, recordIn } from "../run/record-file.js";
 import type { Results } from "../run/results.js";
@@ -35,6 +36,24 @@ export async function writeReport(file: string, results: Results, record: RunRec
   writeFiles({ [file]: await reportOf(results, record) });
 }
 
+/** Writes the files of a run with answers. It has no record, so that of an earlier run goes. */
+export async function writeAnswers(folder: string, results: LabResults): Promise<void> {
+  const { answersHtml } = await import("../report/answers/page.js");
+  writeFiles({
+    [path.join(folder, "results.json")]: JSON.stringify(results, null, 1) + "\n",
+    [path.join(folder, "report.html")]: answersHtml(results),
+  });
+  rmSync(path.join(folder, "record.json"), { force: true });
+}
+
+/** Reads the answers in a folder. Returns undefined if its run measured scenarios. */
+export function readAnswers(folder: string): LabResults | undefined {
+  const file = path.join(folder, "results.json");
+  if (!existsSync(file)) return undefined;
+  const results = JSON.parse(readFileSync(file, "utf8")) as LabResults | Results;
+  return results.version === ANSWERS_VERSION ? (results as LabResults) : undefined;
+}
+
 /** Imports the report's code here, because jsdom and Plot take a second to load and would delay measurements. */
 async function reportOf(results: Results, record: RunRecord): Promise<string> {
   const { reportHtml } = await import("../report/report.js");
@@ -48,6 +67,10 @@ export function readRun(folder: string): { results: Results; record: RunRecord }
     if (!existsSync(file))
       throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` wrote`);
   }
+  if (readAnswers(folder) !== undefined)
+    throw new UsageError(
+      `${files[0]} has answers, and this command takes runs of scenarios: measure with clearway lab WHAT --profile quick`,
+    );
   const results = readResults(files[0]);
   const record = JSON.parse(readText(files[1])) as RunRecord;
   if (record.version !== RECORD_VERSION)

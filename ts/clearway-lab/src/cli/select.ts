@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Parses the arguments of `clearway lab`: families, scenarios or cells (SCENARIO/MECHANISM), hosts and a profile.
+// Parses the arguments of `clearway lab --profile NAME`: families, scenarios or cells (SCENARIO/MECHANISM), hosts and a profile.
 import { InvalidArgumentError } from "commander";
 import { PROMISE_PROFILES, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
@@ -67,7 +67,7 @@ function unknown(all: readonly Scenario[], name: string): UsageError {
   const near = didYouMean(name, name.includes("/") ? cells : [...FAMILY_NAMES, ...scenarios, "list"]);
   return new UsageError(
     `unknown family or cell "${name}".${near} Families: ${FAMILY_NAMES.join(", ")}. Scenarios: ${scenarios.join(", ")}. ` +
-      "A cell is SCENARIO/MECHANISM, e.g. students/clearway-columns; all of them: clearway lab list",
+      "A cell is SCENARIO/MECHANISM, e.g. students/clearway-columns; all of them: clearway lab list --profile full",
   );
 }
 
@@ -113,6 +113,13 @@ export function parseSeed(text: string): number {
   if (!Number.isInteger(seed) || seed < 0 || seed > 0xffffffff)
     throw new InvalidArgumentError("a seed is an integer from 0 to 4294967295");
   return seed;
+}
+
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds) || seconds < 1 || seconds > 3600)
+    throw new InvalidArgumentError("the time is 1 to 3600 seconds");
+  return seconds;
 }
 
 export function parseRounds(text: string): number {

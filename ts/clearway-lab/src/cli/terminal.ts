@@ -132,7 +132,7 @@ function columnWidths(table: Table): number[] {
 
 function cellCounts(results: Results, width: number): string[] {
   const count = (status: string) => results.cells.filter((cell) => cell.status === status).length;
-  const text = `${count("ok")} cells measured, ${count("unavailable")} unavailable (why: clearway lab list), ${count("failed")} failed; seed ${results.run.seed}`;
+  const text = `${count("ok")} cells measured, ${count("unavailable")} unavailable (why: clearway lab list --profile full), ${count("failed")} failed; seed ${results.run.seed}`;
   return wrap(text, width);
 }
 

@@ -4,7 +4,7 @@ import { hostName, workerUrl } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import { type PoolUnderTest, poolMechanism } from "./pool.js";
 
-async function open(carrier: "auto" | "port"): Promise<PoolUnderTest> {
+export async function openClearway(carrier: "auto" | "port"): Promise<PoolUnderTest> {
   const name = hostName === "node" ? "pool-tasks-node" : "pool-tasks-browser";
   const make = () => pool<typeof import("../work/pool-tasks-node.js")>(workerUrl(name), { size: 1, carrier });
   let workers: ReturnType<typeof make>;
@@ -18,6 +18,6 @@ async function open(carrier: "auto" | "port"): Promise<PoolUnderTest> {
 }
 
 export const poolsClearway: Record<string, Mechanism> = {
-  clearway: poolMechanism(() => open("auto")),
-  "clearway-port": poolMechanism(() => open("port")),
+  clearway: poolMechanism(() => openClearway("auto")),
+  "clearway-port": poolMechanism(() => openClearway("port")),
 };

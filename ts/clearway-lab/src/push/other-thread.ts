@@ -4,11 +4,11 @@ import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import type { ComlinkSender } from "../work/push-comlink.js";
-import { pushMechanism } from "./measure.js";
+import { type PushConnection, pushMechanism } from "./measure.js";
 import type { PushEvent } from "./pace.js";
 
 /** The bare worker posts "ready" once and then sends events. A run ends when the receiver has all of them. */
-const postMessage = pushMechanism(async () => {
+export async function openPostMessage(): Promise<PushConnection> {
   const worker = openWorker("push-bare");
   let receive: (event: PushEvent) => void = () => {};
   await new Promise<void>((ready) => {
@@ -22,7 +22,7 @@ const postMessage = pushMechanism(async () => {
     },
     close: () => worker.end(),
   };
-});
+}
 
 /** The worker keeps the writing end of a stream and transfers its reading end to the main thread. */
 const webStreamsTransferred = pushMechanism(async () => {
@@ -58,7 +58,7 @@ const comlinkCallback = pushMechanism(async () => {
 });
 
 export const otherThread: Record<string, Mechanism> = {
-  "worker-postmessage": postMessage,
+  "worker-postmessage": pushMechanism(openPostMessage),
   "web-streams-transferred": webStreamsTransferred,
   "comlink-callback": comlinkCallback,
 };

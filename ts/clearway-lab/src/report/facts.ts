@@ -55,7 +55,7 @@ function runAgain({ run }: Results, { command }: RunRecord): Html {
   return html`<h2>Run it again</h2>
 <p>${order} One cell can be run alone by its name.</p>
 <p><code>clearway lab --profile ${run.profile} --seed ${run.seed}</code></p>
-<p><code>clearway lab students/clearway-columns --host node</code></p>`;
+<p><code>clearway lab students/clearway-columns --profile ${run.profile} --host node</code></p>`;
 }
 
 function floors({ noiseFloor }: Results): Html {

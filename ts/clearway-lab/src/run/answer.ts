@@ -4,9 +4,7 @@ import { CONTROL_PARAM, CORES_PARAM } from "../scenario/plan.js";
 import { type Compared, includes, type Question } from "../scenario/question.js";
 import { median, pairedRatios } from "../statistics/compare.js";
 import { type Decision, decide, pairedFloor, ROUNDS_MIN, type Verdict } from "../statistics/decide.js";
-import { onEqualCores } from "./core-state.js";
 import { byRound } from "./floor.js";
-import { isBusy } from "./machine-warnings.js";
 import { type RecordedCell, type RunRecord, wasWarmUpCut } from "./record.js";
 
 /** The part of a record that the answers use. It grows while a run measures. `machine` is known at the end. */
@@ -53,7 +51,6 @@ function verdictOf(parts: readonly ComparedAnswer[]): Verdict {
 
 /** Why a comparison has no decision yet. More rounds may bring one. */
 const NO_ROUND = "no round has both";
-const NO_EQUAL_CORES = "no round has both on as many cores";
 
 function answerOf(record: Measured, compared: Compared): ComparedAnswer {
   const [subject, reference] = [compared.subject, compared.reference].map((name) => find(record, compared, name));
@@ -63,18 +60,14 @@ function answerOf(record: Measured, compared: Compared): ComparedAnswer {
     if (why !== undefined) return { compared, why: `${cell.mechanism}: ${why}` };
   }
   const [own, other] = [byRound(record, subject, compared.metric), byRound(record, reference, compared.metric)];
-  const alike = compared.sameCores ? onEqualCores(own, [subject, reference]) : own;
-  const decision = decide(pairedRatios(alike, other), floorOf(record, compared));
-  if (decision === undefined) return { compared, why: alike.size < own.size ? NO_EQUAL_CORES : NO_ROUND };
+  const decision = decide(pairedRatios(own, other), floorOf(record, compared));
+  if (decision === undefined) return { compared, why: NO_ROUND };
   const answer: ComparedAnswer = { compared, decision };
   answer.unit = unitOf(subject, compared.metric);
   answer.subject = middleOf(own, compared.metric, answer.unit);
   answer.reference = middleOf(other, compared.metric, answer.unit);
   const cut = [subject, reference].find(wasWarmUpCut);
-  const otherCores = record.machine?.otherCores ?? 0;
   if (cut !== undefined) answer.why = `${cut.mechanism} still became faster when its warm-up ended`;
-  else if (compared.needsFreeCore && isBusy(otherCores))
-    answer.why = `it needs a free core, and other programs used ${otherCores} cores`;
   return answer;
 }
 
@@ -114,10 +107,7 @@ function floorOf(record: Measured, compared: Compared): number | undefined {
     const first = find(record, { ...load, params, ...(cores && { cores }) }, repeat.mechanism);
     if (first === undefined) return undefined;
     const own = byRound(record, first, metric);
-    const ratios = pairedRatios(
-      compared.sameCores ? onEqualCores(own, [first, repeat]) : own,
-      byRound(record, repeat, metric),
-    );
+    const ratios = pairedRatios(own, byRound(record, repeat, metric));
     return ratios.length === 0 ? undefined : pairedFloor(ratios);
   });
   const known = floors.filter((floor) => floor !== undefined);
@@ -156,7 +146,7 @@ export function isSettled(record: Measured, questions: readonly Question[], cell
   const concerned = questions.flatMap(({ comparisons }) => comparisons).filter((compared) => decides(cell, compared));
   return concerned.every((compared) => {
     const { decision, why } = answerOf(record, compared);
-    if (decision === undefined) return why !== NO_ROUND && why !== NO_EQUAL_CORES;
+    if (decision === undefined) return why !== NO_ROUND;
     return decision.rounds >= ROUNDS_MIN && decision.verdict !== "undecided";
   });
 }

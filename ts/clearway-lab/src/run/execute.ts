@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a plan, one measurement after the other, each with the idle watcher. Ends when it is done, out of time or interrupted.
-import type { Rest } from "../machine/other-load.js";
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
 import { ROUNDS_MIN } from "../statistics/decide.js";
-import { cellDigest } from "./plan-facts.js";
 import { type RecordedCell, recordedCell } from "./record.js";
-import { ALL_ROUNDS, type Steering } from "./steering.js";
-import type { Unfinished } from "./unfinished.js";
 
 export interface Executor {
-  /** Called before each measurement, outside of its time. If it rests, it returns what it read during the rest. */
-  beforeMeasurement?(): Promise<Rest | undefined>;
+  /** Called before each measurement, outside of its time. */
+  beforeMeasurement?(): Promise<unknown>;
   measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
   /** Starts to watch the machine. The returned function returns the machine's longest stall since then, in milliseconds. */
   watch(): () => number;
@@ -43,9 +39,6 @@ export interface Execution {
 
 export const UNMEASURED = {
   interrupted: "the run was interrupted before this was measured: run it again",
-  /** The finished measurements are kept, so that the run can go on. */
-  resumable:
-    "the run was interrupted before this was measured: clearway lab resume DIR, with the folder of this run, measures what is missing",
   budget:
     "the time of this profile ended before this was measured (slow or loaded machine): name fewer cells or use --profile full",
 } as const;
@@ -57,79 +50,52 @@ export async function execute(
   limits: Limits,
   signal: AbortSignal,
   onStep: (step: Step) => void,
-  steering: Steering = ALL_ROUNDS,
-  /** Keeps finished measurements, and has those of the run before its interruption. They are not made again. */
-  unfinished?: Unfinished,
+  /** Returns whether more rounds of a cell would change no answer. Called for cells that have the minimum number of rounds. */
+  isSettled: (cells: readonly RecordedCell[], cell: RecordedCell) => boolean = () => false,
 ): Promise<Execution> {
   const recorded = new Map(cells.map((cell) => [cell, recordedCell(cell)]));
-  let lastRound = 0;
   const pace = new Pace();
-  const begin = executor.nowMs() - (unfinished?.spentMs ?? 0);
+  const begin = executor.nowMs();
   let done = 0;
   let skipped = 0;
   let budgetEnded = false;
   for (const [index, { cell, round, position }] of order.entries()) {
     if (signal.aborted) break;
-    const kept = unfinished?.at(position, cellDigest(cell));
-    if (kept !== undefined) {
-      // The resumed run may have left this cell out.
-      const own = recorded.get(cell);
-      if (kept.recorded !== undefined) {
-        own?.rounds.push({ ...kept.recorded, round, position });
-        done++;
-      } else if (own !== undefined) own.failure ??= kept.failure!;
-      pace.note(cell, kept.tookMs);
-      continue;
-    }
     const spentMs = executor.nowMs() - begin;
-    if (spentMs > limits.endMs || (round >= steering.firstRounds && spentMs > limits.budgetMs)) {
+    if (spentMs > limits.endMs || (round >= 1 && spentMs > limits.budgetMs)) {
       budgetEnded = true;
       break;
     }
-    if (round !== lastRound && round < steering.firstRounds) {
-      const costMs = (each: PlannedCell) =>
-        each.unavailable === undefined ? pace.costMs(each) * (steering.firstRounds - round) : 0;
-      const goOn = new Set(steering.cellsToKeep([...recorded.keys()], costMs, limits.budgetMs - spentMs));
-      for (const each of recorded.keys()) if (!goOn.has(each)) recorded.delete(each);
-    }
-    lastRound = round;
     const record = recorded.get(cell);
-    if (record === undefined || (round >= ROUNDS_MIN && steering.isSettled([...recorded.values()], record))) {
+    if (record === undefined || (round >= ROUNDS_MIN && isSettled([...recorded.values()], record))) {
       skipped++;
       continue;
     }
     onStep({
       done,
       planned: order.length - skipped,
-      leftMs: pace.leftMs(order.slice(index).filter((each) => recorded.has(each.cell))),
+      leftMs: pace.leftMs(order.slice(index)),
       name: cellName(cell) + " on " + cell.host,
     });
-    const rest = await executor.beforeMeasurement?.();
-    const rested = rest === undefined ? {} : { rest };
+    await executor.beforeMeasurement?.();
     const endWatch = executor.watch();
     const before = executor.nowMs();
     try {
       const measurement = await executor.measure(cell, requestOf(cell), 30_000 + cell.estimateMs * 5);
       const tookMs = Math.round(executor.nowMs() - before);
-      const finished = { round, position, tookMs, measurement, machineStallMs: endWatch() };
-      record.rounds.push(finished);
+      record.rounds.push({ round, position, tookMs, measurement, machineStallMs: endWatch() });
       done++;
-      unfinished?.keep({ position, cell: cellDigest(cell), tookMs, recorded: finished, ...rested });
     } catch (error) {
       // An interruption kills the runner, so the error is not a failure of the cell.
       if (signal.aborted) break;
-      const failure = firstLine(error as Error);
-      record.failure ??= failure;
-      const tookMs = Math.round(executor.nowMs() - before);
-      unfinished?.keep({ position, cell: cellDigest(cell), tookMs, failure, ...rested });
+      record.failure ??= firstLine(error as Error);
     }
     pace.note(cell, executor.nowMs() - before);
   }
   onStep({ done, planned: order.length - skipped, leftMs: 0, name: "" });
   for (const record of recorded.values()) {
     if (record.rounds.length > 0 || record.unavailable !== undefined || record.failure !== undefined) continue;
-    const interrupted = unfinished === undefined ? UNMEASURED.interrupted : UNMEASURED.resumable;
-    record.unavailable = signal.aborted ? interrupted : UNMEASURED.budget;
+    record.unavailable = signal.aborted ? UNMEASURED.interrupted : UNMEASURED.budget;
   }
   return { cells: [...recorded.values()], done, skipped, interrupted: signal.aborted, budgetEnded };
 }
@@ -158,14 +124,11 @@ class Pace {
     this.#spent.set(key, { estimateMs: sum.estimateMs + cell.estimateMs, realMs: sum.realMs + realMs });
   }
 
-  /** Returns the expected time of one measurement of a cell. */
-  costMs(cell: PlannedCell): number {
-    const known = this.#spent.get(this.#key(cell));
-    return cell.estimateMs * (known === undefined ? 1 : known.realMs / known.estimateMs);
-  }
-
   leftMs(rest: readonly PlannedMeasurement[]): number {
-    return rest.reduce((total, { cell }) => total + this.costMs(cell), 0);
+    return rest.reduce((total, { cell }) => {
+      const known = this.#spent.get(this.#key(cell));
+      return total + cell.estimateMs * (known === undefined ? 1 : known.realMs / known.estimateMs);
+    }, 0);
   }
 
   #key(cell: PlannedCell): string {

@@ -69,12 +69,8 @@ export interface RunRecord {
   planned: number;
   done: number;
   interrupted: boolean;
-  /** How often the run went on after an interruption. Absent for 0. */
-  resumed?: number;
   /** Whether the time ended before all rounds were done. */
   budgetEnded: boolean;
-  /** The comparisons that were left out during the run, because the machine was too slow or busy for all of them. */
-  leftOut?: readonly string[];
   machine: MachineFacts;
   build: BuildFacts;
   hosts: ByHost<Omit<Description, "mechanisms">>;

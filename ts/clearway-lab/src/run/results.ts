@@ -60,8 +60,6 @@ export interface Results {
     measurementsPlanned: number;
     measurementsDone: number;
     interrupted: boolean;
-    /** How often the run went on after an interruption. Absent for 0. */
-    resumed?: number;
     runtimes: ByHost<string>;
   };
   cells: ResultCell[];
@@ -86,7 +84,6 @@ export function resultsOf(record: RunRecord): Results {
       measurementsPlanned: record.planned,
       measurementsDone: record.done,
       interrupted: record.interrupted,
-      ...(record.resumed === undefined ? {} : { resumed: record.resumed }),
       runtimes,
     },
     cells: record.cells.map(resultCell),

@@ -3,9 +3,7 @@
 /** All kinds of warnings. */
 export const WARNING_CODES = [
   "interrupted",
-  "resumed",
   "budget-ended",
-  "left-out",
   "cell-failed",
   "host-unavailable",
   "few-rounds",

@@ -15,7 +15,7 @@ const NOISE_HIGH_RATIO = 1.4;
 const NEXT = {
   lab: {
     failed: ({ scenario, mechanism, host }: RecordedCell) =>
-      `run it alone: clearway lab ${scenario}/${mechanism} --host ${host}`,
+      `run it alone: clearway lab ${scenario}/${mechanism} --profile quick --host ${host}`,
     fewRounds: "use --profile full for 3 to 20 rounds, or --rounds",
     noisy: "close other programs and run again, or use --profile full for more rounds",
     warming: "use --profile full, which warms up for longer",
@@ -49,30 +49,13 @@ function runWarnings(record: RunRecord): Warning[] {
   const { done, planned } = record;
   if (record.interrupted) {
     const message = `The run was interrupted: ${done} of ${planned} measurements were made.`;
-    warnings.push({ code: "interrupted", message, next: "go on with it: clearway lab resume DIR" });
+    warnings.push({ code: "interrupted", message, next: "run it again" });
   } else if (record.budgetEnded) {
     const message = `The time of the ${record.profile} profile ended after ${done} of ${planned} measurements.`;
     warnings.push({
       code: "budget-ended",
       message,
       next: "close other programs, name fewer cells, or use --profile full",
-    });
-  }
-  const leftOut = record.leftOut ?? [];
-  if (leftOut.length > 0) {
-    const count = `${leftOut.length} ${leftOut.length === 1 ? "comparison" : "comparisons"}`;
-    warnings.push({
-      code: "left-out",
-      message: `The machine was too slow or too busy for ${count}, so that each of the others has its five rounds: ${leftOut.join(", ")}.`,
-      next: "close other programs and run again, or name the scenario",
-    });
-  }
-  if (record.resumed !== undefined) {
-    const times = record.resumed === 1 ? "once" : `${record.resumed} times`;
-    warnings.push({
-      code: "resumed",
-      message: `The run went on ${times} after an interruption: its rounds are of different times, and one round is in two parts.`,
-      next: "run it again without an interruption if ratios near 1 matter",
     });
   }
   for (const cell of record.cells.filter(({ failure }) => failure !== undefined)) {

@@ -27,10 +27,23 @@ const ROUTER_OPTIONS = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1
 const UNSAFE_WARNS = 23;
 const UNSAFE_QUIET = "--sun-misc-unsafe-memory-access=allow";
 
+/** JVM options of an arm: the JVM's default collector and compilers, and a heap of fixed size. */
+const ARM_OPTIONS = ["-Xms512m", "-Xmx512m"];
+
 /**
  * Returns the command that starts the runner on the newest JDK, or on the requested release. If there is none, returns the reason.
  */
 export function findJvmRunner(release?: number): RunnerCommand | string {
+  return javaCommand(ROUTER_OPTIONS, ["clearway.lab.MainKt"], release);
+}
+
+/** Returns the command that starts an arm on the newest JDK. It speaks the arms' protocol on its standard streams. */
+export function jvmArmCommand(arm: string): (RunnerCommand & { standard: true }) | string {
+  const command = javaCommand(ARM_OPTIONS, ["clearway.lab.arm.ArmKt", arm]);
+  return typeof command === "string" ? command : { ...command, standard: true };
+}
+
+function javaCommand(options: readonly string[], program: readonly string[], release?: number): RunnerCommand | string {
   const file = process.env[VARIABLE] ?? path.join(packageRoot(), "../../jvm/lab/target/runner.json");
   if (!existsSync(file)) return JVM_MISSING;
   const { classpath, jdks, properties = {} } = JSON.parse(readFileSync(file, "utf8")) as Built;
@@ -42,12 +55,12 @@ export function findJvmRunner(release?: number): RunnerCommand | string {
   return {
     command: path.join(home, "bin/java"),
     args: [
-      ...ROUTER_OPTIONS,
+      ...options,
       ...(chosen >= UNSAFE_WARNS ? [UNSAFE_QUIET] : []),
       ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
       "-cp",
       classpath.join(path.delimiter),
-      "clearway.lab.MainKt",
+      ...program,
     ],
   };
 }

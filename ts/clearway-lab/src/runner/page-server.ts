@@ -13,8 +13,13 @@ const ISOLATION = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-const DOCUMENT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Clearway lab</title>
-<link rel="icon" href="data:,"><body><script type="module" src="./page.js"></script></body></html>`;
+const documentOf = (
+  script: string,
+): string => `<!doctype html><html lang="en"><meta charset="utf-8"><title>Clearway lab</title>
+<link rel="icon" href="data:,"><body><script type="module" src="./${script}"></script></body></html>`;
+
+/** The page of an arm (arm/page.ts). */
+export const ARM_PAGE = "arm";
 
 /** The path of the page of the profile `promises`. That page is bundled as Vite bundles an app, in a separate folder. */
 export const PROMISES_PAGE = "promises/";
@@ -34,8 +39,9 @@ export async function servePage(): Promise<LocalServer> {
     if (answerFixture(asked, response, image)) return;
     if (asked.method === "POST") return refuse(response, 405);
     const name = asked.path.slice(1);
-    if (name === "" || name === PROMISES_PAGE) {
-      response.writeHead(200, { ...ISOLATION, "content-type": "text/html" }).end(DOCUMENT);
+    if (name === "" || name === PROMISES_PAGE || name === ARM_PAGE) {
+      const script = name === ARM_PAGE ? "arm.js" : "page.js";
+      response.writeHead(200, { ...ISOLATION, "content-type": "text/html" }).end(documentOf(script));
       return;
     }
     const body = bundle.get(name);

@@ -6,6 +6,8 @@ import { FLOOR_RATIO_MIN } from "./compare.js";
 
 /** Minimum number of rounds for a decision. The true median lies between the smallest and largest of five rounds in 15 of 16 cases. */
 export const ROUNDS_MIN = 5;
+/** Maximum number of rounds of `clearway bench`. A question without a decision after these rounds stays undecided. */
+export const ROUNDS_MAX = 9;
 
 /** Minimum probability that the interval contains the median: the probability for the smallest and largest of five rounds. */
 const COVERAGE_MIN = 1 - 2 / 2 ** ROUNDS_MIN;

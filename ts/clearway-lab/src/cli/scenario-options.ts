@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The options of `clearway lab`.
+// The options of `clearway lab --profile NAME`.
 import type { HostName } from "../protocol/message.js";
 import type { ForeignRunners } from "../runner/runners.js";
 import type { ProfileName } from "../scenario/scenario.js";
 
-export interface LabOptions {
+export interface ScenarioOptions {
   host: HostName[];
   profile: ProfileName;
   out: string;

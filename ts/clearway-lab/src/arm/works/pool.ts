@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Small calls to a pool of one worker: one after another, a thousand at once, after a rest, and the first one with the start.
+import { nowMs } from "#lab-host";
+import { bareWorker, type PoolUnderTest } from "../../isolate/pool.js";
+import { openClearway } from "../../isolate/pool-clearway.js";
+import type { OpenArm, Work } from "../work.js";
+import { timedCalls } from "../work.js";
+
+const TASK = { connection: "none", port: 0, value: 20 } as const;
+const AT_ONCE = 1000;
+const REST_MS = 10;
+
+function works(pool: PoolUnderTest): Record<string, Work> {
+  const call = async (): Promise<void> => {
+    const answer = await pool.call(TASK);
+    if (answer !== 21) throw new Error(`the pool answered wrongly: value=${answer}, expected 21`);
+  };
+  const burst = () => Promise.all(Array.from({ length: AT_ONCE }, call));
+  const lone = timedCalls(call);
+  return {
+    call: lone,
+    "at-once": {
+      calls: AT_ONCE,
+      async run(costsNs) {
+        const from = nowMs();
+        await burst();
+        costsNs.push(((nowMs() - from) * 1e6) / AT_ONCE);
+      },
+    },
+    "after-rest": {
+      calls: 1,
+      async run(costsNs) {
+        await new Promise((done) => setTimeout(done, REST_MS));
+        await lone.run(costsNs);
+      },
+    },
+  };
+}
+
+/** Opens the pool on the first `start`; the other kinds of work find it open. */
+const arm =
+  (make: () => Promise<PoolUnderTest>): OpenArm =>
+  async () => {
+    const pool = await make();
+    const own = works(pool);
+    let started = false;
+    const start = async (): Promise<void> => {
+      if (started) return;
+      started = true;
+      await pool.start();
+    };
+    const opened = Object.entries(own).map(([name, work]): [string, Work] => [
+      name,
+      {
+        calls: work.calls,
+        run: (costsNs) => (started ? work.run(costsNs) : start().then(() => work.run(costsNs))),
+      },
+    ]);
+    return {
+      works: {
+        ...Object.fromEntries(opened),
+        start: {
+          calls: 1,
+          async run(costsNs) {
+            if (started) throw new Error("a pool starts once: ask a new arm");
+            const from = nowMs();
+            await start();
+            await own["call"]!.run([]);
+            costsNs.push((nowMs() - from) * 1e6);
+          },
+        },
+      },
+      close: () => pool.close(),
+    };
+  };
+
+export const clearway: OpenArm = arm(() => openClearway("auto"));
+export const bare: OpenArm = arm(bareWorker);

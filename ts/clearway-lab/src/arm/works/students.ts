@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A million records from a worker to the main thread. The cost is the longest stall of the main thread, until the first and the last row
+// have been read.
+
+import { measure } from "clearway/meter";
+import { openWorker, workerUrl } from "#lab-host";
+import type { Student } from "../../isolate/student.js";
+import type { OpenArm, Work } from "../work.js";
+
+interface Rows {
+  length: number;
+  at(row: number): Student | undefined;
+}
+
+const ROWS = 1_000_000;
+/** Enough rows to start the worker and to compile its code. */
+const WARM_ROWS = 20_000;
+/** Shortest stall that the meter records, in milliseconds. A run without a stall counts as one of this length. */
+const STALL_MS_MIN = 1;
+
+function works(make: (rows: number) => Promise<Rows>): Record<string, Work> {
+  const checked = async (count: number): Promise<void> => {
+    const rows = await make(count);
+    const [first, last] = [rows.at(0), rows.at(count - 1)];
+    if (rows.length !== count || first?.rollNum !== 1 || last?.name !== `student ${count}`)
+      throw new Error(`the rows are wrong: length=${rows.length} first=${first?.rollNum} last=${last?.name}`);
+  };
+  return {
+    warm: { calls: 1, run: () => checked(WARM_ROWS) },
+    stall: {
+      calls: 1,
+      async run(costsNs) {
+        const { report } = await measure(() => checked(ROWS), { hz: 60, floorMs: STALL_MS_MIN, stacks: false });
+        costsNs.push(Math.max(report.longestMs, STALL_MS_MIN) * 1e6);
+      },
+    },
+  };
+}
+
+export const cloned: OpenArm = () => {
+  const worker = openWorker("students-bare");
+  let receive: (rows: Rows) => void = () => {};
+  worker.listen((message) => receive(message as Rows));
+  return {
+    works: works(
+      (rows) =>
+        new Promise((resolve) => {
+          receive = resolve;
+          worker.post({ kind: "clone", rows });
+        }),
+    ),
+    close: () => worker.end(),
+  };
+};
+
+export const records: OpenArm = async () => {
+  const { pool } = await import("clearway");
+  const workers = pool<typeof import("../../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
+  return { works: works((rows) => workers.call.make(rows)), close: () => workers.close() };
+};

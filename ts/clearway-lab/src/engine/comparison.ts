@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The comparisons of a run, as data.
+import type { Cores } from "../protocol/arm.js";
+import type { ArmHost } from "./open-arm.js";
+import type { Slicing } from "./pair.js";
+
+export interface Comparison {
+  /** Its name on the command line. Comparisons of one question have a name that begins alike: `call`, `call-two-cores`. */
+  name: string;
+  host: ArmHost;
+  /** The arms. A comparison of an arm with itself is a control: it shows the engine's own error. */
+  subject: string;
+  reference: string;
+  work: string;
+  cores: Cores;
+  slicing: Slicing;
+  /** Whether every slice has an arm of its own, because the work can be done only once. */
+  isFresh?: boolean;
+  /** Work that warms up instead of the measured work, which would take too long. */
+  warm?: string;
+  /** The subject of the answer's sentence, and the peer: "A call on one core", "a bare worker's". */
+  thing: string;
+  peer: string;
+  /** How long a thing takes (default), or how long it blocks the thread. */
+  verb?: "take" | "takes" | "block";
+  /** What the peer is and how both are set up. */
+  setUp: string;
+}
+
+const PAIRS = 4;
+const SHORT: Slicing = { ms: 9, runs: 1, blocks: 8, pairsMin: PAIRS };
+/** Work whose runs are longer than a slice. */
+const LONG: Slicing = { ms: 0, runs: 1, blocks: 4, pairsMin: PAIRS };
+/** A million records take a second or two, and differ by factors of a hundred. */
+const RECORDS: Slicing = { ms: 0, runs: 1, blocks: 1, pairsMin: 3 };
+
+type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp">;
+
+const POOL: Arms = {
+  host: "node",
+  subject: "pool-clearway",
+  reference: "pool-bare",
+  setUp: "pool(url, { size: 1 }); the peer is one worker thread with an id map over postMessage",
+};
+const PUSH: Arms = {
+  host: "node",
+  subject: "push-clearway",
+  reference: "push-bare",
+  setUp: "an async generator in the worker, read with for await; the peer calls postMessage for each event",
+};
+const CODEC: Arms = {
+  host: "node",
+  subject: "codec-clearway",
+  reference: "codec-msgpackr",
+  setUp: "the standard codec, encodeInto an existing buffer; msgpackr with useRecords: false, moreTypes: true",
+};
+const LISTS: Arms = {
+  host: "node",
+  subject: "batch-clearway",
+  reference: "batch-direct",
+  setUp: "pool(url, { size: four per core }); the peer is a loop on the calling thread",
+};
+const WAITS: Arms = {
+  host: "node",
+  subject: "batch-clearway",
+  reference: "batch-piscina",
+  setUp: "pool(url, { size: four per core }); Piscina with as many threads, minThreads = maxThreads",
+};
+
+const pool = (name: string, work: string, cores: Cores, slicing: Slicing, thing: string): Comparison => ({
+  ...POOL,
+  ...{ name, work, cores, slicing, thing, peer: "a bare worker's" },
+});
+
+const channel = (name: string, payload: string, cores: Cores, thing: string): Comparison => ({
+  host: "node",
+  subject: `channel-clearway-${payload}`,
+  reference: `channel-clone-${payload}`,
+  setUp: "a channel over a MessagePort to a worker; the peer is an id map over the same kind of port",
+  ...{ name, work: "trip", cores, slicing: SHORT, thing, peer: "a bare port's" },
+});
+
+const push = (name: string, slicing: Slicing, thing: string): Comparison => ({
+  ...PUSH,
+  ...{ name, work: name, cores: "two", slicing, thing, peer: "one by a bare postMessage" },
+});
+
+const memset = (size: string): Comparison => ({
+  host: "node",
+  subject: "memset-clearway",
+  reference: "memset-c",
+  setUp: "the example plugin in C, which gets lent memory; the peer's loop and clock are in C, compiled with -O2",
+  ...{ name: `memset-${size.toLowerCase().replace(" ", "")}`, work: size, cores: "one", slicing: SHORT },
+  ...{ thing: `Filling ${size} of JavaScript's memory by a native plugin`, peer: "C alone" },
+});
+
+const records = (host: ArmHost, title: string): Comparison => ({
+  ...{ name: `records-${host}`, host, subject: "students-records", reference: "students-clone" },
+  setUp: "the worker returns a table of clearway/records; the peer posts an array of objects",
+  ...{ work: "stall", warm: "warm", cores: "free", slicing: RECORDS, verb: "block" },
+  ...{ thing: `A million rows from a worker in ${title}`, peer: "a structured clone of them" },
+});
+
+const jvm = (work: string, slicing: Slicing, thing: string, reference: string, peer: string): Comparison => ({
+  ...{ name: `executor-jvm-${work}`, host: "jvm", subject: "clearway-adaptive", reference, work, cores: "free" },
+  ...{ slicing, thing: `${thing} on the JVM with the adaptive executor`, verb: "take", peer },
+  setUp: `AdaptiveExecutor with its defaults; the peer is ${peer}`,
+});
+
+/** The comparisons of the default run, in the order of the report. */
+export const COMPARISONS: readonly Comparison[] = [
+  records("node", "Node"),
+  records("chromium", "Chromium"),
+  pool("call", "call", "one", SHORT, "A call on one core"),
+  pool("call-two-cores", "call", "two", SHORT, "A call on two cores"),
+  pool("call-at-once", "at-once", "two", { ...SHORT, ms: 0, runs: 3 }, "One of a thousand calls at once"),
+  pool("call-after-rest", "after-rest", "two", { ...SHORT, ms: 0, runs: 5 }, "A call after 10 ms of rest"),
+  channel("channel-null", "null", "one", "An empty message to a worker and back"),
+  channel("channel-2kb", "2 KB", "two", "A message of 2 KB to a worker and back"),
+  channel("channel-1mb", "1 MB", "two", "A message of 1 MB to a worker and back"),
+  push("stream", { ...SHORT, ms: 0, isPaced: true }, "An event of a stream of 1000 a second"),
+  push("firehose", { ...SHORT, ms: 0, runs: 3 }, "An event of a stream that goes as fast as it can"),
+  {
+    ...CODEC,
+    ...{ name: "codec", work: "both", cores: "one", slicing: SHORT },
+    ...{ thing: "Encoding and decoding a message of 2 KB", peer: "msgpackr" },
+  },
+  memset("64 KB"),
+  memset("8 MB"),
+  {
+    ...LISTS,
+    ...{ name: "executor-node-lists", work: "lists", cores: "free", slicing: SHORT, verb: "take" },
+    ...{ thing: "A hundred small computations in Node by a pool of workers", peer: "calling them directly" },
+  },
+  {
+    ...WAITS,
+    ...{ name: "executor-node-storage", work: "storage", cores: "free", slicing: LONG, verb: "take" },
+    ...{ thing: "A hundred blocking waits in Node by a pool of workers", peer: "Piscina" },
+  },
+  jvm("lists", SHORT, "A hundred small computations", "direct", "calling them directly"),
+  jvm("storage", LONG, "A hundred blocking waits", "fixed-100-invokeall", "a fixed pool of 100 threads"),
+  { ...pool("pool-start", "start", "free", LONG, "The start of a pool with its first call"), isFresh: true },
+];
+
+const control = (host: ArmHost, arm: string, work: string, cores: Cores, slicing: Slicing): Comparison => ({
+  ...{ name: `same-${host}`, host, subject: arm, reference: arm, work, cores, slicing },
+  ...{ thing: "The same mechanism twice", peer: "itself", setUp: `the arm ${arm} in both places` },
+});
+
+/** The same mechanism twice, one for each host. */
+export const CONTROLS: readonly Comparison[] = [
+  control("node", "pool-bare", "call", "two", SHORT),
+  { ...control("chromium", "students-records", "stall", "free", RECORDS), warm: "warm" },
+  control("jvm", "direct", "lists", "free", SHORT),
+];
+
+/** Returns the comparisons that a name asks for: its own, or those whose names begin with it and a hyphen. Empty if it is unknown. */
+export function comparisonsNamed(name: string): Comparison[] {
+  return [...COMPARISONS, ...CONTROLS].filter((each) => each.name === name || each.name.startsWith(`${name}-`));
+}

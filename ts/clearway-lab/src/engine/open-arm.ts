@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Starts arms: a Node process, a JVM, or a page of its own in Chromium. Pins their threads.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import type { LocalServer } from "../../../../scripts/local-server.mjs";
+import type { PageArm } from "../arm/page.js";
+import { allowedCores, pinningProblem, threadsOf } from "../machine/cores.js";
+import type { Arm, ArmReply, ArmRequest, Cores, Costs } from "../protocol/arm.js";
+import { CHANNEL_FD } from "../protocol/channel.js";
+import { readLines } from "../protocol/lines.js";
+import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { jvmArmCommand } from "../runner/jvm-find.js";
+import { ARM_PAGE, servePage } from "../runner/page-server.js";
+
+/** Time for one answer, in milliseconds. The slowest slice is a million cloned records on a busy machine. */
+const ANSWER_MS = 60_000;
+/** Time between the request to end and a kill, in milliseconds. */
+const END_MS = 3000;
+const STDERR_KEPT = 2000;
+
+/** Hosts that have arms. */
+export type ArmHost = "node" | "chromium" | "jvm";
+
+/** Opens arms and owns what they share: one browser for the run, and the processes that still run. */
+export class Arms {
+  readonly #running = new Set<ProcessArm>();
+  #chromium: Promise<{ browser: Browser; server: LocalServer }> | undefined;
+  readonly #env: Record<string, string>;
+  /** Why threads cannot be pinned on this machine; undefined if they can. */
+  readonly pinning = pinningProblem("apart");
+
+  constructor(env: Record<string, string> = {}) {
+    this.#env = env;
+  }
+
+  /** Opens an arm and waits until its mechanism is open. Rejects with the arm's reason. The caller ends the arm. */
+  async open(host: ArmHost, name: string, cores: Cores): Promise<Arm> {
+    if (host === "chromium") return this.#openPage(name);
+    const command = host === "jvm" ? jvmArmCommand(name) : nodeArm(name);
+    if (typeof command === "string") throw new Error(command);
+    const arm = new ProcessArm(command, this.#env, this.pinning === undefined ? allowedCores().slice(0, 2) : [], () =>
+      this.#running.delete(arm),
+    );
+    this.#running.add(arm);
+    try {
+      await arm.ready;
+    } catch (error) {
+      await arm.end();
+      throw error;
+    }
+    arm.pin(cores);
+    return arm;
+  }
+
+  /** Kills every arm that still runs, in the middle of its work. `close` must follow. */
+  interrupt(): void {
+    for (const arm of this.#running) arm.kill();
+  }
+
+  /** Ends every arm that still runs, and the browser. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#running].map((arm) => arm.end()));
+    const chromium = await this.#chromium?.catch(() => undefined);
+    await chromium?.browser.close();
+    await chromium?.server.close();
+  }
+
+  async #openPage(name: string): Promise<Arm> {
+    this.#chromium ??= startChromium();
+    const { browser, server } = await this.#chromium;
+    const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+    const page = await context.newPage();
+    const ask = async (request: ArmRequest): Promise<Costs> =>
+      costsOf(
+        await page.evaluate(
+          // The request is passed as text, because playwright's types do not accept a union of messages.
+          async (text: string) =>
+            JSON.stringify(await (globalThis as unknown as { arm: PageArm }).arm.answer(JSON.parse(text))),
+          JSON.stringify(request),
+        ),
+      );
+    try {
+      await page.goto(server.url + ARM_PAGE);
+      await page.waitForFunction("globalThis.arm !== undefined", undefined, { polling: 10 });
+      await page.evaluate((arm: string) => (globalThis as unknown as { arm: PageArm }).arm.open(arm), name);
+    } catch (error) {
+      await context.close();
+      throw error;
+    }
+    return {
+      warm: (work, calls, cpuMs) => ask({ op: "warm", work, calls, cpuMs }),
+      slice: (work, ms, runs) => ask({ op: "slice", work, ms, runs }),
+      pin: () => {},
+      end: () => context.close(),
+    };
+  }
+}
+
+async function startChromium(): Promise<{ browser: Browser; server: LocalServer }> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error(chromiumMissing());
+  // Loaded here, because a run without Chromium does not need it.
+  const { chromium } = await import("playwright-core");
+  const [browser, server] = await Promise.all([
+    chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false }),
+    servePage(),
+  ]);
+  return { browser, server };
+}
+
+interface ArmCommand {
+  command: string;
+  args: string[];
+  /** Whether the protocol has the standard streams instead of a descriptor of its own. */
+  standard?: boolean;
+}
+
+const nodeArm = (name: string): ArmCommand => ({
+  command: process.execPath,
+  // A million records are several hundred MB twice.
+  args: ["--max-old-space-size=4096", fileURLToPath(new URL("./arm-node.js", import.meta.url)), name],
+});
+
+class ProcessArm implements Arm {
+  readonly ready: Promise<unknown>;
+  readonly #child: ChildProcess;
+  readonly #out: Writable;
+  readonly #answers: AsyncGenerator<unknown>;
+  readonly #cores: readonly number[];
+  #stderr = "";
+  #startError: Error | undefined;
+
+  constructor(
+    { command, args, standard = false }: ArmCommand,
+    env: object,
+    cores: readonly number[],
+    ended: () => void,
+  ) {
+    this.#cores = cores;
+    const pinned = cores.length === 0 ? [command, ...args] : ["taskset", "-c", cores.join(","), command, ...args];
+    // A separate process group, so that Ctrl-C in the terminal reaches only the lab, which ends its arms.
+    this.#child = spawn(pinned[0]!, pinned.slice(1), {
+      stdio: standard ? ["pipe", "pipe", "pipe"] : ["ignore", "ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      env: { ...process.env, ...env },
+    });
+    this.#child.on("error", (error) => {
+      this.#startError = error;
+    });
+    this.#child.once("exit", ended);
+    this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
+    });
+    const channel = this.#child.stdio[CHANNEL_FD] as Duplex | undefined;
+    this.#out = standard ? this.#child.stdin! : channel!;
+    this.#out.on("error", () => {});
+    this.#answers = readLines((standard ? this.#child.stdout : channel) as Readable);
+    this.ready = this.#next();
+    this.ready.catch(() => {});
+  }
+
+  warm(work: string, calls: number, cpuMs: number): Promise<Costs> {
+    return this.#ask({ op: "warm", work, calls, cpuMs });
+  }
+
+  slice(work: string, ms: number, runs: number): Promise<Costs> {
+    return this.#ask({ op: "slice", work, ms, runs });
+  }
+
+  pin(cores: Cores): void {
+    const { pid } = this.#child;
+    const [first, second] = this.#cores;
+    if (pid === undefined || first === undefined || second === undefined) return;
+    for (const thread of threadsOf(pid)) {
+      const core =
+        cores === "free" ? `${first},${second}` : cores === "one" || thread === pid ? String(first) : String(second);
+      try {
+        execFileSync("taskset", ["-pc", core, String(thread)], { stdio: "ignore" });
+      } catch (error) {
+        // A thread that has ended in the meantime needs no core.
+        if (threadsOf(pid).includes(thread)) throw error;
+      }
+    }
+  }
+
+  async end(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined) return;
+    if (exitCode === null && signalCode === null) {
+      const exited = once(this.#child, "exit");
+      this.#out.write(JSON.stringify({ op: "end" } satisfies ArmRequest) + "\n");
+      this.#out.end();
+      const timer = setTimeout(() => kill(pid), END_MS);
+      await exited;
+      clearTimeout(timer);
+    }
+    // What the arm has left behind in its group.
+    kill(pid);
+  }
+
+  kill(): void {
+    const { pid } = this.#child;
+    if (pid !== undefined) kill(pid);
+  }
+
+  async #ask(request: ArmRequest): Promise<Costs> {
+    this.#out.write(JSON.stringify(request) + "\n");
+    return costsOf(await this.#next());
+  }
+
+  async #next(): Promise<unknown> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const silent = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`the arm did not answer in time: timeoutMs=${ANSWER_MS}`)), ANSWER_MS);
+    });
+    const { value, done } = await Promise.race([this.#answers.next(), silent]).finally(() => clearTimeout(timer));
+    if (done !== true) return checkedReply(value);
+    throw new Error(
+      this.#startError?.message ?? `the arm ended: ${this.#stderr.trim().split("\n").at(-1) || "no message"}`,
+    );
+  }
+}
+
+/** Throws an arm's reason. */
+function checkedReply(reply: unknown): unknown {
+  const failed = (reply as { failed?: unknown } | null)?.failed;
+  if (failed !== undefined) throw new Error(String(failed));
+  return reply;
+}
+
+function costsOf(reply: unknown): Costs {
+  const found = checkedReply(typeof reply === "string" ? JSON.parse(reply) : reply) as Partial<Costs> & ArmReply;
+  const { costsNs, cpuMs } = found as Partial<Costs>;
+  const isCost = (ns: unknown): boolean => typeof ns === "number" && ns > 0;
+  if (!Array.isArray(costsNs) || !costsNs.every(isCost) || typeof cpuMs !== "number")
+    throw new Error(`the arm's answer is not one: ${JSON.stringify(found).slice(0, 120)}`);
+  return found as Costs;
+}
+
+/** Kills a process group. There may be none left. */
+function kill(pid: number): void {
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+  } catch (error) {
+    // macOS answers EPERM for a group whose last process has ended.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}

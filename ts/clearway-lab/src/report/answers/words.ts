@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Answers as sentences: what takes longer, by how much, and what would decide it. The terminal and the page have the same words.
+import type { Answer, LabResults } from "../../engine/answer.js";
+import type { Verdict } from "../../engine/estimate.js";
+import { duration } from "../duration.js";
+import { hostTitle } from "../host-titles.js";
+import { shown } from "../number.js";
+
+/** The groups of the report, in its order. */
+export const GROUPS: readonly { verdict: Verdict; title: string }[] = [
+  { verdict: "faster", title: "Faster" },
+  { verdict: "slower", title: "Slower" },
+  { verdict: "no difference", title: "No difference" },
+  { verdict: "open", title: "Open" },
+];
+
+/** From this factor on, the opposite is easier to read: "200 times shorter" instead of "0.005 times as long". */
+const INVERT = 1;
+
+/** Formats a ratio with two digits after the point below ten. */
+export const ratioText = (ratio: number): string =>
+  ratio < 10 ? ratio.toFixed(2) : shown(Number(ratio.toPrecision(3)));
+
+/** Formats a time with its unit: the unit of the larger figure of a pair, so that both can be compared. */
+export function timeText(ns: number, ofNs = ns): string {
+  const [unit, scale] = ofNs < 1e3 ? ["ns", 1] : ofNs < 1e6 ? ["us", 1e3] : ofNs < 1e9 ? ["ms", 1e6] : ["s", 1e9];
+  return `${shown(ns / scale)} ${unit}`;
+}
+
+/** Returns the answer as one sentence, with its interval and its times. */
+export function sentenceOf(answer: Answer): string {
+  const { thing, peer, verb = "takes", verdict, interval, failed } = answer;
+  if (failed !== undefined) return `${thing}: not measured, ${failed.replace(/\.$/, "")}.`;
+  if (interval === undefined) return `${thing}: the time ended before it was measured.${furtherText(answer)}`;
+  const { ratio, low, high } = interval;
+  if (verdict === "no difference")
+    return `${thing}: no difference to ${peer}, within 10 % (${ratioText(low)} to ${ratioText(high)}).`;
+  if (verdict === "open")
+    return `${thing}: between ${ratioText(low)} and ${ratioText(high)} times ${peer}.${furtherText(answer)}`;
+  const times = timesText(answer);
+  if (ratio >= INVERT)
+    return `${thing} ${verb}${verb === "block" ? " the main thread" : ""} ${ratioText(ratio)} times as long as ${peer} (${ratioText(low)} to ${ratioText(high)})${times}.`;
+  const range = `(${ratioText(1 / high)} to ${ratioText(1 / low)})`;
+  return verb === "block"
+    ? `${thing} block the main thread ${ratioText(1 / ratio)} times shorter than ${peer} ${range}${times}.`
+    : `${thing} ${verb === "take" ? "are" : "is"} ${ratioText(1 / ratio)} times as fast as ${peer} ${range}${times}.`;
+}
+
+function timesText({ subjectNs, peerNs }: Answer): string {
+  if (subjectNs === undefined || peerNs === undefined) return "";
+  const [mine, other] = [timeText(subjectNs), timeText(peerNs)];
+  return `: ${mine}, not ${other}`;
+}
+
+/** Says which command decides an open answer. */
+function furtherText({ name, furtherMs }: Answer): string {
+  if (furtherMs === undefined) return ` More time would hardly decide it.`;
+  const seconds = Math.max(10, Math.ceil(furtherMs / 10_000) * 10);
+  return ` About ${duration(seconds * 1000)} more would decide: clearway lab ${name} --time ${commandSeconds(furtherMs)}`;
+}
+
+/** A new run also repeats the pairs so far. */
+const commandSeconds = (furtherMs: number): number => Math.ceil((furtherMs * 1.5) / 30_000) * 30;
+
+/** One line for the controls: the same mechanism twice, on each host. */
+export function controlText({ controls }: LabResults): string | undefined {
+  const parts = controls.flatMap(({ host, interval }) =>
+    interval === undefined
+      ? []
+      : `${hostTitle(host)} ${ratioText(interval.ratio)} (${ratioText(interval.low)} to ${ratioText(interval.high)})`,
+  );
+  return parts.length === 0 ? undefined : `The same mechanism twice, which should give 1: ${parts.join(", ")}.`;
+}
+
+export interface Doubt {
+  text: string;
+  next: string;
+}
+
+/** Share of the cores from which other programs count. */
+const OTHERS_MIN = 0.25;
+const DOUBTS_MAX = 3;
+
+/** Returns at most three doubts, the gravest first, each with its next step. */
+export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt[] {
+  const names = (all: readonly { name: string }[]) => all.map(({ name }) => name).join(", ");
+  const failed = answers.filter(({ failed }) => failed !== undefined);
+  const beside = answers.filter(({ otherShare = 0 }) => otherShare >= OTHERS_MIN);
+  const warming = answers.filter(({ stillWarming = 0, pairs }) => stillWarming > pairs.length / 2);
+  const apart = controls.filter(({ verdict }) => verdict === "faster" || verdict === "slower");
+  const share = Math.max(0, ...beside.map(({ otherShare = 0 }) => otherShare));
+  const all: (Doubt | undefined)[] = [
+    run.interrupted ? { text: "The run was interrupted.", next: "run it again: clearway lab" } : undefined,
+    failed.length > 0
+      ? { text: `Failed: ${names(failed)} (${failed[0]!.failed}).`, next: "clearway hosts shows what is installed" }
+      : undefined,
+    beside.length > 0
+      ? {
+          text: `Beside other programs: they used up to ${Math.round(share * 100)} % of the cores during ${beside.length === answers.length ? "every answer" : names(beside)}.`,
+          next: "end them and run again; the ratios hold better than the times",
+        }
+      : undefined,
+    apart.length > 0
+      ? {
+          text: `The same mechanism differed from itself in ${apart.map(({ host }) => hostTitle(host)).join(", ")}.`,
+          next: "do not trust small differences of this run; run again on a quiet machine",
+        }
+      : undefined,
+    warming.length > 0
+      ? {
+          text: `Still warming when the slices ended: ${names(warming)}.`,
+          next: "give it more time: clearway lab NAME --time 60",
+        }
+      : undefined,
+    ...missing.map(({ why, names }) => ({ text: `Not measured: ${names.join(", ")}.`, next: why })),
+  ];
+  return all.filter((doubt) => doubt !== undefined).slice(0, DOUBTS_MAX);
+}

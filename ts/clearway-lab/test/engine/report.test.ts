@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The words of an answer, and the page and the text that show them.
+import { describe, expect, test } from "vitest";
+import { ANSWERS_VERSION, type Answer, type LabResults } from "../../src/engine/answer.js";
+import { COMPARISONS, CONTROLS } from "../../src/engine/comparison.js";
+import { adviceOf } from "../../src/report/answers/advice.js";
+import { answersHtml } from "../../src/report/answers/page.js";
+import { answersText } from "../../src/report/answers/text.js";
+import { controlText, doubtsOf, sentenceOf } from "../../src/report/answers/words.js";
+import { record } from "../record.js";
+
+const answer = (own: Partial<Answer> = {}): Answer => ({
+  ...{ name: "call", host: "node", thing: "A call", peer: "a bare worker's", setUp: "one worker" },
+  ...{ verdict: "slower", interval: { ratio: 1.2, low: 1.15, high: 1.25 } },
+  ...{ subjectNs: 19_000, peerNs: 16_000, pairs: [1.19, 1.2, 1.21, 1.2] },
+  ...own,
+});
+
+const results = (own: Partial<LabResults> = {}): LabResults => ({
+  version: ANSWERS_VERSION,
+  run: {
+    ...{ startedAt: "2026-01-02T03:04:05.000Z", durationMs: 280_000, seed: 7, interrupted: false },
+    command: "clearway lab",
+  },
+  ...{ answers: [answer()], controls: [], missing: [], machine: record().machine, build: record().build },
+  ...own,
+});
+
+describe("a sentence", () => {
+  test.each<[string, Partial<Answer>, string]>([
+    ["slower", {}, "A call takes 1.20 times as long as a bare worker's (1.15 to 1.25): 19 us, not 16 us."],
+    [
+      "faster",
+      { verdict: "faster", interval: { ratio: 0.8, low: 0.75, high: 0.85 }, subjectNs: 4000, peerNs: 5000 },
+      "A call is 1.25 times as fast as a bare worker's (1.18 to 1.33): 4 us, not 5 us.",
+    ],
+    [
+      "no difference",
+      { verdict: "no difference", interval: { ratio: 1, low: 0.98, high: 1.03 } },
+      "A call: no difference to a bare worker's, within 10 % (0.98 to 1.03).",
+    ],
+    [
+      "open",
+      { verdict: "open", interval: { ratio: 1.1, low: 0.9, high: 1.3 }, furtherMs: 36_000 },
+      "A call: between 0.90 and 1.30 times a bare worker's. About 40 s more would decide: clearway lab call --time 60",
+    ],
+    [
+      "hopeless",
+      { verdict: "open", interval: { ratio: 1.1, low: 0.4, high: 3 } },
+      "A call: between 0.40 and 3.00 times a bare worker's. More time would hardly decide it.",
+    ],
+    ["failed", { verdict: "open", failed: "no addon." }, "A call: not measured, no addon."],
+    [
+      "a blocked thread",
+      {
+        ...{ verdict: "faster", verb: "block", thing: "A million rows", peer: "a structured clone" },
+        ...{ interval: { ratio: 1 / 200, low: 1 / 250, high: 1 / 160 }, subjectNs: 5e6, peerNs: 1e9 },
+      },
+      "A million rows block the main thread 200 times shorter than a structured clone (160 to 250): 5 ms, not 1 s.",
+    ],
+  ])("of an answer that is %s", (_, own, sentence) => {
+    expect(sentenceOf(answer(own))).toBe(sentence);
+  });
+});
+
+test("every comparison and control has a name of its own", () => {
+  const names = [...COMPARISONS, ...CONTROLS].map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(COMPARISONS).toHaveLength(19);
+});
+
+test("advice follows decided answers alone, in at most six lines", () => {
+  const all = COMPARISONS.map(({ name }) => answer({ name, verdict: "faster" }));
+  expect(adviceOf(all).length).toBeLessThanOrEqual(6);
+  expect(adviceOf(all)[0]).toContain("return a table");
+  expect(adviceOf(all.map((each) => ({ ...each, verdict: "open" as const })))).toEqual([]);
+});
+
+test("there are at most three doubts, and each has a next step", () => {
+  const doubts = doubtsOf(
+    results({
+      run: { ...results().run, interrupted: true },
+      answers: [answer({ otherShare: 0.6, stillWarming: 4 }), answer({ failed: "it broke" })],
+      controls: [answer({ verdict: "faster" })],
+      missing: [{ why: "install a JDK", names: ["executor-jvm-lists"] }],
+    }),
+  );
+  expect(doubts).toHaveLength(3);
+  expect(doubts.every(({ text, next }) => text !== "" && next !== "")).toBe(true);
+});
+
+test("a quiet and complete run has no doubt", () => {
+  expect(doubtsOf(results({ answers: [answer({ otherShare: 0.1, stillWarming: 1 })] }))).toEqual([]);
+});
+
+test("what is missing is a doubt with the remedy as its next step", () => {
+  const missing = [{ why: "install a JDK", names: ["executor-jvm-lists", "executor-jvm-storage"] }];
+  expect(doubtsOf(results({ missing }))).toEqual([
+    { text: "Not measured: executor-jvm-lists, executor-jvm-storage.", next: "install a JDK" },
+  ]);
+});
+
+test("the control is one sentence with a ratio for each host", () => {
+  const control = answer({ name: "same-node", interval: { ratio: 1, low: 0.99, high: 1.02 } });
+  expect(controlText(results({ controls: [control] }))).toBe(
+    "The same mechanism twice, which should give 1: Node 1.00 (0.99 to 1.02).",
+  );
+});
+
+test("the text has the groups in the order faster, slower, no difference, open", () => {
+  const text = answersText(
+    results({
+      answers: [
+        answer({ verdict: "open" }),
+        answer({ verdict: "no difference" }),
+        answer(),
+        answer({ verdict: "faster" }),
+      ],
+    }),
+  );
+  const titles = ["Faster", "Slower", "No difference", "Open"];
+  expect(text.filter((line) => titles.includes(line))).toEqual(titles);
+});
+
+test("the page draws the two stalls of a million rows to scale", () => {
+  const rows = answer({ name: "records-node", verb: "block", verdict: "faster", subjectNs: 5e6, peerNs: 1e9 });
+  const page = answersHtml(results({ answers: [rows] }));
+  expect(page).toContain("width:0.50%");
+  expect(page).toContain("width:100.00%");
+});
+
+test("the page has every answer, escapes what a machine says, and has no script", () => {
+  const page = answersHtml(results({ answers: [answer({ failed: "<script>no</script>" })] }));
+  expect(page).toContain("&lt;script&gt;no");
+  expect(page).not.toContain("<script");
+});
