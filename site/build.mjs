@@ -12,7 +12,6 @@ import { build } from "esbuild";
 import { root } from "../scripts/sources.mjs";
 import { crawl } from "./crawl.mjs";
 import { page } from "./layout.mjs";
-import { searchScript } from "./search-index.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -58,12 +57,10 @@ export async function buildSite(out, { reference } = {}) {
   const { pages, copies, problems } = crawl(start, extra);
   if (problems.length > 0) throw new Error(`links that lead to nothing:\n${problems.join("\n")}`);
   const title = "Try it here";
-  const text = "Count primes on the main thread and in a pool with the meter on. Measure this device.";
   pages.set("try/index.html", {
     html: readFileSync(here("try/page.html"), "utf8"),
     title,
     headings: [],
-    sections: [{ id: "", title, text }],
     head: '<link rel="stylesheet" href="try.css">\n<script type="module" src="try.js"></script>\n',
   });
   const has = (address) => pages.has(address) || [...extra.values()].includes(address);
@@ -78,7 +75,6 @@ export async function buildSite(out, { reference } = {}) {
   }
   cpSync(here("assets"), join(out, "assets"), { recursive: true });
   cpSync(here("try/try.css"), join(out, "try/try.css"));
-  writeFileSync(join(out, "assets/search.js"), await searchScript(pages));
   await writeTry(out);
   return [...pages.keys(), ...extra.values()];
 }

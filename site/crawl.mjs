@@ -68,14 +68,14 @@ function pageOf(path, link) {
   if (isFolder(path)) return { path, ...folderPage(path, link) };
   if (statSync(join(root, path)).size > shownBytesMax) {
     const note = `<h1>${escaped(basename(path))}</h1><p>The file <code>${escaped(path)}</code> is too large to be shown here. The repository has it.</p>`;
-    return { path, html: note, title: basename(path), headings: [], sections: [] };
+    return { path, html: note, title: basename(path), headings: [] };
   }
   const text = readFileSync(join(root, path), "utf8");
   if (extname(path) === ".md") return { path, ...render(text, link) };
   const html = `<h1>${escaped(basename(path))}</h1>
 <p class="path"><code>${escaped(path)}</code></p>
 ${codeHtml(text, extname(path).slice(1))}`;
-  return { path, html, title: basename(path), headings: [], sections: [] };
+  return { path, html, title: basename(path), headings: [] };
 }
 
 function folderPage(path, link) {
@@ -89,6 +89,5 @@ function folderPage(path, link) {
     html: `<h1>${escaped(path)}</h1>\n<p>The files of this folder:</p>\n<ul class="files">${items.join("\n")}</ul>`,
     title: path,
     headings: [],
-    sections: [],
   };
 }

@@ -93,13 +93,12 @@ export function page({ address, title, html, headings = [], has, head = "" }) {
 <title>${escaped(title === "Clearway" ? title : `${title} · Clearway`)}</title>
 <link rel="icon" href="${to("assets/icon.svg")}" type="image/svg+xml">
 <link rel="stylesheet" href="${to("assets/style.css")}">
-<script defer src="${to("assets/site.js")}" data-root="${to(".")}"></script>
+<script defer src="${to("assets/site.js")}"></script>
 ${head}</head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
 <a class="name" href="${to("index.html")}"><img src="${to("assets/icon.svg")}" alt="" width="24" height="24">Clearway</a>
-<search class="search"><input id="search" type="search" aria-label="Search" placeholder="Search" autocomplete="off" aria-controls="found"><div id="found" class="found" aria-live="polite" hidden></div></search>
 <button id="menu" class="menu" type="button" aria-expanded="false" aria-controls="sidebar">Menu</button>
 </header>
 <div class="columns">

@@ -46,8 +46,8 @@ export function codeHtml(code, extension) {
 }
 
 /**
- * Renders Markdown. `link(href)` returns the address for each link and image. Returns the HTML, the title, the headings of levels 2 and 3,
- * and the sections for the search, `{ id, title, text }`.
+ * Renders Markdown. `link(href)` returns the address for each link and image. Returns the HTML, the title and the headings of levels 2 and
+ * 3.
  */
 export function render(text, link) {
   const slugger = new GithubSlugger();
@@ -82,31 +82,11 @@ export function render(text, link) {
     return self.renderToken(tokens, at, options);
   };
   md.renderer.rules.th_close = (tokens, at) => (corner(tokens, at - 1) ? "</td>" : "</th>");
-  const tokens = md.parse(text.replace(/<!--[\s\S]*?-->\n?/g, ""), {});
-  const body = md.renderer.render(tokens, md.options, {});
+  const body = md.render(text.replace(/<!--[\s\S]*?-->\n?/g, ""));
   const title = headings.find(({ level }) => level === 1)?.title ?? "";
   return {
     html: body,
     title,
     headings: headings.filter(({ level }) => level > 1 && level < 4),
-    sections: sectionsOf(tokens),
   };
 }
-
-/** Splits a page at its headings, for the search. */
-function sectionsOf(tokens) {
-  const sections = [{ id: "", title: "", text: "" }];
-  for (let at = 0; at < tokens.length; at++) {
-    const token = tokens[at];
-    if (token.type === "heading_open") {
-      const title = plain(tokens[at + 1]);
-      sections.push({ id: token.attrGet("id") ?? "", title, text: "" });
-      at += 2;
-    } else if (token.type === "inline") sections[sections.length - 1].text += `${plain(token)} `;
-    else if (token.type === "fence") sections[sections.length - 1].text += `${token.content} `;
-  }
-  return sections.filter(({ title, text }) => title !== "" || text !== "");
-}
-
-const plain = ({ children }) =>
-  (children ?? []).map(({ content, type }) => (type === "softbreak" ? " " : content)).join("");

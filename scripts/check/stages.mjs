@@ -32,7 +32,6 @@ export const checks = [
   },
   { name: "native header", command: cargo("run", "-q", "-p", "clearway-header"), needs: "cargo", lane: "native" },
   { name: "import rules", command: own("imports") },
-  { name: "import cycles", command: own("cycles") },
   { name: "globals", command: own("globals") },
   { name: "file sizes", command: own("file-sizes") },
   { name: "phrases", command: own("phrases") },
