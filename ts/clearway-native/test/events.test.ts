@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { latest, type NativeMessage, type Payload } from "../src/index.js";
 import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
 
@@ -27,6 +27,17 @@ suite("events", () => {
     clearInterval(timer);
     expect([next, lost, events.dropped]).toEqual([1_000_000, 0, 0]);
     expect(ticks).toBeGreaterThan(0);
+  });
+
+  test("arrive completely when a test has replaced `setImmediate`", async () => {
+    vi.useFakeTimers({ toFake: ["setImmediate", "clearImmediate"] });
+    onTestFinished(() => void vi.useRealTimers());
+    await using plugin = await open();
+    let count = 0;
+    // Many more than the pump reads in one turn of the event loop.
+    const events = plugin.channel("ticks").listen({ arguments: told(1_000_000, 16, 0), items: 4096 });
+    for await (const _ of events) count++;
+    expect(count).toBe(1_000_000);
   });
 
   test.each(["shared", "detachable"] as const)(
