@@ -25,7 +25,7 @@ measure: ## check allocation budgets, the meter's errors and idle cost with cloc
 	@node scripts/native.mjs plugins >/dev/null || echo "measure: the example plugins were not built; figures that need them say so"
 	@node measure/run.mjs $(ONLY)
 
-soak: ## run mixed load with injected faults for HOURS (default 1), and check that everything settles and nothing grows: out/soak/report.html
+soak: ## run mixed load with injected faults for HOURS (default 1), and check that everything settles and nothing grows: out/soak/soak.json
 	@scripts/setup.sh node nats jvm rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "soak: the example plugin was not built; its part is left out"

@@ -18,7 +18,6 @@ const stages = [
   { name: "snippets", command: own("snippets") },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs", "--write"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
-  { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
   ...(toolchain()

@@ -191,18 +191,17 @@ const record = {
 };
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, "soak.json"), `${JSON.stringify(record, null, 1)}\n`);
-const { page } = await import("./report.mjs");
-writeFileSync(join(out, "report.html"), page(record));
 
+const by = (growth) => (growth === undefined ? "" : ` (${growth < 0 ? "" : "+"}${Number(growth.toPrecision(2))})`);
 for (const { name, missing, report, trends, faults = [] } of results) {
   if (missing !== undefined) {
     console.log(`  missing  ${name}: ${missing}`);
     continue;
   }
   const counts = `${report?.settled ?? 0} of ${report?.started ?? 0} operations settled`;
-  const flat = trends.map(({ name: quantity, verdict }) => `${quantity} ${verdict}`).join(", ");
+  const flat = trends.map(({ name: quantity, verdict, growth }) => `${quantity} ${verdict}${by(growth)}`).join(", ");
   console.log(`  ${faults.length === 0 ? "passed " : "FAILED "}  ${name}: ${counts}; ${flat || "no samples"}`);
   for (const fault of faults) console.log(`             ${fault.split("\n").join("\n               ")}`);
 }
-console.log(`soak: ${join(out, "report.html")}`);
+console.log(`soak: ${join(out, "soak.json")}`);
 process.exitCode = results.some(({ faults = [] }) => faults.length > 0) ? 1 : 0;

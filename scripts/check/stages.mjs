@@ -45,7 +45,6 @@ export const checks = [
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
-  { name: "the kept runs of the soak", command: [node, "scripts/figures/soak.mjs"] },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 
