@@ -9,7 +9,6 @@ import { isPromiseProfile, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
 import type { ForeignRunners } from "../runner/runners.js";
 import type { ProfileName } from "../scenario/scenario.js";
-import { addAdvise } from "./advise.js";
 import { addBench } from "./bench.js";
 import { tolerateClosedOutput } from "./closed-output.js";
 import { addCompare } from "./compare.js";
@@ -151,7 +150,6 @@ addExport(program);
 addCompare(program);
 
 addHosts(program);
-addAdvise(program);
 
 addJank(program);
 addBench(program);

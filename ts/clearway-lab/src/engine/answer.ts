@@ -11,7 +11,7 @@ export const ANSWERS_VERSION = 2;
 
 export interface Answer extends Pick<Comparison, "name" | "host" | "thing" | "peer" | "verb" | "setUp"> {
   verdict: Verdict;
-  /** The ratio subject / peer with its interval. Absent with less than two pairs. */
+  /** The ratio subject / peer with its interval. Absent before the least number of pairs. */
   interval?: Interval;
   /** The undisturbed cost of each, in nanoseconds: the median over pairs of the median slice. Absent without a pair. */
   subjectNs?: number;
@@ -47,7 +47,7 @@ export function answerOf(measured: Measured): Answer {
   const warming = pairs.filter(({ stillWarming }) => stillWarming).length;
   const further = verdict === "open" && failed === undefined ? furtherMs(measured, pairMs) : undefined;
   const digits = (value: number): number => Number(value.toPrecision(4));
-  const interval = logs.length < 2 ? undefined : intervalOf(logs);
+  const interval = logs.length < measured.pairsMin ? undefined : intervalOf(logs);
   return {
     ...{ name, host, thing, peer, ...(verb && { verb }), setUp, verdict },
     ...(interval && {

@@ -2,7 +2,7 @@
 // The comparisons of a run, as data.
 import type { Cores } from "../protocol/arm.js";
 import type { ArmHost } from "./open-arm.js";
-import type { Slicing } from "./pair.js";
+import { type Slicing, WARM_CALLS, type WarmUp } from "./pair.js";
 
 export interface Comparison {
   /** Its name on the command line. Comparisons of one question have a name that begins alike: `call`, `call-two-cores`. */
@@ -16,8 +16,8 @@ export interface Comparison {
   slicing: Slicing;
   /** Whether every slice has an arm of its own, because the work can be done only once. */
   isFresh?: boolean;
-  /** Work that warms up instead of the measured work, which would take too long. */
-  warm?: string;
+  /** How it is warmed up, if not by 8,000 calls of its work: by less of a longer work, or by other work. */
+  warm?: WarmUp;
   /** The subject of the answer's sentence, and the peer: "A call on one core", "a bare worker's". */
   thing: string;
   peer: string;
@@ -33,6 +33,7 @@ const SHORT: Slicing = { ms: 9, runs: 1, blocks: 8, pairsMin: PAIRS };
 const LONG: Slicing = { ms: 0, runs: 1, blocks: 4, pairsMin: PAIRS };
 /** A million records take a second or two, and differ by factors of a hundred. */
 const RECORDS: Slicing = { ms: 0, runs: 1, blocks: 1, pairsMin: 3 };
+const FEW_ROWS: WarmUp = { work: "few-rows", calls: 1 };
 
 type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp">;
 
@@ -67,9 +68,16 @@ const WAITS: Arms = {
   setUp: "pool(url, { size: four per core }); Piscina with as many threads, minThreads = maxThreads",
 };
 
-const pool = (name: string, work: string, cores: Cores, slicing: Slicing, thing: string): Comparison => ({
+const pool = (
+  name: string,
+  work: string,
+  cores: Cores,
+  slicing: Slicing,
+  thing: string,
+  calls = WARM_CALLS,
+): Comparison => ({
   ...POOL,
-  ...{ name, work, cores, slicing, thing, peer: "a bare worker's" },
+  ...{ name, work, cores, slicing, thing, peer: "a bare worker's", warm: { work, calls } },
 });
 
 const channel = (name: string, payload: string, cores: Cores, thing: string): Comparison => ({
@@ -97,7 +105,7 @@ const memset = (size: string): Comparison => ({
 const records = (host: ArmHost, title: string): Comparison => ({
   ...{ name: `records-${host}`, host, subject: "students-records", reference: "students-clone" },
   setUp: "the worker returns a table of clearway/records; the peer posts an array of objects",
-  ...{ work: "stall", warm: "warm", cores: "free", slicing: RECORDS, verb: "block" },
+  ...{ work: "stall", warm: FEW_ROWS, cores: "free", slicing: RECORDS, verb: "block" },
   ...{ thing: `A million rows from a worker in ${title}`, peer: "a structured clone of them" },
 });
 
@@ -113,12 +121,21 @@ export const COMPARISONS: readonly Comparison[] = [
   records("chromium", "Chromium"),
   pool("call", "call", "one", SHORT, "A call on one core"),
   pool("call-two-cores", "call", "two", SHORT, "A call on two cores"),
-  pool("call-at-once", "at-once", "two", { ...SHORT, ms: 0, runs: 3 }, "One of a thousand calls at once"),
-  pool("call-after-rest", "after-rest", "two", { ...SHORT, ms: 0, runs: 5 }, "A call after 10 ms of rest"),
+  pool("call-at-once", "at-once", "two", { ...SHORT, ms: 0, runs: 3 }, "One of a thousand calls at once", 30_000),
+  {
+    ...pool("call-after-rest", "after-rest", "two", { ...SHORT, ms: 0, runs: 5 }, "A call after 10 ms of rest"),
+    warm: { work: "call", calls: WARM_CALLS },
+  },
   channel("channel-null", "null", "one", "An empty message to a worker and back"),
   channel("channel-2kb", "2 KB", "two", "A message of 2 KB to a worker and back"),
-  channel("channel-1mb", "1 MB", "two", "A message of 1 MB to a worker and back"),
-  push("stream", { ...SHORT, ms: 0, isPaced: true }, "An event of a stream of 1000 a second"),
+  {
+    ...channel("channel-1mb", "1 MB", "two", "A message of 1 MB to a worker and back"),
+    warm: { work: "trip", calls: 1000 },
+  },
+  {
+    ...push("stream", { ...SHORT, ms: 0, isPaced: true }, "An event of a stream of 1000 a second"),
+    warm: { work: "firehose", calls: 30_000 },
+  },
   push("firehose", { ...SHORT, ms: 0, runs: 3 }, "An event of a stream that goes as fast as it can"),
   {
     ...CODEC,
@@ -130,15 +147,21 @@ export const COMPARISONS: readonly Comparison[] = [
   {
     ...LISTS,
     ...{ name: "executor-node-lists", work: "lists", cores: "free", slicing: SHORT, verb: "take" },
+    warm: { work: "lists", calls: 200 },
     ...{ thing: "A hundred small computations in Node by a pool of workers", peer: "calling them directly" },
   },
   {
     ...WAITS,
     ...{ name: "executor-node-storage", work: "storage", cores: "free", slicing: LONG, verb: "take" },
+    warm: { work: "storage", calls: 5 },
     ...{ thing: "A hundred blocking waits in Node by a pool of workers", peer: "Piscina" },
   },
   jvm("lists", SHORT, "A hundred small computations", "direct", "calling them directly"),
-  jvm("storage", LONG, "A hundred blocking waits", "fixed-100-invokeall", "a fixed pool of 100 threads"),
+  {
+    ...jvm("storage", LONG, "A hundred blocking waits", "fixed-100-invokeall", "a fixed pool of 100 threads"),
+    // The executor learns from its first batches.
+    warm: { work: "storage", calls: 20 },
+  },
   { ...pool("pool-start", "start", "free", LONG, "The start of a pool with its first call"), isFresh: true },
 ];
 
@@ -150,7 +173,7 @@ const control = (host: ArmHost, arm: string, work: string, cores: Cores, slicing
 /** The same mechanism twice, one for each host. */
 export const CONTROLS: readonly Comparison[] = [
   control("node", "pool-bare", "call", "two", SHORT),
-  { ...control("chromium", "students-records", "stall", "free", RECORDS), warm: "warm" },
+  { ...control("chromium", "students-records", "stall", "free", RECORDS), warm: FEW_ROWS },
   control("jvm", "direct", "lists", "free", SHORT),
 ];
 

@@ -28,23 +28,29 @@ export interface Pair {
   stillWarming: boolean;
 }
 
-const CALLS_MIN = 8000;
-/** Slow work is warm after this processor time instead, in milliseconds. */
+/** A warm-up of `calls` calls of this work. */
+export interface WarmUp {
+  work: string;
+  calls: number;
+}
+
+/** Number of calls that warms up what takes microseconds. The optimiser compiles code that has run a few thousand times. */
+export const WARM_CALLS = 8000;
+/** Slower work is warm after this processor time instead, in milliseconds. */
 const CPU_MS = 1000;
 /** The warm-up's windows: their length in milliseconds, how many without a gain end it, and the least gain. */
 const WINDOW = { ms: 40, quiet: 3, gain: 0.03 };
 /** Processor time after which a warm-up ends in any case, in milliseconds. */
 const CPU_MS_MAX = 3000;
 /** Maximum number of windows. Work that waits uses little processor time. */
-const WINDOWS_MAX = 20;
+const WINDOWS_MAX = 12;
 
 /**
  * Warms one kind of work up. Counts calls and processor time, never elapsed time, so that the heavier mechanism gets as many calls as the
  * lighter one. Ends when windows stop getting faster.
  */
-export async function warmUp(arm: Arm, work: string, isSlow = false): Promise<void> {
-  let { cpuMs } = await arm.warm(work, isSlow ? 1 : CALLS_MIN, CPU_MS);
-  if (isSlow) return;
+export async function warmUp(arm: Arm, { work, calls }: WarmUp): Promise<void> {
+  let { cpuMs } = await arm.warm(work, calls, CPU_MS);
   let best = Number.POSITIVE_INFINITY;
   for (let quiet = 0, windows = 0; quiet < WINDOW.quiet && windows < WINDOWS_MAX && cpuMs < CPU_MS_MAX; windows++) {
     const window = await arm.slice(work, WINDOW.ms, 1);

@@ -4,7 +4,7 @@ import type { Arm } from "../protocol/arm.js";
 import type { Comparison } from "./comparison.js";
 import { otherShare, type Reading } from "./load.js";
 import type { ArmHost } from "./open-arm.js";
-import { measurePair, type Pair, warmUp } from "./pair.js";
+import { measurePair, type Pair, WARM_CALLS, warmUp } from "./pair.js";
 import { nextSession, PAIRS_MAX, PAIRS_MAX_NAMED, type Progress, pairsNeeded, type Session } from "./plan.js";
 
 /** What a run needs from the machine. Tests replace it. */
@@ -102,7 +102,7 @@ async function pairOf(all: readonly Measured[], bench: Bench, signal: AbortSigna
       const { subject: one, reference: other } = arms;
       for (const arm of [one, other]) {
         arm.pin(cores);
-        await warmUp(arm, warm ?? work, warm !== undefined);
+        await warmUp(arm, warm ?? { work, calls: WARM_CALLS });
         // The warm-up may have started threads, which have the cores of their starter.
         arm.pin(cores);
       }

@@ -59,19 +59,20 @@ function warmingArm(windows: number[]): Arm & { asked: unknown[] } {
 
 test("a warm-up counts calls, and ends after three windows without a gain of 3 %", async () => {
   const arm = warmingArm([30, 20, 10, 10, 9.9, 9.8]);
-  await warmUp(arm, "call");
+  await warmUp(arm, { work: "call", calls: 8000 });
   expect(arm.asked[0]).toEqual(["warm", "call", 8000, 1000]);
   expect(arm.asked.slice(1)).toEqual(Array.from({ length: 6 }, () => ["slice", "call", 40]));
 });
 
 test("a warm-up ends although every window is faster", async () => {
   const arm = warmingArm(Array.from({ length: 200 }, (_, at) => 1000 * 0.9 ** at));
-  await warmUp(arm, "call");
+  await warmUp(arm, { work: "call", calls: 8000 });
   expect(arm.asked.length).toBeLessThan(40);
 });
 
-test("slow work is warmed up once, by other work", async () => {
+test("slow work is warmed up by other work, and by as many calls as it says", async () => {
   const arm = warmingArm([]);
-  await warmUp(arm, "few rows", true);
-  expect(arm.asked).toEqual([["warm", "few rows", 1, 1000]]);
+  await warmUp(arm, { work: "few-rows", calls: 1 });
+  expect(arm.asked[0]).toEqual(["warm", "few-rows", 1, 1000]);
+  expect(arm.asked.slice(1)).toEqual(Array.from({ length: 4 }, () => ["slice", "few-rows", 40]));
 });

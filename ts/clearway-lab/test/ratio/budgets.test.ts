@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Budgets in another device's time: jank, measure and advise, with made-up runs.
+// Budgets in another device's time: jank and measure, with made-up runs.
 import { describe, expect, test } from "vitest";
-import { adviceLines } from "../../src/cli/advise-text.js";
 import { textOf } from "../../src/cli/measure.js";
 import { ratioLines } from "../../src/cli/ratio-text.js";
 import { parseBudget } from "../../src/jank/budget.js";
@@ -11,12 +10,9 @@ import type { Run } from "../../src/jank/record.js";
 import { frameDropsOf, type ProbedRun, runThere } from "../../src/mechanism/frame-drops.js";
 import type { DeviceTime } from "../../src/ratio/device-time.js";
 import { ratioFile } from "../../src/ratio/ratio-file.js";
-import { adviseOf } from "../../src/report/advise/advise.js";
 import { jankHtml } from "../../src/report/jank/page.js";
 import { jankText } from "../../src/report/jank/text.js";
-import { resultsOf } from "../../src/run/results.js";
 import { run } from "../jank/evidence.js";
-import { record } from "../record.js";
 import { device, HERE, samples, THERE } from "./samples.js";
 
 const PHONE: DeviceTime = {
@@ -148,33 +144,6 @@ describe("measure with a device", () => {
     const text = textOf("f()", { ...measured, worker: why, there: { ...measured.there, worker: why } }, 80, PHONE);
     expect(text).toContain("in a worker: no");
     expect(text.replace(/\s+/g, " ")).toContain("at 60 Hz there, and it cannot run in a worker as it is: no.");
-  });
-});
-
-describe("advise with a device", () => {
-  const made = record();
-  const results = resultsOf(made);
-
-  test("has the budgets of shorter frames", () => {
-    const [here, there, same] = [undefined, { ...PHONE, ratio: 1000 }, { ...PHONE, ratio: 1 }].map((device) =>
-      adviseOf(results, made, [], device),
-    );
-    expect(same!.budgets).toEqual(here!.budgets);
-    expect(here).not.toHaveProperty("device");
-    expect(there!.device?.ratio).toBe(1000);
-    const kinds = (advice: typeof here) =>
-      advice!.budgets.flatMap(({ lines }) => lines.flatMap(({ budgets }) => budgets));
-    expect(kinds(there).every(({ kind }) => kind === "less than")).toBe(true);
-    expect(kinds(there)).toHaveLength(kinds(here).length);
-  });
-
-  test("says whose frames they are", () => {
-    const advice = adviseOf(results, made, [], { ...PHONE, here: { ...PHONE.here!, cpu: "another processor" } });
-    const text = adviceLines(advice, false, undefined).join("\n");
-    expect(text).toContain(
-      "The frames are those of Safari 18 on iPhone, which takes 3.1 times as long: 5.38 ms and 2.69 ms of the machine of this run.",
-    );
-    expect(text).toContain("The device was compared with another machine than that of this run: another processor.");
   });
 });
 

@@ -46,7 +46,7 @@ const OWN_STYLE = `
 .axis { position: relative; height: 26px; background: var(--track); border-radius: 4px; } .axis i { position: absolute; top: 0; bottom: 0; width: 1px; background: var(--faint); } .axis s { position: absolute; top: 9px; height: 8px; min-width: 6px; border-radius: 4px; background: var(--reference); }
 .axis.faster s { background: var(--clearway); } .axis.slower s { background: var(--warm); } .axis.open s { background: none; border: 1px dashed var(--faint); }
 .ends { display: flex; justify-content: space-between; font-size: .74rem; color: var(--faint); } .ends span { flex: 1; } .ends span:nth-child(2) { text-align: center; } .ends span:last-child { text-align: right; }
-@media (max-width: 720px) { .strip { grid-template-columns: 1fr; } }
+@media (max-width: 720px) { .strip { grid-template-columns: 1fr; } .figures { font-size: .78rem; } .figures th, .figures td { white-space: normal; min-width: 0 !important; padding: 5px 6px; overflow-wrap: anywhere; } }
 @media print { .stall i, .axis, .axis s { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;
 
@@ -78,10 +78,16 @@ function strip(answer: Answer): Html {
     interval === undefined
       ? html`<span></span>`
       : html`<div class="axis ${verdict}" role="img" aria-label="${ratioText(interval.low)} to ${ratioText(interval.high)} times"><i style="left:50%"></i><s style="left:${Math.min(98, at(interval.low)).toFixed(1)}%;width:${(at(interval.high) - at(interval.low)).toFixed(1)}%"></s></div>`;
-  return html`<div class="strip" id="${answer.name}"><p>${withMicroSign(sentenceOf(answer))}</p>${bar}</div>`;
+  return html`<div class="strip" id="${answer.name}"><p>${withCommand(withMicroSign(sentenceOf(answer)))}</p>${bar}</div>`;
 }
 
-/** The figures, for readers who want all of them. Narrow pages show a list, so that nothing needs sideways scrolling. */
+/** Marks the command at the end of an open answer. */
+function withCommand(sentence: string): Html {
+  const [text = "", command] = sentence.split(/(?=clearway lab )/);
+  return command === undefined ? html`${text}` : html`${text}<code>${command}</code>`;
+}
+
+/** The figures, for readers who want all of them. In narrow pages, cells have several lines, so that nothing needs sideways scrolling. */
 function figures({ answers, controls }: LabResults): Html {
   const rows = [...answers, ...controls];
   const times = ({ subjectNs, peerNs }: Answer) =>
@@ -93,7 +99,7 @@ function figures({ answers, controls }: LabResults): Html {
   return html`<h2>All figures</h2><p class="hint">A ratio below 1 is in favour of the first. “No difference” means: within a factor of ${EQUAL_WITHIN}. A range is an interval of 99 % over pairs of processes.</p>
 ${scrolling(
   "all figures",
-  html`<table><thead><tr><th class="text" scope="col">question</th><th scope="col">ratio</th><th scope="col">times</th><th scope="col">pairs</th></tr></thead><tbody>${rows.map(
+  html`<table class="figures"><thead><tr><th class="text" scope="col">question</th><th scope="col">ratio</th><th scope="col">times</th><th scope="col">pairs</th></tr></thead><tbody>${rows.map(
     (row) =>
       html`<tr><th scope="row">${row.name}</th><td>${range(row)}</td><td>${withMicroSign(times(row))}</td><td>${row.pairs.length}</td></tr>`,
   )}</tbody></table>`,

@@ -14,16 +14,13 @@ export const GROUPS: readonly { verdict: Verdict; title: string }[] = [
   { verdict: "open", title: "Open" },
 ];
 
-/** From this factor on, the opposite is easier to read: "200 times shorter" instead of "0.005 times as long". */
-const INVERT = 1;
-
-/** Formats a ratio with two digits after the point below ten. */
+/** Formats a ratio: two digits after the point, or the first two digits of one below 0.1. */
 export const ratioText = (ratio: number): string =>
-  ratio < 10 ? ratio.toFixed(2) : shown(Number(ratio.toPrecision(3)));
+  ratio < 0.1 ? String(Number(ratio.toPrecision(2))) : ratio < 10 ? ratio.toFixed(2) : shown(ratio);
 
-/** Formats a time with its unit: the unit of the larger figure of a pair, so that both can be compared. */
-export function timeText(ns: number, ofNs = ns): string {
-  const [unit, scale] = ofNs < 1e3 ? ["ns", 1] : ofNs < 1e6 ? ["us", 1e3] : ofNs < 1e9 ? ["ms", 1e6] : ["s", 1e9];
+/** Formats a time with its unit. */
+export function timeText(ns: number): string {
+  const [unit, scale] = ns < 1e3 ? ["ns", 1] : ns < 1e6 ? ["us", 1e3] : ns < 1e9 ? ["ms", 1e6] : ["s", 1e9];
   return `${shown(ns / scale)} ${unit}`;
 }
 
@@ -31,14 +28,15 @@ export function timeText(ns: number, ofNs = ns): string {
 export function sentenceOf(answer: Answer): string {
   const { thing, peer, verb = "takes", verdict, interval, failed } = answer;
   if (failed !== undefined) return `${thing}: not measured, ${failed.replace(/\.$/, "")}.`;
-  if (interval === undefined) return `${thing}: the time ended before it was measured.${furtherText(answer)}`;
+  if (interval === undefined) return `${thing}: the time ended before there was an answer.${furtherText(answer)}`;
   const { ratio, low, high } = interval;
   if (verdict === "no difference")
     return `${thing}: no difference to ${peer}, within 10 % (${ratioText(low)} to ${ratioText(high)}).`;
   if (verdict === "open")
     return `${thing}: between ${ratioText(low)} and ${ratioText(high)} times ${peer}.${furtherText(answer)}`;
   const times = timesText(answer);
-  if (ratio >= INVERT)
+  // The opposite of a small ratio is easier to read: "200 times shorter" instead of "0.005 times as long".
+  if (ratio >= 1)
     return `${thing} ${verb}${verb === "block" ? " the main thread" : ""} ${ratioText(ratio)} times as long as ${peer} (${ratioText(low)} to ${ratioText(high)})${times}.`;
   const range = `(${ratioText(1 / high)} to ${ratioText(1 / low)})`;
   return verb === "block"
@@ -80,10 +78,13 @@ export interface Doubt {
 /** Share of the cores from which other programs count. */
 const OTHERS_MIN = 0.25;
 const DOUBTS_MAX = 3;
+/** A doubt about more answers than this counts them. */
+const NAMES_MAX = 4;
 
 /** Returns at most three doubts, the gravest first, each with its next step. */
 export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt[] {
-  const names = (all: readonly { name: string }[]) => all.map(({ name }) => name).join(", ");
+  const names = (all: readonly { name: string }[]) =>
+    all.length > NAMES_MAX ? `${all.length} answers` : all.map(({ name }) => name).join(", ");
   const failed = answers.filter(({ failed }) => failed !== undefined);
   const beside = answers.filter(({ otherShare = 0 }) => otherShare >= OTHERS_MIN);
   const warming = answers.filter(({ stillWarming = 0, pairs }) => stillWarming > pairs.length / 2);
