@@ -8,8 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { pool as newPool } from "clearway";
 import type { Stall } from "clearway/meter";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { outputOf } from "../output-of.js";
 import { serve, stop } from "./server.js";
 
@@ -65,7 +66,7 @@ describe("the endpoint", () => {
     await closed;
     for (const scope of scopes) scope.close();
     const body = await scrape();
-    expect(body).toContain('clearway_frame_dropped_total{thread="main"}');
+    expect(body).toContain('clearway_stall_gc_time_seconds_total{thread="main"}');
     expect(body).not.toContain("worker=");
   });
 });
@@ -84,6 +85,19 @@ describe.skipIf(!prometheus)("a Prometheus server", () => {
   test("scrapes every metric and label", async () => {
     const scope = served.metrics.scope({ thread: odd });
     scope.onStall(stall);
+    // A task module without a file: Node's workers import data URLs.
+    const worker = import.meta.resolve("clearway/worker");
+    const source = `import { expose } from ${JSON.stringify(worker)}; export default expose({ add: (a, b) => a + b });`;
+    const pool = newPool<{ add(a: number, b: number): number }>(
+      new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+      {
+        size: 1,
+        metrics: true,
+      },
+    );
+    onTestFinished(() => pool.terminate());
+    served.metrics.pool(pool, { pool: "sums" });
+    for (let at = 0; at < 3; at++) await pool.call.add(at, 1);
     const config = {
       scrape_configs: [
         { job_name: "clearway", scrape_interval: "500ms", static_configs: [{ targets: [`127.0.0.1:${port}`] }] },
@@ -105,7 +119,7 @@ describe.skipIf(!prometheus)("a Prometheus server", () => {
     // A target's scrapes follow one another, so the first one is stored when the second one begins.
     const accepts = await twice;
     expect(accepts[0]).toContain("application/openmetrics-text");
-    const query = async (text: string): Promise<unknown> => {
+    const query = async (text: string): Promise<[object, string][]> => {
       const url = `http://${address}/api/v1/query?query=${encodeURIComponent(text)}`;
       const { data } = (await (await fetch(url)).json()) as {
         data: { result: { metric: object; value: [number, string] }[] };
@@ -132,8 +146,17 @@ describe.skipIf(!prometheus)("a Prometheus server", () => {
     const metadata = (await (await fetch(`http://${address}/api/v1/metadata`)).json()) as { data: object };
     expect(metadata.data).toMatchObject({
       clearway_stall_duration_seconds: [{ type: "histogram", unit: "seconds" }],
-      clearway_frame_dropped: [{ type: "counter" }],
+      clearway_stall_gc_time_seconds: [{ type: "counter", unit: "seconds" }],
+      clearway_pool_call_duration_seconds: [{ type: "histogram", unit: "seconds" }],
+      clearway_pool_memory_bytes: [{ type: "counter", unit: "bytes" }],
+      clearway_pool_workers: [{ type: "gauge" }],
     });
+    expect(await query(`clearway_pool_calls_total{outcome="ok"}`)).toEqual([
+      [expect.objectContaining({ task: "add", pool: "sums" }), "3"],
+    ]);
+    const quantile = `histogram_quantile(1, clearway_pool_call_duration_seconds_bucket{phase="run"})`;
+    expect(Number((await query(quantile))[0]![1])).toBeGreaterThan(0);
+    await pool.close();
     scope.close();
   });
 });

@@ -7,6 +7,7 @@ import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
 import type { Placement } from "../task/task.js";
+import type { CallTiming } from "./stats.js";
 
 /**
  * What the pool does with a new call when the queue is full.
@@ -62,10 +63,10 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
   /** Maximum time for a worker to start, in milliseconds, including the module's `setup`. Default 30,000. */
   startTimeoutMs?: number;
   /**
-   * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. Default false. The pool always
-   * counts calls.
+   * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. A function also receives these times,
+   * after each call; `onError` receives what it throws. Default false. The pool always counts calls.
    */
-  metrics?: boolean;
+  metrics?: boolean | ((call: CallTiming) => void);
   /**
    * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
    * in Node and Chromium only.
@@ -230,7 +231,7 @@ const poolRules: Rules = {
   queue: { items: itemsRule, bytes: 1, whenFull: ["wait", "fail", "dropOldest", "dropNewest"] },
   window,
   strict: "boolean",
-  metrics: "boolean",
+  metrics: (value) => typeof value === "boolean" || typeof value === "function" || "true, false or a function",
   recycle: { tasks: 1, ageMs: 1, heapMb: 1 },
   carrier: ["auto", "port"],
   module: "function",

@@ -15,6 +15,17 @@ export interface TaskStats extends TaskTimings {
   cancelled: number;
   /** Number of calls that ran on the caller's thread. */
   inline: number;
+  /** Numbers of calls that failed or were cancelled, by the code of Clearway's error. Errors of the task itself count as `task`. */
+  errors: Record<string, number>;
+}
+
+/** How long the phases of one call took, in microseconds. See {@link TaskTimings}. */
+export interface CallTiming {
+  readonly task: string;
+  readonly queueUs: number;
+  readonly transitUs: number;
+  readonly runUs: number;
+  readonly returnUs: number;
 }
 
 /** A snapshot of a pool's counters. The counters start at the creation of the pool. */
@@ -73,8 +84,17 @@ export function statsOf(source: StatsSource): PoolStats {
   const all = [...source.workers];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
-  for (const { name, index, calls, ok, failed, cancelled, inline } of source.records.values()) {
-    if (index >= 0) tasks[name] = { calls, ok, failed, cancelled, inline, ...source.metrics?.of(name) };
+  for (const { name, index, calls, ok, failed, cancelled, inline, errors } of source.records.values()) {
+    if (index >= 0)
+      tasks[name] = {
+        calls,
+        ok,
+        failed,
+        cancelled,
+        inline,
+        errors: Object.fromEntries(errors),
+        ...source.metrics?.of(name),
+      };
   }
   return {
     workers: {
@@ -100,11 +120,17 @@ const earlyLimit = 10_000;
 export class Metrics {
   #early: [task: string, times: CallTimes][] = [];
   #timings: Timings | undefined;
+  readonly #listener: ((call: CallTiming) => void) | undefined;
+  readonly #failed: (reason: unknown) => void;
   /** Settles when the histograms were loaded or their load failed. Never rejects. */
   readonly loaded: Promise<void>;
 
-  /** `failed` receives the error if the histograms cannot be loaded. The pool then continues without them. */
-  constructor(failed: (reason: unknown) => void) {
+  /**
+   * `failed` receives the error if the histograms cannot be loaded, and each error of `listener`. The pool then continues.
+   */
+  constructor(failed: (reason: unknown) => void, listener?: (call: CallTiming) => void) {
+    this.#failed = failed;
+    this.#listener = listener;
     this.loaded = loadTimings().then(({ Timings }) => {
       this.#timings = new Timings();
       for (const [task, times] of this.#early.splice(0)) this.#timings.enter(task, times);
@@ -112,6 +138,22 @@ export class Metrics {
   }
 
   enter(task: string, times: CallTimes): void {
+    if (this.#listener) {
+      const [submitted, posted, started, finished, answered] = times;
+      // The clocks of two threads may disagree by some microseconds.
+      const us = (from: number, to: number): number => Math.max(0, (to - from) * 1000);
+      try {
+        this.#listener({
+          task,
+          queueUs: us(submitted, posted),
+          transitUs: us(posted, started),
+          runUs: us(started, finished),
+          returnUs: us(finished, answered),
+        });
+      } catch (reason) {
+        this.#failed(reason);
+      }
+    }
     if (this.#timings) this.#timings.enter(task, times);
     else if (this.#early.length < earlyLimit) this.#early.push([task, times]);
   }

@@ -16,7 +16,12 @@ export interface Summary {
   p90: number;
   p99: number;
   max: number;
+  /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, by {@link bucketBoundsUs}. */
+  buckets: number[];
 }
+
+/** Upper bounds of a summary's buckets, in microseconds: powers of 4, which the histogram counts exactly. */
+export const bucketBoundsUs: readonly number[] = Array.from({ length: 11 }, (_, at) => 4 ** (at + 2));
 
 /**
  * Counts durations in microseconds in log-linear buckets.
@@ -60,6 +65,13 @@ export class Histogram {
     return this.#max;
   }
 
+  // Returns the number of samples below a power of two.
+  #below(us: number): number {
+    let count = 0;
+    for (let at = 0; at < bucketOf(us); at++) count += this.#counts[at]!;
+    return count;
+  }
+
   summary(): Summary {
     const empty = this.#count === 0;
     return {
@@ -70,6 +82,7 @@ export class Histogram {
       p90: this.quantile(0.9),
       p99: this.quantile(0.99),
       max: empty ? Number.NaN : this.#max,
+      buckets: bucketBoundsUs.map((bound) => this.#below(bound)),
     };
   }
 }

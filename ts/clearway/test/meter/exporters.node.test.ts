@@ -32,6 +32,7 @@ describe("recordStalls with OpenTelemetry's SDK", () => {
     const provider = new MeterProvider({ readers: [reader] });
     const errors: unknown[] = [];
     const scope = recordStalls(provider.getMeter("clearway"), {
+      hz: 60,
       attributes: { "thread.name": "main" },
       onError: (error) => errors.push(error),
     });
@@ -72,7 +73,7 @@ describe.each([
   const odd = 'say "hi" \\ twice\nthen 日本 🙂 }';
 
   test("are read by Prometheus's client library, with every label as it was", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     metrics.scope({ thread: odd }).onStall(stallOf({ lengthMs: 7, marks: [{ label: odd, overlapMs: 5 }] }));
     metrics.scope({ thread: "worker" }).onStall(stallOf({ cause: "gc", gcMs: 90 }));
     metrics.scope();
@@ -101,7 +102,7 @@ describe.each([
   });
 
   test("are read without scopes, and with a scope that had no stall", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     expect(Object.keys(parsed(metrics.exposition(accept).body, format) as object)).toHaveLength(6);
     metrics.scope({ a: "" });
     expect(Object.keys(parsed(metrics.exposition(accept).body, format) as object)).toHaveLength(6);

@@ -10,7 +10,7 @@ const samples = (body: string): string[] => body.split("\n").filter((line) => li
 
 describe("stallMetrics", () => {
   test("counts each stall in its bucket, by cause, with its parts in seconds", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     const scope = metrics.scope({ thread: "main" });
     scope.onStall(stallOf({ lengthMs: 100, gcMs: 25, marks: [{ label: "parse", overlapMs: 50 }] }));
     scope.onStall(stallOf({ lengthMs: 12_000, cause: "machine", machineMs: 6000 }));
@@ -41,7 +41,7 @@ describe("stallMetrics", () => {
   });
 
   test("has every family once, however many scopes there are", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     for (let at = 0; at < 1000; at++) metrics.scope({ worker: String(at) }).onStall(stallOf());
     const { body } = metrics.exposition();
     const types = body.split("\n").filter((line) => line.startsWith("# TYPE"));
@@ -54,7 +54,7 @@ describe("stallMetrics", () => {
   });
 
   test("has the counters of a scope without stalls as 0", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     metrics.scope();
     expect(samples(metrics.exposition().body)).toEqual([
       "clearway_stall_gc_time_seconds_total 0",
@@ -65,7 +65,7 @@ describe("stallMetrics", () => {
   });
 
   test("refuses the labels of an open scope, in any order, and takes them after its end", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     const scope = metrics.scope({ a: "1", b: "2" });
     expect(() => metrics.scope({ b: "2", a: "1" })).toThrow(
       'labels must differ from those of every open scope; close it first: labels={a="1",b="2"}',
@@ -80,14 +80,14 @@ describe("stallMetrics", () => {
   });
 
   test("takes an empty label for none, as Prometheus does", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     metrics.scope({ a: "" });
     expect(() => metrics.scope()).toThrow("labels must differ");
     expect(samples(metrics.exposition().body)).toContain("clearway_frame_dropped_total 0");
   });
 
   test("changes nothing in a text that it has returned", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     const scope = metrics.scope();
     const { body } = metrics.exposition();
     const copy = `${body}`;
@@ -105,7 +105,7 @@ describe("stallMetrics", () => {
     ["a-b", "1"],
     ["a\n", "1"],
   ])("refuses the label %j", (name, value) => {
-    expect(() => stallMetrics().scope({ [name]: value })).toThrow(
+    expect(() => stallMetrics({ hz: 60 }).scope({ [name]: value })).toThrow(
       new RangeError(
         `a label must have letters, digits and _ (not __ at the start, not cause, mark, le, quantile): label=${JSON.stringify(name)}`,
       ),
@@ -113,14 +113,16 @@ describe("stallMetrics", () => {
   });
 
   test("refuses a label that is not a string, and labels that are not an object", () => {
-    expect(() => stallMetrics().scope({ a: 1 as unknown as string })).toThrow(
+    expect(() => stallMetrics({ hz: 60 }).scope({ a: 1 as unknown as string })).toThrow(
       new TypeError("the label a must be a string: a=number"),
     );
-    expect(() => stallMetrics().scope(null as never)).toThrow(new TypeError("labels must be an object: labels=null"));
+    expect(() => stallMetrics({ hz: 60 }).scope(null as never)).toThrow(
+      new TypeError("labels must be an object: labels=null"),
+    );
   });
 
   test("escapes what would end a label's value, and what UTF-8 or Prometheus cannot hold", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     metrics
       .scope({ a: 'q " b \\ n \n z \0 half \ud83d whole 🙂 日本 }' })
       .onStall(stallOf({ marks: [{ label: '"\n', overlapMs: 1 }] }));
@@ -132,7 +134,7 @@ describe("stallMetrics", () => {
   });
 
   test("has different series for different labels", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     const labels = ["\0", "\ud800", "\udc00", "\ufffd", "\ufffd0000", "\\ufffd"];
     const marks = labels.map((label) => ({ label, overlapMs: 1 }));
     for (const a of labels) metrics.scope({ a }).onStall(stallOf({ marks }));
@@ -152,7 +154,7 @@ describe("stallMetrics", () => {
   });
 
   test("adds nothing for a length that is no number or negative", () => {
-    const metrics = stallMetrics();
+    const metrics = stallMetrics({ hz: 60 });
     const scope = metrics.scope();
     for (const lengthMs of [Number.NaN, -5, Number.POSITIVE_INFINITY])
       scope.onStall(stallOf({ lengthMs, gcMs: lengthMs, machineMs: lengthMs }));
@@ -194,7 +196,7 @@ describe("the format of the metrics", () => {
     ["", false],
     [";;,,=", false],
   ])("follows the header %j", (accept, isOpen) => {
-    const { contentType, body } = stallMetrics().exposition(accept);
+    const { contentType, body } = stallMetrics({ hz: 60 }).exposition(accept);
     expect(contentType).toBe(
       isOpen
         ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -208,6 +210,84 @@ describe("the format of the metrics", () => {
   });
 
   test("is the older format without a header", () => {
-    expect(stallMetrics().exposition().contentType).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(stallMetrics({ hz: 60 }).exposition().contentType).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+});
+
+test("a thread that draws no frames has no series about frames, unless a rate is given", () => {
+  const metrics = stallMetrics();
+  metrics.scope().onStall(stallOf());
+  expect(/hitch|frame/.test(metrics.exposition().body)).toBe("document" in globalThis);
+});
+
+describe("the metrics of a pool", () => {
+  const side = { movedBytes: 5, sharedBytes: 6, copiedBytes: 7 };
+  const phase = { count: 3, mean: 100, buckets: [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3] };
+  const stats = {
+    workers: { size: 3, ready: 2, busy: 1, restarts: 4 },
+    queue: { items: 8, bytes: 9 },
+    open: 10,
+    tasks: {
+      resize: { ok: 11, failed: 2, cancelled: 1, errors: { timeout: 1, task: 2 }, runUs: phase },
+      'a"b': { ok: 0, failed: 0, cancelled: 0, errors: {} },
+    },
+    ledger: { toWorkers: side, fromWorkers: { ...side, movedBytes: 50 } },
+  };
+  const pool = { stats: () => stats };
+
+  test("are what stats() counts, by task, outcome, code, direction and phase, in seconds and bytes", () => {
+    const metrics = stallMetrics();
+    metrics.pool(pool, { pool: "images" });
+    const { body } = metrics.exposition();
+    expect(samples(body).filter((line) => line.startsWith("clearway_pool"))).toEqual([
+      'clearway_pool_workers{pool="images",state="ready"} 2',
+      'clearway_pool_workers{pool="images",state="busy"} 1',
+      'clearway_pool_workers{pool="images",state="all"} 3',
+      'clearway_pool_worker_restarts_total{pool="images"} 4',
+      'clearway_pool_queue_calls{pool="images"} 8',
+      'clearway_pool_queue_size_bytes{pool="images"} 9',
+      'clearway_pool_calls_open{pool="images"} 10',
+      'clearway_pool_calls_total{pool="images",task="resize",outcome="ok"} 11',
+      'clearway_pool_calls_total{pool="images",task="resize",outcome="failed"} 2',
+      'clearway_pool_calls_total{pool="images",task="resize",outcome="cancelled"} 1',
+      'clearway_pool_calls_total{pool="images",task="a\\"b",outcome="ok"} 0',
+      'clearway_pool_calls_total{pool="images",task="a\\"b",outcome="failed"} 0',
+      'clearway_pool_calls_total{pool="images",task="a\\"b",outcome="cancelled"} 0',
+      'clearway_pool_errors_total{pool="images",task="resize",code="timeout"} 1',
+      'clearway_pool_errors_total{pool="images",task="resize",code="task"} 2',
+      ...["to_workers", "from_workers"].flatMap((direction) => [
+        `clearway_pool_memory_bytes_total{pool="images",direction="${direction}",how="moved"} ${direction === "to_workers" ? 5 : 50}`,
+        `clearway_pool_memory_bytes_total{pool="images",direction="${direction}",how="shared"} 6`,
+        `clearway_pool_memory_bytes_total{pool="images",direction="${direction}",how="copied"} 7`,
+      ]),
+      ...[1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3].map(
+        (count, at) =>
+          `clearway_pool_call_duration_seconds_bucket{pool="images",task="resize",phase="run",le="${4 ** (at + 2) / 1e6}"} ${count}`,
+      ),
+      'clearway_pool_call_duration_seconds_bucket{pool="images",task="resize",phase="run",le="+Inf"} 3',
+      'clearway_pool_call_duration_seconds_count{pool="images",task="resize",phase="run"} 3',
+      'clearway_pool_call_duration_seconds_sum{pool="images",task="resize",phase="run"} 0.0003',
+    ]);
+    expect(body.match(/# TYPE clearway_pool\S+ \w+/g)).toHaveLength(9);
+    expect(metrics.exposition(openMetrics).body).toMatch(/# UNIT clearway_pool_memory_bytes bytes\n[\s\S]*# EOF\n$/);
+  });
+
+  test("end when the pool is removed, and its labels can be used again", () => {
+    const metrics = stallMetrics();
+    const remove = metrics.pool(pool);
+    expect(() => metrics.pool(pool)).toThrow(new RangeError("labels must differ from those of every pool: labels={}"));
+    remove();
+    expect(metrics.exposition().body).not.toContain("clearway_pool");
+    metrics.pool(pool);
+    remove();
+    remove();
+    expect(metrics.exposition().body).toContain("clearway_pool");
+  });
+
+  test("refuse a label of their own, and what is no pool", () => {
+    const metrics = stallMetrics();
+    expect(() => metrics.pool(pool, { task: "a" })).toThrow('label="task"');
+    expect(() => metrics.pool({} as never)).toThrow(new TypeError("pool must be a pool: pool=object"));
+    expect(() => metrics.pool(undefined as never)).toThrow(new TypeError("pool must be a pool: pool=undefined"));
   });
 });

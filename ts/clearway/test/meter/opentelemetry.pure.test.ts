@@ -24,7 +24,7 @@ function fakeMeter(act: (instrument: string) => unknown = () => undefined) {
 describe("recordStalls", () => {
   test("creates its instruments with units and buckets, and records each part of a stall", () => {
     const { meter, calls, made } = fakeMeter();
-    const scope = recordStalls(meter, { attributes: { "thread.name": "main" } });
+    const scope = recordStalls(meter, { hz: 60, attributes: { "thread.name": "main" } });
     expect(made.map(([name, options]) => [name, (options as { unit: string }).unit])).toEqual([
       ["clearway.stall.duration", "s"],
       ["clearway.stall.gc.time", "s"],
@@ -56,7 +56,7 @@ describe("recordStalls", () => {
     const { meter, calls } = fakeMeter(() => {
       throw thrown;
     });
-    const scope = recordStalls(meter, { onError: (error) => errors.push(error) });
+    const scope = recordStalls(meter, { hz: 60, onError: (error) => errors.push(error) });
     scope.onStall(stallOf());
     expect(calls).toHaveLength(3);
     expect(errors).toEqual([thrown, thrown, thrown]);
@@ -68,6 +68,7 @@ describe("recordStalls", () => {
       throw new Error("full");
     });
     const scope = recordStalls(meter, {
+      hz: 60,
       onError: () => {
         throw new Error("again");
       },
@@ -84,7 +85,7 @@ describe("recordStalls", () => {
     const { meter } = fakeMeter((name) =>
       name === "clearway.stall.duration" ? Promise.reject(new Error("late")) : undefined,
     );
-    const scope = recordStalls(meter, { onError: heard });
+    const scope = recordStalls(meter, { hz: 60, onError: heard });
     scope.onStall(stallOf());
     expect(await error).toEqual(new Error("late"));
     expect(scope.failures).toBe(1);
@@ -92,7 +93,7 @@ describe("recordStalls", () => {
 
   test("drops a stall that an instrument gives back to it", () => {
     const { meter, calls } = fakeMeter(() => scope.onStall(stallOf()));
-    const scope = recordStalls(meter);
+    const scope = recordStalls(meter, { hz: 60 });
     scope.onStall(stallOf());
     expect(calls).toHaveLength(3);
     scope.onStall(stallOf());
@@ -101,7 +102,7 @@ describe("recordStalls", () => {
 
   test("does nothing after its end, also when an instrument ends it", () => {
     const { meter, calls } = fakeMeter(() => scope.close());
-    const scope = recordStalls(meter);
+    const scope = recordStalls(meter, { hz: 60 });
     scope.onStall(stallOf());
     expect(calls).toHaveLength(3);
     scope.onStall(stallOf());
@@ -110,16 +111,16 @@ describe("recordStalls", () => {
 
   test("refuses a second scope with the same attributes until the first is closed", () => {
     const { meter } = fakeMeter();
-    const first = recordStalls(meter, { attributes: { a: 1, b: true } });
-    expect(() => recordStalls(meter, { attributes: { b: true, a: 1 } })).toThrow(
+    const first = recordStalls(meter, { hz: 60, attributes: { a: 1, b: true } });
+    expect(() => recordStalls(meter, { hz: 60, attributes: { b: true, a: 1 } })).toThrow(
       'attributes must differ from those of every open scope of this meter: attributes=[["a",1],["b",true]]',
     );
-    recordStalls(meter, { attributes: { a: 2 } });
+    recordStalls(meter, { hz: 60, attributes: { a: 2 } });
     recordStalls(fakeMeter().meter, { attributes: { a: 1, b: true } });
     first.close();
-    const second = recordStalls(meter, { attributes: { a: 1, b: true } });
+    const second = recordStalls(meter, { hz: 60, attributes: { a: 1, b: true } });
     first.close();
-    expect(() => recordStalls(meter, { attributes: { a: 1, b: true } })).toThrow("attributes must differ");
+    expect(() => recordStalls(meter, { hz: 60, attributes: { a: 1, b: true } })).toThrow("attributes must differ");
     second[Symbol.dispose]();
   });
 
@@ -140,7 +141,7 @@ describe("recordStalls", () => {
 
   test.each([undefined, null, {}, { record: 1 }])("refuses a meter whose histogram is %j", (histogram) => {
     const meter = { ...fakeMeter().meter, createHistogram: () => histogram as never };
-    expect(() => recordStalls(meter)).toThrow(
+    expect(() => recordStalls(meter, { hz: 60 })).toThrow(
       new TypeError(`meter.createHistogram() must return an object with record(): record=${typeof histogram?.record}`),
     );
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { Histogram } from "../../src/stats/histogram.js";
+import { bucketBoundsUs, Histogram } from "../../src/stats/histogram.js";
 import fc from "../fixtures/fast-check.js";
 
 const filled = (values: number[]): Histogram => {
@@ -27,6 +27,17 @@ describe("a histogram", () => {
 
   test("has the exact count, minimum, maximum and mean", () => {
     expect(filled([4, 8, 600]).summary()).toMatchObject({ count: 3, min: 4, mean: 204, max: 600, p50: 8 });
+  });
+
+  test("counts exactly the values below each bound of its summary's buckets", () => {
+    expect(bucketBoundsUs.slice(0, 4)).toEqual([16, 64, 256, 1024]);
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 2 ** 26, noNaN: true })), (values) => {
+        const { buckets } = filled([...values, 16, 15.999, 63.5, 64, 2 ** 24]).summary();
+        const all = [...values, 16, 15.999, 63.5, 64, 2 ** 24];
+        expect(buckets).toEqual(bucketBoundsUs.map((bound) => all.filter((each) => each < bound).length));
+      }),
+    );
   });
 
   test("counts a negative duration, from clocks that disagree, as zero", () => {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { boundsS, causeAttribute, counters, type Instrument, markAttribute, stallDuration } from "./instruments.js";
 import { labelText } from "./labels.js";
+import { callBoundsS, callDuration, type PoolSource, poolHistograms, poolSeries, poolValues } from "./pool-series.js";
 import type { ScopeTotals } from "./totals.js";
+
+type Described = Pick<Instrument, "name" | "description"> & { readonly unit: string };
 
 /** Metrics as text, for the response of a `/metrics` endpoint. */
 export interface Exposition {
@@ -11,23 +14,32 @@ export interface Exposition {
 }
 
 /** Writes the metrics of all scopes, in the format that the header `accept` prefers. */
-export function exposition(scopes: readonly ScopeTotals[], accept = ""): Exposition {
+export function exposition(
+  scopes: readonly ScopeTotals[],
+  pools: ReadonlyMap<string, PoolSource>,
+  frames: boolean,
+  accept = "",
+): Exposition {
   const isOpen = prefersOpenMetrics(accept);
   const lines: string[] = [];
   const stalls = familyName(stallDuration);
   header(lines, stalls, "histogram", stallDuration, isOpen);
   for (const { labels, causes } of scopes)
     for (const [cause, { count, sumS, buckets }] of causes) {
-      const own = joined(labels, labelText([[causeAttribute.prometheus, cause]]));
       let seen = 0;
-      for (const [at, bound] of boundsS.entries()) {
-        seen += buckets[at]!;
-        lines.push(`${stalls}_bucket{${own},le="${boundText(bound)}"} ${seen}`);
-      }
-      lines.push(`${stalls}_bucket{${own},le="+Inf"} ${count}`);
-      lines.push(`${stalls}_count{${own}} ${count}`, `${stalls}_sum{${own}} ${sumS}`);
+      const below = buckets.map((each) => (seen += each));
+      histogram(
+        lines,
+        stalls,
+        joined(labels, labelText([[causeAttribute.prometheus, cause]])),
+        boundsS,
+        below,
+        count,
+        sumS,
+      );
     }
   for (const [key, instrument] of Object.entries(counters)) {
+    if (!frames && (key === "hitch" || key === "frames")) continue;
     const name = familyName(instrument);
     header(lines, isOpen ? name : `${name}_total`, "counter", instrument, isOpen);
     for (const { labels, counters: values, marks } of scopes) {
@@ -37,6 +49,7 @@ export function exposition(scopes: readonly ScopeTotals[], accept = ""): Exposit
           lines.push(`${name}_total{${joined(labels, labelText([[markAttribute.prometheus, label]]))}} ${timeS}`);
     }
   }
+  if (pools.size > 0) poolLines(lines, pools, isOpen);
   if (isOpen) lines.push("# EOF");
   return {
     contentType: isOpen
@@ -46,13 +59,54 @@ export function exposition(scopes: readonly ScopeTotals[], accept = ""): Exposit
   };
 }
 
-function header(lines: string[], name: string, type: string, { unit, description }: Instrument, isOpen: boolean): void {
-  lines.push(`# HELP ${name} ${description}`, `# TYPE ${name} ${type}`);
-  if (isOpen && unit === "s") lines.push(`# UNIT ${name} seconds`);
+// Writes one histogram. `below` has the number of values up to each bound.
+function histogram(
+  lines: string[],
+  name: string,
+  labels: string,
+  bounds: readonly number[],
+  below: readonly number[],
+  count: number,
+  sum: number,
+): void {
+  for (const [at, bound] of bounds.entries())
+    lines.push(`${name}_bucket{${labels},le="${boundText(bound)}"} ${below[at]}`);
+  lines.push(
+    `${name}_bucket{${labels},le="+Inf"} ${count}`,
+    `${name}_count{${labels}} ${count}`,
+    `${name}_sum{${labels}} ${sum}`,
+  );
 }
 
-function familyName({ name, unit }: Instrument): string {
-  return name.replaceAll(".", "_") + (unit === "s" ? "_seconds" : "");
+function poolLines(lines: string[], pools: ReadonlyMap<string, PoolSource>, isOpen: boolean): void {
+  const values = [...pools].flatMap(([labels, pool]) =>
+    poolValues(pool).map(([series, own, value]) => ({ series, labels: joined(labels, labelText(own)), value })),
+  );
+  for (const [key, series] of Object.entries(poolSeries)) {
+    const family = familyName(series);
+    const sample = series.kind === "counter" ? `${family}_total` : family;
+    header(lines, isOpen ? family : sample, series.kind, series, isOpen);
+    for (const each of values) if (each.series === key) lines.push(`${sample}${braced(each.labels)} ${each.value}`);
+  }
+  const name = familyName(callDuration);
+  header(lines, name, "histogram", callDuration, isOpen);
+  for (const [labels, pool] of pools)
+    for (const [own, { count, mean, buckets }] of poolHistograms(pool))
+      histogram(lines, name, joined(labels, labelText(own)), callBoundsS, buckets, count, (count * mean) / 1e6);
+}
+
+function header(lines: string[], name: string, type: string, { unit, description }: Described, isOpen: boolean): void {
+  lines.push(`# HELP ${name} ${description}`, `# TYPE ${name} ${type}`);
+  const word = unitWords[unit];
+  if (isOpen && word) lines.push(`# UNIT ${name} ${word}`);
+}
+
+/** Prometheus's words for units. Counted things have none. */
+const unitWords: Readonly<Record<string, string>> = { s: "seconds", By: "bytes" };
+
+function familyName({ name, unit }: Described): string {
+  const word = unitWords[unit];
+  return name.replaceAll(".", "_") + (word ? `_${word}` : "");
 }
 
 // OpenMetrics requires a decimal point. The older format gets the same text, because a bucket's label must not change with the format.

@@ -5,15 +5,19 @@ import { causeAttribute, markAttribute } from "./instruments.js";
 const reserved = new Set<string>([causeAttribute.prometheus, markAttribute.prometheus, "le", "quantile"]);
 
 /**
- * Returns a copy of the labels in the order of their names, without empty ones: Prometheus takes an empty label for none. Throws `RangeError` for a name that is reserved or that Prometheus does not
- * allow, and `TypeError` for a value that is not a string.
+ * Returns a copy of the labels in the order of their names, without empty ones: Prometheus takes an empty label for none. Throws `RangeError`
+ * for a name that is reserved, that is among the metrics' `own`, or that Prometheus does not allow, and `TypeError` for a value that is not a string.
  */
-export function checkedLabels(labels: Readonly<Record<string, string>>): [name: string, value: string][] {
+export function checkedLabels(
+  labels: Readonly<Record<string, string>>,
+  own: readonly string[] = [],
+): [name: string, value: string][] {
+  const taken = new Set([...reserved, ...own]);
   if (typeof labels !== "object" || !labels) throw new TypeError(`labels must be an object: labels=${String(labels)}`);
   const entries = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, value] of entries) {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith("__") || reserved.has(name)) {
-      const none = `not __ at the start, not ${[...reserved].join(", ")}`;
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith("__") || taken.has(name)) {
+      const none = `not __ at the start, not ${[...taken].join(", ")}`;
       throw new RangeError(`a label must have letters, digits and _ (${none}): label=${JSON.stringify(name)}`);
     }
     if (typeof value !== "string") throw new TypeError(`the label ${name} must be a string: ${name}=${typeof value}`);

@@ -4,7 +4,14 @@ import { check, listener, type Rules } from "../checked.js";
 import type { Stall } from "../stall.js";
 import { AmountCounter } from "./amounts.js";
 import { boundsS, type CounterName, causeAttribute, counters, markAttribute, stallDuration } from "./instruments.js";
-import { disposable, type MetricsOptions, metricsDefaults, metricsRules, type StallScope } from "./options.js";
+import {
+  disposable,
+  hasFrames,
+  type MetricsOptions,
+  metricsDefaults,
+  metricsRules,
+  type StallScope,
+} from "./options.js";
 
 /** Attributes of a measurement. */
 export type OpenTelemetryAttributes = Record<string, string | number | boolean>;
@@ -78,12 +85,15 @@ export function recordStalls(meter: OpenTelemetryMeter, options: OpenTelemetryOp
       advice: { explicitBucketBoundaries: [...boundsS] },
     }),
   );
+  const frames = options.hz !== undefined || hasFrames();
   const made = Object.fromEntries(
-    Object.entries(counters).map(([key, { name, description, unit }]) => [
-      key,
-      required("createCounter", "add", meter.createCounter(name, { description, unit })),
-    ]),
-  ) as Record<CounterName, OpenTelemetryCounter>;
+    Object.entries(counters)
+      .filter(([key]) => frames || (key !== "hitch" && key !== "frames"))
+      .map(([key, { name, description, unit }]) => [
+        key,
+        required("createCounter", "add", meter.createCounter(name, { description, unit })),
+      ]),
+  ) as Partial<Record<CounterName, OpenTelemetryCounter>>;
   const release = claim(meter, attributes);
   const amounts = new AmountCounter(hz, marksMax);
   let open = true;
@@ -91,20 +101,7 @@ export function recordStalls(meter: OpenTelemetryMeter, options: OpenTelemetryOp
   let failures = 0;
   const failed = (error: unknown): void => {
     failures++;
-    try {
-      onError?.(error);
-    } catch {
-      // `failures` has counted the first error. Nothing is left that could receive the second one.
-    }
-  };
-  const guarded = (call: () => unknown): void => {
-    try {
-      const returned = call();
-      // An instrument that is really async must not end the process with an unhandled rejection.
-      if (returned instanceof OwnPromise) returned.catch(failed);
-    } catch (error) {
-      failed(error);
-    }
+    onError?.(error);
   };
   const onStall = (stall: Stall): void => {
     // An instrument that calls back with a stall would never end.
@@ -112,11 +109,11 @@ export function recordStalls(meter: OpenTelemetryMeter, options: OpenTelemetryOp
     busy = true;
     try {
       const { lengthS, marks, ...amount } = amounts.of(stall);
-      guarded(() => histogram.record(lengthS, { ...attributes, [causeAttribute.openTelemetry]: stall.cause }));
+      guarded(() => histogram.record(lengthS, { ...attributes, [causeAttribute.openTelemetry]: stall.cause }), failed);
       for (const [key, value] of Object.entries(amount) as [Exclude<CounterName, "mark">, number][])
-        if (value > 0) guarded(() => made[key].add(value, { ...attributes }));
+        if (value > 0) guarded(() => made[key]?.add(value, { ...attributes }), failed);
       for (const { label, timeS } of marks)
-        guarded(() => made.mark.add(timeS, { ...attributes, [markAttribute.openTelemetry]: label }));
+        guarded(() => made.mark?.add(timeS, { ...attributes, [markAttribute.openTelemetry]: label }), failed);
     } finally {
       busy = false;
     }
@@ -135,7 +132,26 @@ export function recordStalls(meter: OpenTelemetryMeter, options: OpenTelemetryOp
   return disposable(scope, close);
 }
 
-function required<T extends object>(maker: string, method: keyof T & string, instrument: T): T {
+/** Runs code of an instrument. Gives each error to `failed`, whose own errors are dropped. */
+export function guarded(call: () => unknown, failed: ((error: unknown) => void) | undefined): void {
+  const tell = (error: unknown): void => {
+    try {
+      failed?.(error);
+    } catch {
+      // Nothing is left that could receive this error.
+    }
+  };
+  try {
+    const returned = call();
+    // An instrument that is really async must not end the process with an unhandled rejection.
+    if (returned instanceof OwnPromise) returned.catch(tell);
+  } catch (error) {
+    tell(error);
+  }
+}
+
+/** Returns the instrument. Throws `TypeError` if it lacks the method. */
+export function required<T extends object>(maker: string, method: keyof T & string, instrument: T): T {
   const found: unknown = (instrument as T | null | undefined)?.[method];
   if (typeof found !== "function")
     throw new TypeError(`meter.${maker}() must return an object with ${method}(): ${method}=${typeof found}`);

@@ -5,7 +5,7 @@ import type { Stall } from "../stall.js";
 
 /** Options of every exporter of metrics. */
 export interface MetricsOptions {
-  /** Frame rate for hitches and dropped frames, in hertz. Default: 60. */
+  /** Frame rate for hitches and dropped frames, in hertz. Default: 60 in a page. Elsewhere there are no frames, and no such series by default. */
   readonly hz?: number;
   /**
    * The maximum number of different mark labels per scope. Default: 100. The time of further labels counts for the label `_other`, so that
@@ -29,6 +29,9 @@ export interface StallScope {
 
 export const metricsRules: Rules = { hz: meterRules["hz"]!, marksMax: wholeNumber(0) };
 export const metricsDefaults = { hz: hzDefault, marksMax: 100 } as const;
+
+/** Whether this thread draws frames. */
+export const hasFrames = (): boolean => "document" in globalThis;
 
 /** The label that gets the time of all marks beyond `marksMax`. */
 export const otherMark = "_other";

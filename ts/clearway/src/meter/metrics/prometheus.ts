@@ -4,7 +4,15 @@ import type { Stall } from "../stall.js";
 import { AmountCounter } from "./amounts.js";
 import { type Exposition, exposition } from "./exposition.js";
 import { checkedLabels, labelText } from "./labels.js";
-import { disposable, type MetricsOptions, metricsDefaults, metricsRules, type StallScope } from "./options.js";
+import {
+  disposable,
+  hasFrames,
+  type MetricsOptions,
+  metricsDefaults,
+  metricsRules,
+  type StallScope,
+} from "./options.js";
+import { type PoolSource, poolLabels } from "./pool-series.js";
 import { addTo, emptyTotals, type ScopeTotals } from "./totals.js";
 
 export type { Exposition };
@@ -17,6 +25,14 @@ export interface StallMetricsOptions extends MetricsOptions {
 
 /** The metrics of all scopes of a process, for a `/metrics` endpoint. */
 export interface StallMetrics {
+  /**
+   * Adds a pool: its workers, queue, calls, errors by code and bytes, and with the pool's option `metrics` the times of its calls, in buckets.
+   * The samples carry `labels`, such as `{ pool: "images" }`. Reads `stats()` for each exposition, and nothing between. Returns a function
+   * that removes the pool.
+   *
+   * Throws as `scope` does, if another pool has these labels.
+   */
+  pool(pool: PoolSource, labels?: Readonly<Record<string, string>>): () => void;
   /**
    * Opens a scope whose samples carry `labels`, such as `{ thread: "main" }`. A closed scope disappears from the metrics, and its labels
    * can be used again. An empty value counts as no label, as in Prometheus.
@@ -42,6 +58,8 @@ export function stallMetrics(options: StallMetricsOptions = {}): StallMetrics {
   check(options, { ...metricsRules, scopesMax: wholeNumber(1) });
   const { hz = metricsDefaults.hz, marksMax = metricsDefaults.marksMax, scopesMax = 1000 } = options;
   const scopes = new Map<string, ScopeTotals>();
+  const pools = new Map<string, PoolSource>();
+  const frames = options.hz !== undefined || hasFrames();
   return {
     scope(labels = {}) {
       const text = labelText(checkedLabels(labels));
@@ -62,6 +80,17 @@ export function stallMetrics(options: StallMetricsOptions = {}): StallMetrics {
       };
       return disposable({ onStall, close }, close);
     },
-    exposition: (accept) => exposition([...scopes.values()], accept),
+    pool(pool, labels = {}) {
+      const text = labelText(checkedLabels(labels, poolLabels));
+      if (typeof pool?.stats !== "function") throw new TypeError(`pool must be a pool: pool=${typeof pool}`);
+      if (pools.has(text)) throw new RangeError(`labels must differ from those of every pool: labels={${text}}`);
+      pools.set(text, pool);
+      let added = true;
+      return () => {
+        if (added) pools.delete(text);
+        added = false;
+      };
+    },
+    exposition: (accept) => exposition([...scopes.values()], pools, frames, accept),
   };
 }

@@ -10,6 +10,7 @@ import { type Advice, adviceOf } from "../call/advice.js";
 import type { PoolCall } from "../call/call.js";
 import { InlineCalls } from "../call/inline.js";
 import type { CallLifecycle } from "../call/tracker.js";
+import type { Settings } from "../options.js";
 import { Metrics, type RestartPause } from "../stats.js";
 import type { Tasks, WorkerLifecycle } from "../worker/worker.js";
 import type { LifecycleHost, Worker } from "./host.js";
@@ -40,7 +41,7 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   constructor(host: LifecycleHost) {
     this.#host = host;
     this.inline = new InlineCalls(host);
-    if (host.settings.metrics) host.metrics = new Metrics(host.settings.onError);
+    if (host.settings.metrics) host.metrics = metricsOf(host.settings);
     // The app does not depend on the warnings, so a failed load is ignored.
     if (host.settings.warnings ?? inDevelopment()) preload(() => this.#load(host));
   }
@@ -132,4 +133,8 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   pauseOf(): RestartPause | undefined {
     return pauseOf(this.#host);
   }
+}
+
+function metricsOf({ metrics, onError }: Settings): Metrics {
+  return new Metrics(onError, typeof metrics === "function" ? metrics : undefined);
 }

@@ -58,6 +58,8 @@ export class TaskRecord {
   ok = 0;
   failed = 0;
   cancelled = 0;
+  /** Numbers of failures, by code. */
+  readonly errors = new Map<string, number>();
   /** Number of calls that ran on the caller's thread. */
   inline = 0;
   /** The placement that the module declares. */

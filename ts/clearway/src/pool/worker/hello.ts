@@ -13,7 +13,7 @@ export function helloOf(settings: Settings, name: string): HelloSettings {
   return {
     clearway: 1,
     concurrency,
-    metrics,
+    metrics: metrics !== false,
     setup: findMemory(setup, 0).value,
     warnings,
     reportHeap: Number.isFinite(settings.recycle.heapMb),
