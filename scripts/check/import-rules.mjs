@@ -59,7 +59,7 @@ export const folders = {
     why: "one call: its state machine, arguments, streams; the tracker of all calls",
   },
   "pool/stats.ts": {
-    may: ["pool/schedule", "host", "lazy", "stats", "transfer"],
+    may: ["pool/options.ts", "pool/schedule", "host", "lazy", "stats", "transfer"],
     why: "counters and histograms of a pool",
   },
   "pool/lifecycle": {

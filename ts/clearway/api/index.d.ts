@@ -1,7 +1,7 @@
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
 import { A as Argument, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, P as ProgressOf, c as ThreadOptions, d as PoolOptions, e as PoolNeedsTheTypeOfItsModule } from './types-options.js';
-export { a as Answer, B as Batches, D as DefaultExportMustComeFromExpose, f as PoolSize, R as ResourceLimits, S as Stream, g as TextSink, h as WhenFull, i as WorkerEvent } from './types-options.js';
+export { a as Answer, B as Batches, f as CallTiming, D as DefaultExportMustComeFromExpose, g as PoolSize, R as ResourceLimits, S as Stream, h as TextSink, i as WhenFull, j as WorkerEvent } from './types-options.js';
 import { P as Placement, S as SetupData } from './types-task.js';
 import { Task } from './worker.js';
 import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-types.js';
@@ -157,6 +157,8 @@ interface Summary {
     p90: number;
     p99: number;
     max: number;
+    /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, by {@link bucketBoundsUs}. */
+    buckets: number[];
 }
 
 /** How long each phase of a task's calls took, in microseconds. */
@@ -179,6 +181,8 @@ interface TaskStats extends TaskTimings {
     cancelled: number;
     /** Number of calls that ran on the caller's thread. */
     inline: number;
+    /** Numbers of calls that failed or were cancelled, by the code of Clearway's error. Errors of the task itself count as `task`. */
+    errors: Record<string, number>;
 }
 /** A snapshot of a pool's counters. The counters start at the creation of the pool. */
 interface PoolStats {

@@ -3,7 +3,7 @@ export { M as MarkShare, S as ScriptShare, a as StackSample, c as StallCause } f
 
 /** Options of every exporter of metrics. */
 interface MetricsOptions {
-    /** Frame rate for hitches and dropped frames, in hertz. Default: 60. */
+    /** Frame rate for hitches and dropped frames, in hertz. Default: 60 in a page. Elsewhere there are no frames, and no such series by default. */
     readonly hz?: number;
     /**
      * The maximum number of different mark labels per scope. Default: 100. The time of further labels counts for the label `_other`, so that
@@ -74,6 +74,95 @@ interface OpenTelemetryScope extends StallScope {
  */
 declare function recordStalls(meter: OpenTelemetryMeter, options?: OpenTelemetryOptions): OpenTelemetryScope;
 
+/** The part of a pool's `stats()` that the metrics read. Any `Pool` has it. */
+interface PoolSource {
+    stats(): {
+        readonly workers: {
+            readonly size: number;
+            readonly ready: number;
+            readonly busy: number;
+            readonly restarts: number;
+        };
+        readonly queue: {
+            readonly items: number;
+            readonly bytes: number;
+        };
+        readonly open: number;
+        readonly tasks: Readonly<Record<string, PoolTask>>;
+        readonly ledger: Readonly<Record<"toWorkers" | "fromWorkers", Readonly<Record<"movedBytes" | "sharedBytes" | "copiedBytes", number>>>>;
+    };
+}
+interface PoolTask {
+    readonly ok: number;
+    readonly failed: number;
+    readonly cancelled: number;
+    readonly errors: Readonly<Record<string, number>>;
+    readonly queueUs?: Phase;
+    readonly transitUs?: Phase;
+    readonly runUs?: Phase;
+    readonly returnUs?: Phase;
+}
+interface Phase {
+    readonly count: number;
+    readonly mean: number;
+    readonly buckets: readonly number[];
+}
+/** The phases, by the names of their fields. */
+declare const phases: {
+    readonly queueUs: "queue";
+    readonly transitUs: "transit";
+    readonly runUs: "run";
+    readonly returnUs: "return";
+};
+
+/** The part of OpenTelemetry's `ObservableResult` that the pool's metrics use. */
+interface OpenTelemetryResult {
+    observe(value: number, attributes?: OpenTelemetryAttributes): void;
+}
+/** The part of OpenTelemetry's `Observable` that the pool's metrics use. */
+interface OpenTelemetryObservable {
+    addCallback(callback: (result: OpenTelemetryResult) => void): void;
+    removeCallback(callback: (result: OpenTelemetryResult) => void): void;
+}
+/** The part of OpenTelemetry's `Meter` that the pool's metrics use. */
+interface OpenTelemetryPoolMeter extends OpenTelemetryMeter {
+    createObservableGauge(name: string, options?: {
+        description?: string;
+        unit?: string;
+    }): OpenTelemetryObservable;
+    createObservableCounter(name: string, options?: {
+        description?: string;
+        unit?: string;
+    }): OpenTelemetryObservable;
+}
+/** Options of {@link recordPool}. */
+interface RecordPoolOptions {
+    /** Attributes of every measurement, such as `{ pool: "images" }`. */
+    readonly attributes?: Readonly<OpenTelemetryAttributes>;
+    /** Receives each error of an instrument. An error that this function throws is dropped. */
+    readonly onError?: (error: unknown) => void;
+}
+/** Records the metrics of one pool with OpenTelemetry. */
+interface PoolRecorder {
+    /** Records the times of a call. Pass it to the pool: `pool(url, { metrics: recorder.onCall })`. Needs no `this` and never throws. */
+    readonly onCall: (call: {
+        readonly task: string;
+    } & Readonly<Record<keyof typeof phases, number>>) => void;
+    /** Starts to report the pool's workers, queue, calls, errors by code and bytes, whenever OpenTelemetry collects. May be called once. */
+    observe(pool: PoolSource): void;
+    /** Ends the reports. */
+    close(): void;
+    /** Ends the reports at the end of a `using` block. */
+    [Symbol.dispose](): void;
+}
+/**
+ * Creates OpenTelemetry's instruments for one pool: a histogram of the phases of its calls, and what `stats()` counts.
+ *
+ * Throws `RangeError` or `TypeError` for an invalid option, `TypeError` for a meter or instruments that lack a method, and what the meter
+ * throws. An instrument that throws later does not disturb the pool: `onError` receives the error.
+ */
+declare function recordPool(meter: OpenTelemetryPoolMeter, options?: RecordPoolOptions): PoolRecorder;
+
 /** Metrics as text, for the response of a `/metrics` endpoint. */
 interface Exposition {
     /** The value for the response header `content-type`. */
@@ -88,6 +177,14 @@ interface StallMetricsOptions extends MetricsOptions {
 }
 /** The metrics of all scopes of a process, for a `/metrics` endpoint. */
 interface StallMetrics {
+    /**
+     * Adds a pool: its workers, queue, calls, errors by code and bytes, and with the pool's option `metrics` the times of its calls, in buckets.
+     * The samples carry `labels`, such as `{ pool: "images" }`. Reads `stats()` for each exposition, and nothing between. Returns a function
+     * that removes the pool.
+     *
+     * Throws as `scope` does, if another pool has these labels.
+     */
+    pool(pool: PoolSource, labels?: Readonly<Record<string, string>>): () => void;
     /**
      * Opens a scope whose samples carry `labels`, such as `{ thread: "main" }`. A closed scope disappears from the metrics, and its labels
      * can be used again. An empty value counts as no label, as in Prometheus.
@@ -110,5 +207,5 @@ interface StallMetrics {
  */
 declare function stallMetrics(options?: StallMetricsOptions): StallMetrics;
 
-export { Stall, recordStalls, stallMetrics };
-export type { Exposition, MetricsOptions, OpenTelemetryAttributes, OpenTelemetryCounter, OpenTelemetryHistogram, OpenTelemetryMeter, OpenTelemetryOptions, OpenTelemetryScope, StallMetrics, StallMetricsOptions, StallScope };
+export { Stall, recordPool, recordStalls, stallMetrics };
+export type { Exposition, MetricsOptions, OpenTelemetryAttributes, OpenTelemetryCounter, OpenTelemetryHistogram, OpenTelemetryMeter, OpenTelemetryObservable, OpenTelemetryOptions, OpenTelemetryPoolMeter, OpenTelemetryResult, OpenTelemetryScope, PoolRecorder, PoolSource, RecordPoolOptions, StallMetrics, StallMetricsOptions, StallScope };

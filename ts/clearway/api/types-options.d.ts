@@ -133,6 +133,14 @@ type PoolSize = number | "cpu" | {
     max?: number | "cpu";
     idleMs?: number;
 };
+/** How long the phases of one call took, in microseconds. See `stats()`. */
+interface CallTiming {
+    readonly task: string;
+    readonly queueUs: number;
+    readonly transitUs: number;
+    readonly runUs: number;
+    readonly returnUs: number;
+}
 /** Options of a pool. Each has a default. `Setup` is the parameter of the module's `setup`. */
 interface PoolOptions<Setup = undefined> extends ThreadOptions {
     /**
@@ -178,10 +186,10 @@ interface PoolOptions<Setup = undefined> extends ThreadOptions {
     /** Maximum time for a worker to start, in milliseconds, including the module's `setup`. Default 30,000. */
     startTimeoutMs?: number;
     /**
-     * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. Default false. The pool always
-     * counts calls.
+     * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. A function also receives these times,
+     * after each call; `onError` receives what it throws. Default false. The pool always counts calls.
      */
-    metrics?: boolean;
+    metrics?: boolean | ((call: CallTiming) => void);
     /**
      * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
      * in Node and Chromium only.
@@ -274,4 +282,4 @@ interface CallOptions<Progress = unknown> {
     retries?: number;
 }
 
-export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, PoolOptions as d, PoolNeedsTheTypeOfItsModule as e, PoolSize as f, TextSink as g, WhenFull as h, WorkerEvent as i };
+export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, PoolOptions as d, PoolNeedsTheTypeOfItsModule as e, CallTiming as f, PoolSize as g, TextSink as h, WhenFull as i, WorkerEvent as j };

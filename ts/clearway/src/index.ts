@@ -17,7 +17,7 @@ export type {
   BroadcastResult,
 } from "./pool/call/broadcast-types.js";
 export type { MapOptions, Mapper, Mappers, Results } from "./pool/call/map-types.js";
-export type { CallOptions, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
+export type { CallOptions, CallTiming, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
 export { type Callable, type Pool, type PoolCallable, pool, type RunOptions, run } from "./pool/pool.js";
 export type { PoolStats, RestartPause, TaskStats } from "./pool/stats.js";
 export type { WorkerSource } from "./pool/worker/worker.js";

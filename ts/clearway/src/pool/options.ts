@@ -7,7 +7,6 @@ import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
 import type { Placement } from "../task/task.js";
-import type { CallTiming } from "./stats.js";
 
 /**
  * What the pool does with a new call when the queue is full.
@@ -21,6 +20,15 @@ export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
 export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
+
+/** How long the phases of one call took, in microseconds. See `stats()`. */
+export interface CallTiming {
+  readonly task: string;
+  readonly queueUs: number;
+  readonly transitUs: number;
+  readonly runUs: number;
+  readonly returnUs: number;
+}
 
 /** Options of a pool. Each has a default. `Setup` is the parameter of the module's `setup`. */
 export interface PoolOptions<Setup = undefined> extends ThreadOptions {

@@ -3,6 +3,7 @@ import { now, structuredClone } from "../globals.js";
 import { lazyModule } from "../lazy/lazy-module.js";
 import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
 import type { Ledger, LedgerSide } from "../transfer/ledger.js";
+import type { CallTiming } from "./options.js";
 import type { TaskRecord } from "./schedule/task-stats.js";
 
 const loadTimings = /* @__PURE__ */ lazyModule(async () => import("../stats/timings.js"));
@@ -17,15 +18,6 @@ export interface TaskStats extends TaskTimings {
   inline: number;
   /** Numbers of calls that failed or were cancelled, by the code of Clearway's error. Errors of the task itself count as `task`. */
   errors: Record<string, number>;
-}
-
-/** How long the phases of one call took, in microseconds. See {@link TaskTimings}. */
-export interface CallTiming {
-  readonly task: string;
-  readonly queueUs: number;
-  readonly transitUs: number;
-  readonly runUs: number;
-  readonly returnUs: number;
 }
 
 /** A snapshot of a pool's counters. The counters start at the creation of the pool. */
