@@ -29,17 +29,20 @@ export class Arms {
   readonly #running = new Set<ProcessArm>();
   #chromium: Promise<{ browser: Browser; server: LocalServer }> | undefined;
   readonly #env: Record<string, string>;
+  readonly #programs: string | URL;
   /** Why threads cannot be pinned on this machine; undefined if they can. */
   readonly pinning = pinningProblem("apart");
 
-  constructor(env: Record<string, string> = {}) {
+  /** `programs` is the folder with the built arms, for tests. */
+  constructor(env: Record<string, string> = {}, programs: string | URL = import.meta.url) {
     this.#env = env;
+    this.#programs = programs;
   }
 
   /** Opens an arm and waits until its mechanism is open. Rejects with the arm's reason. The caller ends the arm. */
   async open(host: ArmHost, name: string, cores: Cores): Promise<Arm> {
     if (host === "chromium") return this.#openPage(name);
-    const command = host === "jvm" ? jvmArmCommand(name) : nodeArm(name);
+    const command = host === "jvm" ? jvmArmCommand(name) : nodeArm(name, this.#programs);
     if (typeof command === "string") throw new Error(command);
     const arm = new ProcessArm(command, this.#env, this.pinning === undefined ? allowedCores().slice(0, 2) : [], () =>
       this.#running.delete(arm),
@@ -118,10 +121,10 @@ interface ArmCommand {
   standard?: boolean;
 }
 
-const nodeArm = (name: string): ArmCommand => ({
+const nodeArm = (name: string, programs: string | URL): ArmCommand => ({
   command: process.execPath,
   // A million records are several hundred MB twice.
-  args: ["--max-old-space-size=4096", fileURLToPath(new URL("./arm-node.js", import.meta.url)), name],
+  args: ["--max-old-space-size=4096", fileURLToPath(new URL("./arm-node.js", programs)), name],
 });
 
 class ProcessArm implements Arm {
@@ -207,7 +210,8 @@ class ProcessArm implements Arm {
   }
 
   async #ask(request: ArmRequest): Promise<Costs> {
-    this.#out.write(JSON.stringify(request) + "\n");
+    // An arm that has ended cannot be written to; the missing answer says so.
+    if (this.#out.writable) this.#out.write(JSON.stringify(request) + "\n");
     return costsOf(await this.#next());
   }
 
@@ -216,11 +220,15 @@ class ProcessArm implements Arm {
     const silent = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`the arm did not answer in time: timeoutMs=${ANSWER_MS}`)), ANSWER_MS);
     });
-    const { value, done } = await Promise.race([this.#answers.next(), silent]).finally(() => clearTimeout(timer));
+    const answer = this.#answers.next().catch((error: NodeJS.ErrnoException) => {
+      // The channel of an arm that was killed ends like this.
+      if (error.code === "ECONNRESET") return { value: undefined, done: true as const };
+      throw error;
+    });
+    const { value, done } = await Promise.race([answer, silent]).finally(() => clearTimeout(timer));
     if (done !== true) return checkedReply(value);
-    throw new Error(
-      this.#startError?.message ?? `the arm ended: ${this.#stderr.trim().split("\n").at(-1) || "no message"}`,
-    );
+    const last = this.#stderr.trim().split("\n").at(-1);
+    throw new Error(this.#startError?.message ?? `the arm ended: ${last || "it printed nothing"}`);
   }
 }
 

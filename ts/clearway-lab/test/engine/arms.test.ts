@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The contract of an arm: it opens, does its work, refuses other work, and ends. Every arm of the default run in Node and on the JVM is tested.
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { COMPARISONS } from "../../src/engine/comparison.js";
+import { type ArmHost, Arms } from "../../src/engine/open-arm.js";
+import { koffiProblem } from "../../src/native/peers.js";
+import { pluginProblem } from "../../src/native/plugin.js";
+import { findJvmRunner } from "../../src/runner/jvm-find.js";
+import { builtLab } from "../built-lab.js";
+
+const arms = new Arms({}, pathToFileURL(`${builtLab()}/`));
+afterAll(() => arms.close());
+
+/** Every arm with the works that comparisons ask it for. */
+const asked = new Map<string, { host: ArmHost; arm: string; works: Set<string>; isFresh: boolean }>();
+for (const { host, subject, reference, work, warm, isFresh = false } of COMPARISONS) {
+  for (const arm of [subject, reference]) {
+    const key = `${host} ${arm} ${isFresh}`;
+    const known = asked.get(key) ?? { host, arm, works: new Set(), isFresh };
+    asked.set(key, known);
+    known.works.add(work);
+    if (!isFresh) known.works.add(warm?.work ?? work);
+  }
+}
+
+const hasJvm = typeof findJvmRunner() !== "string";
+const hasMemset = ((await pluginProblem()) ?? (await koffiProblem())) === undefined;
+
+/** Whether this machine can open an arm. Chromium's arms need the built page, which the tests do not build. */
+const isHere = ({ host, arm }: { host: ArmHost; arm: string }): boolean =>
+  host === "jvm" ? hasJvm : host === "node" && (hasMemset || !arm.startsWith("memset"));
+
+describe.each([...asked.values()].filter(isHere))("the arm $arm on $host", ({ host, arm: name, works, isFresh }) => {
+  test("does its work, and every cost is above zero", async () => {
+    const arm = await arms.open(host, name, "free");
+    for (const work of works) {
+      const { costsNs, calls } = await arm.slice(work, 0, 1);
+      expect(costsNs.length, work).toBeGreaterThan(0);
+      expect(Math.min(...costsNs), work).toBeGreaterThan(0);
+      expect(calls, work).toBeGreaterThan(0);
+    }
+    await arm.end();
+  });
+
+  test.skipIf(isFresh)("refuses unknown work and goes on", async () => {
+    const arm = await arms.open(host, name, "free");
+    await expect(arm.slice("other", 0, 1)).rejects.toThrow(/other/);
+    const [work = ""] = works;
+    expect((await arm.warm(work, 1, 1)).calls).toBeGreaterThan(0);
+    await arm.end();
+  });
+});
+
+test("an unknown arm is refused with the names of the others", async () => {
+  await expect(arms.open("node", "pool-none", "free")).rejects.toThrow(/arm=pool-none \(.*pool-clearway/);
+});
+
+test("an arm that has ended fails the next request", async () => {
+  const arm = await arms.open("node", "codec-clearway", "free");
+  await arm.end();
+  await expect(arm.slice("both", 0, 1)).rejects.toThrow(/ended/);
+  await arm.end();
+});
+
+test("an interruption ends an arm in the middle of its work", async () => {
+  const arm = await arms.open("node", "codec-clearway", "free");
+  const slice = arm.slice("both", 600_000, 1);
+  arms.interrupt();
+  await expect(slice).rejects.toThrow(/ended/);
+  await arm.end();
+});
