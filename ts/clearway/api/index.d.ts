@@ -181,7 +181,10 @@ interface TaskStats extends TaskTimings {
     cancelled: number;
     /** Number of calls that ran on the caller's thread. */
     inline: number;
-    /** Numbers of calls that failed or were cancelled, by the code of Clearway's error. Errors of the task itself count as `task`. */
+    /**
+     * Numbers of calls that failed or were cancelled, by the code of Clearway's error. Errors of the task itself count as `task`, and calls that
+     * the caller's signal has cancelled as `cancelled`.
+     */
     errors: Record<string, number>;
 }
 /** A snapshot of a pool's counters. The counters start at the creation of the pool. */

@@ -35,7 +35,7 @@ const bad: [shown: string, options: PoolOptions][] = [
   ["onError must be of type function: onError=3", { onError: 3 as never }],
   ["module must be of type function: module=[object]", { module: {} as never }],
   ["strict must be of type boolean: strict=1", { strict: 1 as never }],
-  ['metrics must be of type boolean: metrics="yes"', { metrics: "yes" as never }],
+  ['metrics must be true, false or a function: metrics="yes"', { metrics: "yes" as never }],
   ["size=null", { size: null as never }],
   ["size=[function]", { size: (() => 1) as never }],
   ["concurrency=Symbol(two)", { concurrency: Symbol("two") as never }],

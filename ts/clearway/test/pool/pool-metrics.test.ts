@@ -13,7 +13,7 @@ test("a pool counts the errors of each task by code", async () => {
   await expect(call.value("text")).rejects.toBe("text");
   await expect(call.unsendable()).rejects.toMatchObject({ code: "not-cloneable" });
   await expect(withOptions({ signal: AbortSignal.abort() }).call.value(1)).rejects.toBeDefined();
-  expect(stats().tasks["value"]).toMatchObject({ failed: 2, errors: { task: 3 } });
+  expect(stats().tasks["value"]).toMatchObject({ failed: 2, cancelled: 1, errors: { task: 2, cancelled: 1 } });
   expect(stats().tasks["unsendable"]!.errors).toEqual({ "not-cloneable": 1 });
 });
 

@@ -112,9 +112,9 @@ describe("statistics", () => {
     for await (const each of pool.call.numbers(100)) if (each === 2) break;
     const { tasks, open } = pool.stats();
     expect(open).toBe(0);
-    expect(tasks["add"]).toEqual({ calls: 2, ok: 1, failed: 0, cancelled: 1, inline: 0 });
-    expect(tasks["fail"]).toEqual({ calls: 1, ok: 0, failed: 1, cancelled: 0, inline: 0 });
-    expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1, inline: 0 });
+    expect(tasks["add"]).toEqual({ calls: 2, ok: 1, failed: 0, cancelled: 1, inline: 0, errors: { cancelled: 1 } });
+    expect(tasks["fail"]).toEqual({ calls: 1, ok: 0, failed: 1, cancelled: 0, inline: 0, errors: { task: 1 } });
+    expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1, inline: 0, errors: {} });
   });
 
   test("with metrics contain queue, transit, run and return time of each call, in microseconds", async () => {

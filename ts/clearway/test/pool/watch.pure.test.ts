@@ -24,6 +24,7 @@ function watching() {
   const host = {
     settings: { name: "images", warnings: true, max: 2, concurrency: 1 },
     workers: { all: [] as unknown[] },
+    endings: new Set(),
     records: Object.assign(new Map([["resize", {}]]), { known: true }),
     backlog: {
       get length() {

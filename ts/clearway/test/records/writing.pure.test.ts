@@ -120,18 +120,13 @@ describe("a writer", () => {
     expect(thrown(() => timestamp({ unit: "d" as "s" }))?.message).toContain('unit="d"');
   });
 
-  test("keeps columns with the names of a cursor's own properties, also in scans", () => {
+  test("keeps columns with the names of a cursor's own properties", () => {
     const Odd = record({ $row: u32, $0: u8, $enter: text(), $cannotBeSent: nullable(bool) });
     const rows = Array.from({ length: 9 }, (_, at) => ({ $row: at, $0: 9 - at, $enter: `${at}`, $cannotBeSent: null }));
     const table = Odd.tableOf(rows, { rowsPerChunk: 4 });
     expect(table.toObjects()).toEqual(rows);
-    const seen = new Set<object>();
-    const read = Array.from(table, (row) => {
-      seen.add(row);
-      return { ...rows[0], $row: row.$row, $0: row.$0, $enter: row.$enter };
-    });
+    const read = Array.from(table, ({ $row, $0, $enter }) => ({ ...rows[0], $row, $0, $enter }));
     expect(read).toEqual(rows);
-    expect(seen.size).toBe(1);
   });
 
   test("makes larger chunks from the second million of rows on, unless rowsPerChunk is set", () => {

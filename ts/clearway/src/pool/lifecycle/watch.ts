@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { clock, unref } from "../../globals.js";
+import { clearTimeout, clock, type Timer, unref } from "../../globals.js";
 import { cloneMsMax } from "../../host/development.js";
 import { after } from "../../lazy/timer.js";
 import { mayBeSlow } from "../../transfer/rough-bytes.js";
@@ -20,7 +20,7 @@ const looksMin = 10;
 const deadlockMs = 1_000;
 
 /** The part of a pool that the watch uses. */
-export type WatchHost = Pick<LifecycleHost, "settings" | "backlog" | "records" | "workers">;
+export type WatchHost = Pick<LifecycleHost, "settings" | "backlog" | "records" | "workers" | "endings">;
 
 /** Returns the watch of a pool, which has measured no worker yet. */
 export function watchOf(host: LifecycleHost): Watch {
@@ -40,14 +40,15 @@ export class Watch {
   #leastBefore = Number.POSITIVE_INFINITY;
   /** Number of looks in a row at which the least length has grown. */
   #grown = 0;
-  /** Whether a timer looks for a deadlock. */
-  #suspects = false;
+  /** The timer that looks for a deadlock. */
+  #suspicion: Timer | undefined;
   readonly #after: typeof after;
 
   constructor(host: WatchHost, readClock = clock, startTimer = after) {
     this.#host = host;
     this.#clock = readClock;
     this.#after = startTimer;
+    host.endings.add(() => clearTimeout(this.#suspicion));
   }
 
   /** Called when a call waits in the queue, after the workers have taken what they can. */
@@ -101,20 +102,19 @@ export class Watch {
 
   // Two looks a second apart at the same waiting call. A callback that shows a dialog also waits long, but then no call waits for its worker.
   #suspectDeadlock(): void {
-    if (this.#suspects || this.#warned.has("deadlock")) return;
+    if (this.#suspicion !== undefined || this.#warned.has("deadlock")) return;
     for (const call of this.#host.backlog.all()) {
       const asking = this.#askingFor(call);
       if (!asking) continue;
-      this.#suspects = true;
       const look = (): void => {
-        this.#suspects = false;
+        this.#suspicion = undefined;
         for (const each of this.#host.backlog.all()) {
           const still = each === call && this.#askingFor(call);
           if (still) return this.#warn({ kind: "deadlock", task: call.record.name, asking: still });
         }
         this.#suspectDeadlock();
       };
-      unref(this.#after(deadlockMs, look));
+      this.#suspicion = unref(this.#after(deadlockMs, look));
       return;
     }
   }
