@@ -52,10 +52,12 @@ beforeAll(async () => {
 afterAll(() => removeFolder(folder));
 
 describe("the packed library", () => {
-  test("contains its code, types and licences, and no development files", async () => {
+  test("contains its code, types, licences and the pages that messages name, and no development files", async () => {
     const packed = join(folder, "node_modules/clearway");
     const names = (await readdir(packed)).sort();
-    expect(names).toEqual(["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "dist", "package.json"]);
+    expect(names).toEqual(["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "dist", "docs", "package.json"]);
+    const files = (await readdir(packed, { recursive: true })).filter((name) => name.endsWith(".map"));
+    expect(files).toEqual([]);
     expect(await readdir(join(folder, "node_modules"))).toEqual(
       expect.not.arrayContaining(["comlink", "vitest", "typescript"]),
     );
