@@ -54,13 +54,13 @@ function readSource(run: string): { file: string; results: Results; record?: Run
 
 function fileOf(run: string): string {
   if (!existsSync(run))
-    throw new UsageError(`${run} does not exist: name the folder that \`clearway lab --out\` wrote`);
+    throw new UsageError(`${run} does not exist: name the folder that \`clearway lab --profile NAME --out\` wrote`);
   if (!statSync(run).isDirectory()) return run;
   const files = RUN_FILES.map((name) => path.join(run, name));
   const found = files.find((file) => existsSync(file));
   if (found === undefined)
     throw new UsageError(
-      `${run} has none of ${RUN_FILES.join(", ")}: name the folder that \`clearway lab --out\` wrote`,
+      `${run} has none of ${RUN_FILES.join(", ")}: name the folder that \`clearway lab --profile NAME --out\` wrote`,
     );
   return found;
 }

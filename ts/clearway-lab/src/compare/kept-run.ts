@@ -32,7 +32,7 @@ export class KeptRunError extends Error {
 
 export { FILE_BYTES_MAX };
 
-const NAME_A_RUN = "name the folder that `clearway lab --out` wrote, or its record.json";
+const NAME_A_RUN = "name the folder that `clearway lab --profile NAME --out` wrote, or its record.json";
 
 /**
  * Reads the run in a folder, or the one that its record or results.json belongs to. Throws a KeptRunError if the record is missing, too
