@@ -169,6 +169,7 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   let uncaught: { reason: unknown } | undefined;
   const exited = new OwnPromise<unknown>((resolve) => {
     const exit = (code?: number): void => {
+      if (gone) return;
       gone = true;
       release.end();
       worker.removeAllListeners();
@@ -197,20 +198,24 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
     if (!stream.readableFlowing) continue;
     stream.on("data", () => release.printed());
   }
-  worker.on("message", (message) => {
-    if (message === flushMessage) release.flushed();
-    else events.message(message);
-  });
-  worker.on("messageerror", () => events.messageError(true));
-  worker.on("error", (reason) => {
-    uncaught = { reason };
-  });
+  const listeners = {
+    message: (message: unknown) => {
+      if (message === flushMessage) release.flushed();
+      else events.message(message);
+    },
+    messageerror: () => events.messageError(true),
+    error: (reason: unknown) => {
+      uncaught = { reason };
+    },
+  };
+  for (const [event, listener] of Object.entries(listeners)) worker.on(event, listener);
   return {
     post: (message, transfer) => worker.postMessage(message, transfer as threads.TransferListItem[]),
     abandon: () => {
       gone = true;
       release.end();
-      worker.removeAllListeners();
+      // The listeners of other code stay: the app may wait for the thread's end.
+      for (const [event, listener] of Object.entries(listeners)) worker.off(event, listener);
       worker.on("error", () => {});
       worker.unref();
     },

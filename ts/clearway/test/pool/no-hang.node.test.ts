@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Child processes, too: random orders end processes at any moment.
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import fc, { orders, seed } from "../fixtures/fast-check.js";
@@ -8,6 +8,7 @@ import { inProcesses } from "../fixtures/pools.js";
 import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
+import { Watch } from "./chaos/watch.js";
 
 // Number of plans. `CLEARWAY_FUZZ_RUNS=5000` runs for a night.
 const runs = orders(100);
@@ -36,7 +37,10 @@ const surroundings: Surroundings = {
     ...(inProcesses && { processes: true, stderr: { write() {} } }),
   },
   noWorkerLeft: async () => {
-    if (living.size > 0) throw new Error(`${living.size} workers are left`);
+    // A thread inside native code ends when that code returns.
+    const ends = new Watch();
+    for (const worker of living) void ends.follow("the end of a worker", once(worker, "exit"));
+    await ends.all(watchMs);
     const children = process.getActiveResourcesInfo().filter((kind) => kind === "ProcessWrap").length;
     if (children > 0) throw new Error(`${children} child processes are left`);
   },

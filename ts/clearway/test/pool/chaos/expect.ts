@@ -38,7 +38,7 @@ function hangs({ deeds, n }: Extract<Command, { do: "callback" }>): boolean {
 // Returns whether the reader leaves before it requests more than `count` values.
 function staysWithin({ read, after }: Stream | TwoWay, count: number): boolean {
   if (read === "return" || read === "never" || read === "overlap") return true;
-  return read !== "fully" && read !== "slowly" && after <= count;
+  return read !== "fully" && read !== "slowly" && read !== "twice" && after <= count;
 }
 
 /** Returns the number of bytes of binary memory in a call's arguments. */
@@ -82,6 +82,8 @@ function gives({ task, n }: Call, value: unknown): boolean {
     case "ok":
     case "later":
     case "reports":
+    case "replaces":
+    case "native":
     case "exitLater":
     case "crashLater":
     case "rejectLater":
@@ -138,7 +140,7 @@ export function expectSeen(
 }
 
 // Returns whether the reader may drop values in flight.
-const leaves = ({ read }: Stream | TwoWay): boolean => read !== "fully" && read !== "slowly";
+const leaves = ({ read }: Stream | TwoWay): boolean => !["fully", "slowly", "twice"].includes(read);
 
 function expectedAt(command: Stream | TwoWay, at: number): unknown {
   if (command.do === "stream") {

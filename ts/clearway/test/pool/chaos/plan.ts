@@ -32,6 +32,7 @@ export const functionTasks = [
   "badResult",
   "hostileThenable",
   "reports",
+  "replaces",
   "unknown",
 ] as const;
 export const stoppedTasks = ["hold", "deaf", "spin", "hotLoop"] as const;
@@ -45,7 +46,7 @@ export const streamTasks = [
   "finallyThrows",
   "finallyStalls",
 ] as const;
-export const readings = ["fully", "slowly", "break", "leave", "never", "return", "throw", "overlap"] as const;
+export const readings = ["fully", "slowly", "twice", "break", "leave", "never", "return", "throw", "overlap"] as const;
 export const sources = ["finite", "throws", "bad", "badEnd", "moved", "stuck", "endless"] as const;
 /** Tasks that may run on the caller's thread: none blocks or ends it. */
 export const placedTasks = ["ok", "later", "unknown"] as const;
@@ -58,6 +59,7 @@ export type FunctionTask =
   | (typeof functionTasks)[number]
   | (typeof stoppedTasks)[number]
   | (typeof endingTasks)[number]
+  | "native"
   | "memory";
 
 export type Command =
@@ -226,6 +228,7 @@ const command: fc.Arbitrary<Command> = fc
     { weight: 120, arbitrary: call(functionTasks) },
     { weight: 30, arbitrary: call(stoppedTasks) },
     { weight: 20, arbitrary: call(endingTasks) },
+    { weight: 6, arbitrary: call(["native"]) },
     { weight: 80, arbitrary: stream(streamTasks) },
     { weight: 10, arbitrary: stream(["exitsAfter"]) },
     { weight: 50, arbitrary: twoWay },

@@ -17,7 +17,7 @@ export async function read(
   after: number,
 ): Promise<Seen> {
   const seen: Seen = { values: [], end: undefined, error: undefined };
-  const most = how === "fully" || how === "slowly" || how === "overlap" ? Number.POSITIVE_INFINITY : after;
+  const most = ["fully", "slowly", "overlap"].includes(how) ? Number.POSITIVE_INFINITY : after;
   const take = (step: IteratorResult<unknown>): boolean => {
     if (step.done) seen.end ??= { value: step.value };
     else seen.values.push(step.value);
@@ -37,6 +37,17 @@ export async function read(
       const end = settled[3]!;
       if (end.status === "rejected") throw end.reason;
       return seen;
+    }
+    if (how === "twice") {
+      // Two readers take turns: each value goes to one of them.
+      const readers = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()];
+      for (;;) {
+        const steps = await Promise.allSettled(readers.map((reader) => reader.next()));
+        for (const step of steps) {
+          if (step.status === "rejected") throw step.reason;
+          if (take(step.value)) return seen;
+        }
+      }
     }
     while (how !== "return" && seen.values.length < most) {
       if (how === "slowly") await new Promise((resolve) => setTimeout(resolve));
