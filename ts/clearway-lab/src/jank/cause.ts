@@ -46,16 +46,19 @@ export type Explained = Pick<
 
 /** Scripts of the tool itself have addresses with this start. They are never a cause. */
 export const TOOL_URL = "clearway-jank:";
+/** The files of the tool in the process of a measured script. */
+const TOOL_FILE = /\/clearway-lab\/dist\//;
 
 /** Explains one stall. `evidence` has the clock of the stall's report. */
 export function explain(stall: Explained, evidence: Evidence): Cause {
   const fromMs = stall.startMs - stall.errorMs;
   const untilMs = stall.startMs + stall.lengthMs;
-  const samples = within(evidence.samples, fromMs, untilMs);
+  const samples = within(evidence.samples, fromMs, untilMs).filter((sample) => !isTools(sample));
   const spans = evidence.spans
     .filter(({ startMs, endMs }) => endMs > fromMs && startMs < untilMs)
     .sort((a, b) => a.startMs - b.startMs);
   const scripts = evidence.scripts
+    .filter(({ url }) => !isTool(url))
     .map((script) => ({ script, ms: Math.min(untilMs, script.endMs) - Math.max(fromMs, script.startMs) }))
     .filter(({ ms }) => ms > 0)
     .sort((a, b) => b.ms - a.ms);
@@ -101,7 +104,7 @@ export function explain(stall: Explained, evidence: Evidence): Cause {
   const frameMs = scripts[0]?.ms ?? 0;
   if (found.place !== undefined && (parts.script >= half || found.fromStack || frameMs >= half)) {
     const shareMs = bounded(found.ms || frameMs || stall.lengthMs);
-    return cause("script", shareMs, `${nameOf(found.place)} ran for ${ms(shareMs)} of it`, where);
+    return cause("script", shareMs, ranFor(nameOf(found.place), shareMs), where);
   }
   if (parts.paint >= half) return cause("paint", parts.paint, `painting took ${ms(parts.paint)} of it`);
   if (parts.script >= half)
@@ -184,9 +187,7 @@ function place(stall: Explained, samples: readonly Sample[], scripts: Evidence["
     const own = placeOf(last, path.line === undefined ? calledAt(last, stall) : (path as RanAt));
     return { place: own, callers, builtIn: path.builtIn, ms: path.ms, fromStack: false };
   }
-  const script = scripts.find(
-    ({ url, functionName }) => url !== "" && !url.startsWith(TOOL_URL) && functionName !== undefined,
-  );
+  const script = scripts.find(({ url, functionName }) => url !== "" && functionName !== undefined);
   if (script !== undefined) {
     const { url, functionName, charPosition } = script;
     const own = { functionName, url, ...(charPosition >= 0 ? { charPosition } : {}) };
@@ -198,7 +199,17 @@ function place(stall: Explained, samples: readonly Sample[], scripts: Evidence["
 }
 
 export function isApp({ url }: Pick<Frame, "url">): boolean {
-  return url !== "" && !url.startsWith("node:") && !url.startsWith(TOOL_URL);
+  return url !== "" && !url.startsWith("node:") && !isTool(url);
+}
+
+function isTool(url: string): boolean {
+  return url.startsWith(TOOL_URL) || TOOL_FILE.test(url);
+}
+
+/** Returns whether the tool ran: it is the outermost of the stack's functions that have a file. */
+function isTools({ stack }: Sample): boolean {
+  const outermost = stack.find(({ url }) => url !== "" && !url.startsWith("node:"));
+  return outermost !== undefined && isTool(outermost.url);
 }
 
 interface RanAt {
@@ -258,6 +269,11 @@ export function partsText(parts: Partial<Parts>): string {
     .sort(([, a], [, b]) => b - a)
     .map(([name, value]) => `${PART_TITLES[name]} ${ms(value)}`)
     .join(", ");
+}
+
+/** Returns `work ran for 90.0 ms of it`. */
+export function ranFor(name: string, shareMs: number): string {
+  return `${name} ran for ${ms(shareMs)} of it`;
 }
 
 export function nameOf({ functionName }: Pick<Place, "functionName">): string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Completes causes with the places of the original sources, and gathers equal causes.
-import type { Cause, Place } from "./cause.js";
+import { type Cause, nameOf, type Place, ranFor } from "./cause.js";
 import type { CauseGroup, FoundStall, LocatedCause } from "./record.js";
 import type { SourceMapper } from "./source-map.js";
 
@@ -14,8 +14,12 @@ export interface Site {
   readonly local: boolean;
 }
 
+/** Files of Clearway's packages: installed, in the cache of Vite's server, or in Clearway's own repository. */
+const CLEARWAY_FILE = /(^|\/)((node_modules|ts)\/clearway(-[a-z]+)?\/dist\/|\.vite\/deps\/clearway)/;
+
 /** Finds the original place of a cause. Without a site, the cause is one of a script. */
-export async function locateCause(cause: Cause, mapper: SourceMapper, site: Site | undefined): Promise<LocatedCause> {
+export async function locateCause(found: Cause, mapper: SourceMapper, site: Site | undefined): Promise<LocatedCause> {
+  const cause = await withoutClearway(found, mapper);
   const callers = cause.callers.slice(-CALLERS_MAX).map((caller) => named(caller, site));
   if (cause.place === undefined) return { ...cause, callers, thirdParty: false };
   const { place, original, code, parsesJson } = await mapper.locate(cause.place);
@@ -31,6 +35,29 @@ export async function locateCause(cause: Cause, mapper: SourceMapper, site: Site
     ...(code === undefined ? {} : { code }),
     thirdParty: site !== undefined && isOther(place, site.origin),
   };
+}
+
+/**
+ * Leaves out Clearway's own functions, which a developer cannot change: the place is the app's function that called them. A cause without
+ * a function of the app has no place.
+ */
+async function withoutClearway(cause: Cause, mapper: SourceMapper): Promise<Cause> {
+  const { place: innermost, callers, ...rest } = cause;
+  if (innermost === undefined) return cause;
+  // A bundle contains Clearway's functions among others. Only its source map tells them apart.
+  const isClearways = async (place: Place): Promise<boolean> => {
+    if (CLEARWAY_FILE.test(place.url) || place.url !== innermost.url) return CLEARWAY_FILE.test(place.url);
+    const { original } = await mapper.locate(place);
+    return original !== undefined && CLEARWAY_FILE.test(original.source);
+  };
+  const stack = [...callers, innermost];
+  const areClearways = await Promise.all(stack.map(isClearways));
+  const app = stack.filter((_, at) => !areClearways[at]);
+  const place = app.pop();
+  if (place === innermost) return { ...cause, callers: app };
+  const name = place === undefined ? "Clearway" : nameOf(place);
+  const because = cause.kind === "script" ? ranFor(name, cause.ms) : cause.because;
+  return { ...rest, callers: app, because, ...(place && { place }) };
 }
 
 function named(place: Place, site: Site | undefined): Place {

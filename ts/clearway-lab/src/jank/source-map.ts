@@ -44,9 +44,10 @@ interface LoadedScript {
 export const MAP_BYTES_MAX = 64 << 20;
 export const SCRIPT_BYTES_MAX = 32 << 20;
 
-/** Maps places of bundles to their sources. Reads each script and each map once. */
+/** Maps places of bundles to their sources. Reads each script and each map once, and maps each place once. */
 export class SourceMapper {
   readonly #scripts = new Map<string, Promise<LoadedScript | undefined>>();
+  readonly #located = new Map<string, Promise<Located>>();
   readonly #notes = new Set<string>();
 
   constructor(private readonly reader: SourceReader) {}
@@ -57,7 +58,14 @@ export class SourceMapper {
   }
 
   /** Returns a place with line and column if its script shows them, and its original place if there is a source map. Never rejects. */
-  async locate(place: Place): Promise<Located> {
+  locate(place: Place): Promise<Located> {
+    const key = JSON.stringify(place);
+    const located = this.#located.get(key) ?? this.#locate(place);
+    this.#located.set(key, located);
+    return located;
+  }
+
+  async #locate(place: Place): Promise<Located> {
     if (!this.#scripts.has(place.url)) this.#scripts.set(place.url, this.#load(place.url));
     const script = await this.#scripts.get(place.url);
     if (script === undefined) return { place, parsesJson: false };

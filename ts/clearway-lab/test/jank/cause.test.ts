@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { explain, lastCause, parseStackFrame } from "../../src/jank/cause.js";
+import { explain, lastCause, parseStackFrame, TOOL_URL } from "../../src/jank/cause.js";
 import type { Evidence, FrameScript, Span } from "../../src/jank/evidence.js";
 import { heaviestPath } from "../../src/jank/heaviest-path.js";
+import { locateCause } from "../../src/jank/locate.js";
+import { SourceMapper } from "../../src/jank/source-map.js";
 import { APP, frame, samples, stall } from "./evidence.js";
 
 const evidence = (changes: Partial<Evidence>): Evidence => ({ samples: [], spans: [], scripts: [], ...changes });
@@ -211,5 +213,84 @@ describe("a frame of a stack", () => {
 
   test.each(["", "native", "work (<anonymous>)"])("without a line is none: %j", (text) => {
     expect(parseStackFrame(text)).toBeUndefined();
+  });
+});
+
+describe("the tool's own work", () => {
+  const METER = `${TOOL_URL}meter`;
+
+  test.each([METER, "file:///home/me/node_modules/clearway-lab/dist/jank-in-process.js"])(
+    "is never a script that caused a stall: %s",
+    (url) => {
+      const own = [frame("listOnTimeout", "node:internal/timers"), frame("beat", url)];
+      expect(explain(stall(), evidence({ samples: samples(1000, 90, own) }))).toMatchObject({
+        kind: "unknown",
+        parts: {},
+        callers: [],
+      });
+    },
+  );
+
+  test("does not start the app's stall", () => {
+    const scripts = [
+      script({ url: METER, functionName: "beat", invoker: "FrameRequestCallback" }),
+      script({ endMs: 1060 }),
+    ];
+    expect(explain(stall(), evidence({ scripts }))).toMatchObject({
+      place: { functionName: "work" },
+      invoker: "TimerHandler:setTimeout",
+    });
+  });
+});
+
+describe("Clearway's own functions", () => {
+  const LIBRARY = "file:///app/node_modules/clearway/dist/node/index.js";
+  const mapper = (text?: string) =>
+    new SourceMapper({
+      readScript: async () => (text === undefined ? { problem: undefined } : { text }),
+      readMap: async () => ({ problem: "no map" }),
+    });
+  const sent = (...stack: ReturnType<typeof frame>[]) =>
+    explain(stall(), evidence({ samples: samples(1000, 90, [...stack, frame("postMessage", "")]) }));
+
+  test("are not in the stack: the app's function that called them is the cause", async () => {
+    const cause = sent(
+      frame("main"),
+      frame("drain", LIBRARY),
+      frame("send"),
+      frame("call", LIBRARY),
+      frame("post", LIBRARY),
+    );
+    const located = await locateCause(cause, mapper(), undefined);
+    expect(located).toMatchObject({
+      kind: "script",
+      because: "send ran for 90.0 ms of it",
+      place: { functionName: "send", url: APP },
+      builtIn: "postMessage",
+    });
+    expect(located.callers.map(({ functionName }) => functionName)).toEqual(["main"]);
+  });
+
+  test("are found in a bundle by its source map", async () => {
+    const map = {
+      version: 3,
+      sources: ["../node_modules/clearway/dist/index.js", "app.ts"],
+      names: [],
+      mappings: "AAAA;ACAA",
+    };
+    const encoded = Buffer.from(JSON.stringify(map)).toString("base64");
+    const bundle = `post();\nsend();\n//# sourceMappingURL=data:application/json;base64,${encoded}`;
+    const cause = sent(frame("send", APP, 2), frame("post", APP, 1));
+    expect(await locateCause(cause, mapper(bundle), undefined)).toMatchObject({
+      place: { functionName: "send" },
+      original: { source: "app.ts" },
+      callers: [],
+    });
+  });
+
+  test("have no place if no function of the app called them", async () => {
+    const located = await locateCause(sent(frame("drain", LIBRARY), frame("post", LIBRARY)), mapper(), undefined);
+    expect(located).toMatchObject({ kind: "script", because: "Clearway ran for 90.0 ms of it", callers: [] });
+    expect(located.place).toBeUndefined();
   });
 });

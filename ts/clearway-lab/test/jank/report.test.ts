@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the order of runs, the comparison, the exit status, and the texts, with made-up runs.
+import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
+import GithubSlugger from "github-slugger";
 import { describe, expect, test } from "vitest";
 import { parseBudget } from "../../src/jank/budget.js";
 import { groupCauses } from "../../src/jank/locate.js";
@@ -9,6 +11,7 @@ import type { Run } from "../../src/jank/record.js";
 import type { Target } from "../../src/jank/target.js";
 import { jankHtml } from "../../src/report/jank/page.js";
 import { jankText } from "../../src/report/jank/text.js";
+import { nextStep, unbroken } from "../../src/report/jank/words.js";
 import { APP, cause, run } from "./evidence.js";
 
 const page = (name: string): Target => ({ kind: "url", name, url: `http://a.test/${name}` });
@@ -103,9 +106,30 @@ describe("the comparison", () => {
 
   test("is printed with its ratio, and asks for more runs", async () => {
     const { text } = await report({ targets: [page("after"), page("before")] }, [run([50]), run([200])]);
-    expect(text).toContain("after compared with before");
+    expect(text.startsWith("after: the longest stall takes 50.0 ms instead of 200 ms")).toBe(true);
     expect(text).toContain("longest stall            200 ms -> 50.0 ms, ratio 0.25");
     expect(text).toContain("one pair of runs: --repeat 5 shows how much the ratio varies");
+  });
+});
+
+describe("the headline of a comparison", () => {
+  const targets = [page("after"), page("before")];
+  test.each([
+    [
+      [100, 120, 80, 90],
+      "after and before: no clear difference. The longest stalls take 95.0 ms and 100 ms: ratio 0.968 (0.833 to 1.13).",
+    ],
+    [
+      [50, 200, 220, 60],
+      "after: the longest stall takes 55.0 ms instead of 210 ms with before: ratio 0.261 (0.25 to 0.273).",
+    ],
+    [[0, 200, 200, 0], "after: the longest stall takes nothing instead of 200 ms with before."],
+    [[0, 0, 0, 0], "after and before: no stall of their own in either."],
+  ])("of stalls of %j ms", async (lengths, headline) => {
+    const runs = lengths.map((length) => run(length === 0 ? [] : [length]));
+    const { given } = await report({ targets, repeat: 2 }, runs);
+    expect(stripVTControlCharacters(jankText(given, 200)).split("\n")[0]).toContain(headline);
+    expect(jankHtml(given)).toContain(`<h1>${unbroken(headline)}`);
   });
 });
 
@@ -147,7 +171,26 @@ describe("the text", () => {
              called by: main (js/app.js:9:1)
              started by: BUTTON#go.onclick
              during: load
+             next: Move work() to a worker:
+               docs/recipes.md#run-a-function-in-a-worker.
 `);
+  });
+
+  test("gives a next step once", async () => {
+    const quiet = cause({ kind: "machine", because: "the thread was ready, and not run" });
+    const other = cause({ ...quiet, place: { functionName: "work", url: APP } });
+    const { stalls } = run([50], {}, quiet);
+    const { text } = await report({}, [run([60], { stalls: [...stalls, ...run([60], {}, other).stalls] })]);
+    expect(text.match(/next: .*/g)).toEqual(["next: Run again on a quiet machine."]);
+  });
+
+  test("breaks no line within a number or before its unit", async () => {
+    const { given } = await report({}, [run([1234], { notes: ["1 234 567 ms "] }, found)]);
+    for (let width = 20; width < 100; width++) {
+      const lines = stripVTControlCharacters(jankText(given, width)).split("\n");
+      for (const [at, line] of lines.entries())
+        if (/\d$/.test(lines[at - 1] ?? "")) expect(line).not.toMatch(/^\s*(ms|Hz|\d{3}\b)/);
+    }
   });
 
   test("names the original place and the place in the bundle", async () => {
@@ -179,8 +222,8 @@ describe("the text", () => {
     const { given } = await report({ targets: [page("after"), page("before")], repeat: 2 }, [
       run([120], { notes: ["word ".repeat(40)] }, found),
     ]);
-    for (const line of jankText(given, 50).split("\n"))
-      expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(50);
+    for (const line of jankText(given, 60).split("\n"))
+      expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(60);
   });
 });
 
@@ -200,6 +243,33 @@ describe("equal causes", () => {
   });
 });
 
+describe("the next step", () => {
+  const recipe = (file: string) => readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8");
+  test.each([
+    ["Move work() to a worker: ", found],
+    ["Move sum() to a worker: ", { ...found, original: { functionName: "sum", source: "a.ts", line: 1, column: 1 } }],
+    ["Load this script after the first input", { ...found, thirdParty: true }],
+    ["Pass less, move buffers, or pass tables of records", { ...found, builtIn: "postMessage" }],
+    ["Split the work into slices", cause()],
+    ["Parse in a worker and return only the fields", cause({ kind: "parse", builtIn: "JSON.parse" })],
+    ["Send less HTML and CSS", cause({ kind: "parse" })],
+    ["Read the layout once, before you write", cause({ ...found, kind: "layout" })],
+    ["Change fewer elements at once", cause({ kind: "layout" })],
+    ["Make less garbage", cause({ kind: "gc" })],
+    ["Paint smaller areas", cause({ kind: "paint" })],
+    ["Run again on a quiet machine.", cause({ kind: "machine" })],
+    ["Run again: what the app causes comes back.", cause({ kind: "unknown" })],
+  ])("is: %s", (begin, of) => {
+    const step = nextStep(of);
+    expect(step.startsWith(begin)).toBe(true);
+    for (const [, file, anchor] of step.matchAll(/docs\/([a-z-]+\.md)(?:#([a-z-]+))?/g)) {
+      const slugger = new GithubSlugger();
+      const anchors = [...recipe(file!).matchAll(/^#+ (.*)$/gm)].map(([, title]) => slugger.slug(title!));
+      expect(anchors).toContain(anchor ?? anchors[0]);
+    }
+  });
+});
+
 test("the causes that the developer can change come before the machine's and the unknown ones", () => {
   const of = (kind: "machine" | "unknown", ms: number) =>
     run([ms], {}, cause({ ...found, kind, because: kind })).stalls;
@@ -208,6 +278,27 @@ test("the causes that the developer can change come before the machine's and the
 });
 
 describe("the page", () => {
+  test("colours the timeline by cause, and has a legend of the causes that occur", async () => {
+    const gc = cause({ kind: "gc", because: "garbage collection took 90 ms of it" });
+    const stalls = [...run([50], {}, found).stalls, ...run([60], {}, gc).stalls];
+    const { given } = await report({}, [run([60], { stalls })]);
+    const html = jankHtml(given);
+    const legend = /<ul class="legend">.*?<\/ul>/s.exec(html)![0];
+    expect([...legend.matchAll(/class="dot (\w+)"><\/span>([^<]+)/g)].map(([, ...all]) => all)).toEqual([
+      ["peer", "script"],
+      ["gold", "garbage collection"],
+    ]);
+    for (const color of ["peer", "gold"]) expect(html).toContain(`fill="var(--${color})"`);
+  });
+
+  test("gives the next step of each cause, and breaks no line within a number", async () => {
+    const { given } = await report({}, [run([1234], {}, found)]);
+    const html = jankHtml(given);
+    expect(html).toContain('<p class="next">Move work() to a worker: docs/recipes.md#run-a-function-in-a-worker.</p>');
+    expect(html).toContain("1\u00a0234\u00a0ms of 2\u00a0000\u00a0ms");
+    expect(html.replace(/<(style|svg|code).*?<\/\1>/gs, "")).not.toMatch(/\d (ms|Hz)\b/);
+  });
+
   test("escapes what a page may contain", async () => {
     const evil = "</script><img src=x onerror=alert(1)>";
     const { given } = await report({ targets: [page(evil), page("b")], steps: [evil], budget: parseBudget("1") }, [

@@ -12,7 +12,8 @@ export interface Strip {
   color: string;
   totalMs: number;
   longestMs: number;
-  stalls: { at: number; ms: number }[];
+  /** A stall without a colour of its own has the strip's. */
+  stalls: { at: number; ms: number; color?: string }[];
 }
 
 /** Returns the timeline of a cell. It is that of the round with the median longest stall. */
@@ -41,7 +42,7 @@ export function timelineChart(
 ): Html {
   return chart(label, ({ narrow }) => {
     const name = (strip: Strip) => (narrow ? strip.mechanism : strip.title);
-    const stalls = strips.flatMap((strip) => strip.stalls.map(({ at, ms }) => ({ strip, at, ms })));
+    const stalls = strips.flatMap((strip) => strip.stalls.map((stall) => ({ strip, ...stall })));
     const end = Math.max(...strips.map(({ totalMs }) => totalMs));
     return {
       height: strips.length * (narrow ? 30 : 34) + 56,
@@ -66,8 +67,8 @@ export function timelineChart(
           x1: "at",
           x2: (stall) => stall.at + stall.ms,
           y: (stall) => name(stall.strip),
-          fill: (stall) => stall.strip.color,
-          stroke: (stall) => stall.strip.color,
+          fill: (stall) => stall.color ?? stall.strip.color,
+          stroke: (stall) => stall.color ?? stall.strip.color,
           strokeWidth: 0.8,
         }),
         Plot.text(strips, {

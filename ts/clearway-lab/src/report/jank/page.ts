@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Renders the HTML report of a measured page or script: one file that fetches nothing and is readable without scripts.
+import type { CauseKind } from "../../jank/cause.js";
 import type { FoundStall, JankReport, Run, Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { type Strip, timelineChart } from "../chart/timeline.js";
 import { Html, html } from "../html.js";
 import { scrolling } from "../scroll.js";
 import { STYLE } from "../style.js";
-import { comparedText } from "./text.js";
 import {
   budgetText,
   causeDetails,
   causeTitle,
+  comparedHeadline,
+  comparedText,
   figureRows,
   headline,
+  KIND_TITLES,
   lastSeen,
   ms,
   notes,
   placeText,
   plural,
   problems,
+  unbroken,
+  withSteps,
 } from "./words.js";
 
 /** The number of stalls that a table lists. All are in the JSON. */
 const STALLS_MAX = 200;
 
 export function jankHtml(report: JankReport): string {
-  const [subject, ...others] = report.subjects;
+  const subject = report.subjects[0];
+  const [first, ...others] = [comparedHeadline(report) ?? [], report.subjects.map(headline)].flat();
   const when = report.startedAt.replace("T", " ").slice(0, 16);
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Jank of ${subject!.name}</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
 <body><main>
-<header><p class="kicker">Clearway jank</p><h1>${headline(subject!)}</h1>
-${others.length > 0 ? html`<ul class="verdicts">${others.map((other) => html`<li>${headline(other)}</li>`)}</ul>` : html``}
+<header><p class="kicker">Clearway jank</p><h1>${unbroken(first!)}</h1>
+${others.length > 0 ? html`<ul class="verdicts">${others.map((other) => html`<li>${unbroken(other)}</li>`)}</ul>` : html``}
 <p class="meta">${when} UTC, ${report.runtime}, ${plural(report.repeat, "run")}${report.subjects.length > 1 ? " each, interleaved" : ""}${report.steps.length > 0 ? html`; steps: ${report.steps.join(", ")}` : html``}.${report.device === undefined ? html`` : html` There: ${deviceText(report.device)}.`}</p></header>
 ${doubts(report)}
 ${budget(report)}
@@ -42,7 +48,7 @@ ${comparison(report)}
     report.subjects.flatMap((each) => strips(each, report.subjects.length > 1)),
     "time since the start of the run (ms)",
     ["no stall", "none"],
-  )}
+  )}${legend(report)}
 ${report.subjects.map((each) => subjectSection(each))}
 </main></body></html>
 `;
@@ -52,7 +58,7 @@ ${report.subjects.map((each) => subjectSection(each))}
 function doubts(report: JankReport): Html {
   const all = [...problems(report).map((problem) => `Stopped: ${problem}`), ...lastSeen(report), ...notes(report)];
   if (all.length === 0) return html``;
-  return html`<aside class="doubt"><h2>${problems(report).length > 0 ? "What went wrong" : "Notes"}</h2><ul>${all.map((line) => html`<li>${line}</li>`)}</ul></aside>`;
+  return html`<aside class="doubt"><h2>${problems(report).length > 0 ? "What went wrong" : "Notes"}</h2><ul>${all.map((line) => html`<li>${unbroken(line)}</li>`)}</ul></aside>`;
 }
 
 function budget({ budget: verdicts, device }: JankReport): Html {
@@ -70,6 +76,27 @@ function comparison({ subjects, comparison: figures }: JankReport): Html {
   return html`<h2>Before and after</h2><p>Before: ${subjects[1]!.name}. After: ${subjects[0]!.name}. A ratio is after divided by before; ${plural(figures[0]!.pairs, "interleaved pair")}.</p>${table("before and after", ["figure", "before and after"], rows)}`;
 }
 
+/** The colour of a stall in the timeline, by its cause: a class of the report's dots, and a variable of its style sheet. */
+const KIND_COLOURS: Readonly<Record<CauseKind, string>> = {
+  script: "peer",
+  parse: "sky",
+  layout: "warm",
+  gc: "gold",
+  paint: "teal",
+  machine: "lime",
+  unknown: "reference",
+};
+
+/** Names the colours that the timeline has. */
+function legend({ subjects }: JankReport): Html {
+  const kinds = new Set(
+    subjects.flatMap(({ runs }) => runs.flatMap(({ stalls }) => stalls.map(({ cause }) => cause.kind))),
+  );
+  const entries = (Object.keys(KIND_COLOURS) as CauseKind[]).filter((kind) => kinds.has(kind));
+  if (entries.length === 0) return html``;
+  return html`<ul class="legend">${entries.map((kind) => html`<li><span class="dot ${KIND_COLOURS[kind]}"></span>${KIND_TITLES[kind]}</li>`)}</ul>`;
+}
+
 /** Returns a strip for each run of a subject. */
 function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
   const end = name.length > 24 ? `…${name.slice(-23)}` : name;
@@ -77,10 +104,14 @@ function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
   return runs.map(({ figures, stalls }, index) => ({
     mechanism: runs.length === 1 ? short : `${short} ${index + 1}`,
     title: runs.length === 1 ? short : `${short}, run ${index + 1}`,
-    color: role === "subject" ? "var(--clearway)" : "var(--peer)",
+    color: "var(--ink)",
     totalMs: Math.max(figures.durationMs, ...stalls.map(({ startMs, lengthMs }) => startMs + lengthMs)),
     longestMs: figures.longestMs,
-    stalls: stalls.map(({ startMs, lengthMs }) => ({ at: startMs, ms: lengthMs })),
+    stalls: stalls.map(({ startMs, lengthMs, cause }) => ({
+      at: startMs,
+      ms: lengthMs,
+      color: `var(--${KIND_COLOURS[cause.kind]})`,
+    })),
   }));
 }
 
@@ -88,9 +119,10 @@ function subjectSection(subject: Subject): Html {
   return html`<h2>${subject.name}</h2>
 ${table(`figures of ${subject.name}`, ["figure", subject.runs.length > 1 ? `median of ${subject.runs.length} runs` : "value"], figureRows(subject))}
 <h3>Causes${subject.there === undefined ? html`` : html` (times here)`}</h3>${subject.causes.length === 0 ? html`<p>No stall was found.</p>` : html``}
-${subject.causes.map(
-  (group) => html`<h4>${ms(group.totalMs)}: ${causeTitle(group.cause)}</h4>
-<p>${plural(group.stalls, "stall")}, the longest ${ms(group.longestMs)}. ${capital(group.cause.because)}.</p>
+${withSteps(subject.causes).map(
+  ({ group, step }) => html`<h4>${unbroken(ms(group.totalMs))}: ${causeTitle(group.cause)}</h4>
+<p>${unbroken(`${plural(group.stalls, "stall")}, the longest ${ms(group.longestMs)}: ${group.cause.because}.`)}</p>
+${step === undefined ? html`` : html`<p class="next">${step}</p>`}
 ${causeDetails(group).length > 0 ? html`<dl>${causeDetails(group).map(detail)}</dl>` : html``}`,
 )}
 ${subject.runs.map((run, index) => stallTable(subject.name, run, subject.runs.length === 1 ? "" : ` of run ${index + 1}`))}`;
@@ -100,7 +132,7 @@ ${subject.runs.map((run, index) => stallTable(subject.name, run, subject.runs.le
 function detail(line: string): Html {
   const at = line.indexOf(": ");
   const value = line.slice(at + 2);
-  return html`<dt>${line.slice(0, at)}</dt><dd>${line.startsWith("code: ") ? html`<code>${value}</code>` : value}</dd>`;
+  return html`<dt>${line.slice(0, at)}</dt><dd>${line.startsWith("code: ") ? html`<code>${value}</code>` : unbroken(value)}</dd>`;
 }
 
 function stallTable(name: string, { stalls }: Run, whose: string): Html {
@@ -128,10 +160,6 @@ function placeOf({ cause: { place, original } }: FoundStall): string {
 
 function table(label: string, heads: readonly string[], rows: readonly (readonly string[])[]): Html {
   const whole = html`<table><thead><tr>${heads.map((head) => html`<th class="text" scope="col">${head}</th>`)}</tr></thead>
-<tbody>${rows.map(([first, ...rest]) => html`<tr><th scope="row">${first!}</th>${rest.map((cell) => html`<td class="text">${cell}</td>`)}</tr>`)}</tbody></table>`;
+<tbody>${rows.map(([first, ...rest]) => html`<tr><th scope="row">${unbroken(first!)}</th>${rest.map((cell) => html`<td class="text">${unbroken(cell)}</td>`)}</tr>`)}</tbody></table>`;
   return scrolling(label, whole);
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

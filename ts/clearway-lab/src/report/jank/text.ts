@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prints what was found on a terminal.
 
-import type { ComparedFigure, JankReport, Subject } from "../../jank/record.js";
+import type { JankReport, Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { colours as pc } from "../colours.js";
 import {
   budgetText,
   causeDetails,
   causeTitle,
+  comparedHeadline,
+  comparedText,
   figureRows,
   headline,
   lastSeen,
@@ -17,6 +19,8 @@ import {
   plural,
   problems,
   scaleOf,
+  unbroken,
+  withSteps,
 } from "./words.js";
 
 const CAUSES_MAX = 8;
@@ -28,9 +32,9 @@ export function jankText(report: JankReport, width: number): string {
   for (const seen of lastSeen(report)) lines.push(...folded(seen, width, "  ", "  ").map(pc.red));
   const [subject, baseline] = report.subjects;
   if (report.device !== undefined) lines.push(...folded(`there: ${deviceText(report.device)}`, width, "  "));
+  if (report.comparison.length > 0) lines.push(...comparisonLines(report, width), "");
   lines.push(...subjectLines(subject!, width));
   if (baseline !== undefined) lines.push("", ...subjectLines(baseline, width));
-  if (report.comparison.length > 0) lines.push("", ...comparisonLines(report, width));
   const doubts = notes(report);
   if (doubts.length > 0)
     lines.push("", pc.bold("Notes"), ...doubts.flatMap((note) => folded(`- ${note}`, width, "  ")));
@@ -51,7 +55,7 @@ function subjectLines(subject: Subject, width: number): string[] {
   const notable = subject.causes.filter(({ longestMs }) => longestMs * scaleOf(subject) >= NOTABLE_MS);
   if (notable.length === 0) return lines;
   lines.push("", pc.bold(subject.there === undefined ? "  Causes" : "  Causes (times here)"));
-  for (const group of notable.slice(0, CAUSES_MAX)) {
+  for (const { group, step } of withSteps(notable.slice(0, CAUSES_MAX))) {
     const much = group.stalls === 1 ? "" : ` in ${plural(group.stalls, "stall")}`;
     lines.push(
       ...folded(`  ${ms(group.totalMs).padStart(9)}${much}  ${causeTitle(group.cause)}`, width, " ".repeat(13)),
@@ -60,37 +64,22 @@ function subjectLines(subject: Subject, width: number): string[] {
       lines.push(...folded(`             ${detail}`, width, " ".repeat(15)).map((line) => pc.dim(line)));
     if (group.cause.place === undefined || group.cause.kind === "machine")
       lines.push(...folded(`             ${group.cause.because}`, width, " ".repeat(15)).map((line) => pc.dim(line)));
+    if (step !== undefined) lines.push(...folded(`             next: ${step}`, width, " ".repeat(15)));
   }
   if (notable.length > CAUSES_MAX) lines.push(`             and ${notable.length - CAUSES_MAX} more: --json lists all`);
   return lines;
 }
 
-function comparisonLines({ subjects, comparison }: JankReport, width: number): string[] {
+function comparisonLines(report: JankReport, width: number): string[] {
+  const { comparison } = report;
   const pairs = comparison[0]!.pairs;
-  const lines = folded(`${subjects[0]!.name} compared with ${subjects[1]!.name}`, width, "  ").map((line) =>
-    pc.bold(line),
-  );
+  const lines = folded(comparedHeadline(report)!, width, "  ").map((line) => pc.bold(line));
   for (const figure of comparison)
     lines.push(...folded(`  ${figure.name.padEnd(25)}${comparedText(figure)}`, width, " ".repeat(27)));
   const hint =
     pairs === 1 ? "one pair of runs: --repeat 5 shows how much the ratio varies" : `${pairs} interleaved pairs of runs`;
   lines.push(...folded(`  ${hint}`, width, "  ").map((line) => pc.dim(line)));
   return lines;
-}
-
-/** Returns a compared figure: `312 ms -> 41.0 ms, ratio 0.131 (0.129 to 0.134)`. */
-export function comparedText({ before, after, unit, ratio, ratioMin, ratioMax, pairs }: ComparedFigure): string {
-  const value = (figure: number) =>
-    unit === "ms" ? ms(figure) : `${Number(figure.toFixed(1))}${unit === "" ? "" : ` ${unit}`}`;
-  const change = `${value(before)} -> ${value(after)}`;
-  if (ratio === null) return change;
-  const spread = pairs > 1 ? ` (${short(ratioMin!)} to ${short(ratioMax!)})` : "";
-  const same = pairs > 1 && ratioMin! <= 1 && ratioMax! >= 1 ? ": no clear difference" : "";
-  return `${change}, ratio ${short(ratio)}${spread}${same}`;
-}
-
-function short(ratio: number): string {
-  return String(Number(ratio.toPrecision(3)));
 }
 
 function budgetLines({ budget, device }: JankReport, width: number): string[] {
@@ -100,19 +89,19 @@ function budgetLines({ budget, device }: JankReport, width: number): string[] {
   });
 }
 
-/** Folds a text at spaces. Continued lines begin with `indent`. */
+/** Folds a text at spaces, but not within a number or before its unit. Continued lines begin with `indent`. */
 function folded(text: string, width: number, indent: string, first = ""): string[] {
   const lines: string[] = [];
   let line = first;
   const begin = /^ */.exec(text)![0];
   line += begin;
   let empty = true;
-  for (const word of text.slice(begin.length).split(" ")) {
+  for (const word of unbroken(text.slice(begin.length)).split(" ")) {
     if (!empty && line.length + 1 + word.length > width) {
       lines.push(line);
       line = indent + word;
     } else line += empty ? word : ` ${word}`;
     empty = false;
   }
-  return [...lines, line];
+  return [...lines, line].map((each) => each.replaceAll("\u00a0", " "));
 }

@@ -3,9 +3,9 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUDGET_FIGURES, type BudgetName, type Verdict } from "../../jank/budget.js";
-import { type Place, partsText } from "../../jank/cause.js";
+import { type CauseKind, type Place, partsText } from "../../jank/cause.js";
 import type { Figures, Frames } from "../../jank/figures.js";
-import type { CauseGroup, JankReport, LocatedCause, Run, Subject } from "../../jank/record.js";
+import type { CauseGroup, ComparedFigure, JankReport, LocatedCause, Run, Subject } from "../../jank/record.js";
 import { ratioText } from "../../ratio/device-time.js";
 
 /** Stalls shorter than a frame at 60 Hz cost no frame there. The text lists only the longer ones; the page and the JSON list all. */
@@ -17,6 +17,11 @@ export function ms(value: number): string {
 
 function group(value: number): string {
   return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, " ");
+}
+
+/** Joins the digits of a number, and a number and its unit, with spaces at which no line breaks. */
+export function unbroken(text: string): string {
+  return text.replace(/(?<=\d) (?=\d{3}(?!\d)|(?:ms(?:\/s)?|s|Hz|[KMG]B)\b)/g, "\u00a0");
 }
 
 export function figureText(name: BudgetName, value: number): string {
@@ -37,6 +42,41 @@ export function headline(subject: Subject): string {
   if (subject.there !== undefined) return `${name}: ${plural(figures.stalls, "stall")}; the longest takes ${longest}.`;
   const share = `${ms(figures.stalledMs)} of ${ms(figures.durationMs)}`;
   return `${name}: ${plural(figures.stalls, "stall")}, ${share}; the longest took ${ms(figures.longestMs)}.`;
+}
+
+/** What the comparison found. Undefined without one. */
+export function comparedHeadline({ subjects, comparison, device }: JankReport): string | undefined {
+  const stall = comparison.find(({ name }) => name === BUDGET_FIGURES.stall.title);
+  if (stall === undefined) return undefined;
+  const [after, before] = [subjects[0]!.name, subjects[1]!.name];
+  const here = device === undefined ? "" : " here";
+  if (stall.before === 0 && stall.after === 0) return `${after} and ${before}: no stall of their own in either.`;
+  const [own, other] = [stall.after, stall.before].map((value) => (value === 0 ? "nothing" : `${ms(value)}${here}`));
+  if (isUnclear(stall))
+    return `${after} and ${before}: no clear difference. The longest stalls take ${own} and ${other}: ${ratiosText(stall)}.`;
+  const ratio = stall.ratio === null ? "" : `: ${ratiosText(stall)}`;
+  return `${after}: the longest stall takes ${own} instead of ${other} with ${before}${ratio}.`;
+}
+
+/** Returns a compared figure: `312 ms -> 41.0 ms, ratio 0.131 (0.129 to 0.134)`. */
+export function comparedText(figure: ComparedFigure): string {
+  const { before, after, unit, ratio } = figure;
+  const value = (of: number) => (unit === "ms" ? ms(of) : `${Number(of.toFixed(1))}${unit === "" ? "" : ` ${unit}`}`);
+  const change = `${value(before)} -> ${value(after)}`;
+  if (ratio === null) return change;
+  return `${change}, ${ratiosText(figure)}${isUnclear(figure) ? ": no clear difference" : ""}`;
+}
+
+function ratiosText({ ratio, ratioMin, ratioMax, pairs }: ComparedFigure): string {
+  return `ratio ${short(ratio!)}${pairs > 1 ? ` (${short(ratioMin!)} to ${short(ratioMax!)})` : ""}`;
+}
+
+function isUnclear({ ratioMin, ratioMax, pairs }: ComparedFigure): boolean {
+  return pairs > 1 && ratioMin !== null && ratioMin <= 1 && ratioMax! >= 1;
+}
+
+function short(ratio: number): string {
+  return String(Number(ratio.toPrecision(3)));
 }
 
 export function plural(count: number, noun: string): string {
@@ -111,7 +151,7 @@ export function rating(msPerSecond: number): string {
   return msPerSecond <= 5 ? "good" : msPerSecond <= 10 ? "warning" : "critical";
 }
 
-const KIND_TITLES: Readonly<Record<LocatedCause["kind"], string>> = {
+export const KIND_TITLES: Readonly<Record<CauseKind, string>> = {
   script: "script",
   parse: "parsing",
   layout: "style and layout",
@@ -130,6 +170,49 @@ export function causeTitle(cause: LocatedCause): string {
   const engine = cause.builtIn === undefined || cause.builtIn === "JSON.parse" ? "" : `, in ${cause.builtIn}`;
   const where = original === undefined ? placeText(place) : `${original.source}:${original.line}:${original.column}`;
   return `${kind}${thirdParty ? " of a third party" : ""}: ${name} (${where})${engine}`;
+}
+
+const COPY = /^(postMessage|structuredClone)$/;
+
+/** What a developer does about a cause, in one sentence. Pages are those of Clearway's package. */
+export function nextStep({ kind, place, original, builtIn, thirdParty }: LocatedCause): string {
+  switch (kind) {
+    case "script": {
+      if (thirdParty) return "Load this script after the first input, or leave it out.";
+      if (COPY.test(builtIn ?? ""))
+        return "Pass less, move buffers, or pass tables of records, which are not copied: docs/records.md.";
+      if (place === undefined) return "Split the work into slices that are shorter than a frame.";
+      const name = original?.functionName || place.functionName;
+      return `Move ${name === "" ? "this function" : `${name}()`} to a worker: docs/recipes.md#run-a-function-in-a-worker.`;
+    }
+    case "parse":
+      return builtIn === "JSON.parse"
+        ? "Parse in a worker and return only the fields that you use: docs/recipes.md#run-a-function-in-a-worker."
+        : "Send less HTML and CSS at once, and load scripts with import() when they are needed.";
+    case "layout":
+      return place === undefined
+        ? "Change fewer elements at once, or skip those out of view with content-visibility: auto."
+        : "Read the layout once, before you write to the page.";
+    case "gc":
+      return "Make less garbage: reuse objects, or keep rows in typed arrays or records (docs/records.md).";
+    case "paint":
+      return "Paint smaller areas, with fewer shadows and filters, or draw on an OffscreenCanvas in a worker.";
+    case "machine":
+      return "Run again on a quiet machine.";
+    case "unknown":
+      return "Run again: what the app causes comes back.";
+  }
+}
+
+/** The causes of a subject with the next step of each. Equal steps are given once, with the first cause that has them. */
+export function withSteps(causes: readonly CauseGroup[]): { group: CauseGroup; step: string | undefined }[] {
+  const given = new Set<string>();
+  return causes.map((group) => {
+    const step = nextStep(group.cause);
+    const isNew = !given.has(step);
+    given.add(step);
+    return { group, step: isNew ? step : undefined };
+  });
 }
 
 /** Returns the address with its line and column. A file is relative to the current folder if it is in it. */
