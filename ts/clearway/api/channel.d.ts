@@ -653,8 +653,6 @@ interface Endpoint extends AsyncDisposable {
     methods(name: string, codec?: MethodCodec): Methods;
     /** Returns a channel of events. Throws `invalid-argument` for a name that is too long. */
     events(name: string, codec?: MethodCodec): Events;
-    /** Sets how many messages the other end keeps for a channel without a handler. Rejects like a method's call. */
-    resize(channel: string, count: number): Promise<void>;
     /** Returns a copy of the counters. */
     stats(): EndpointStats;
     /**

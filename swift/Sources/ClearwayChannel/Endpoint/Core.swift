@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-/// The channel on which an end changes the buffers of early messages (`spec/wire.md`).
-let controlChannel = "dev.flutter/channel-buffers"
-
 /// Owns the parts of an endpoint, and passes each frame that arrives to the right one.
 final class Core: @unchecked Sendable {
   let connection: Connection
@@ -26,7 +23,6 @@ final class Core: @unchecked Sendable {
     replies.onRoom = { [weak self] in self?.router.release() }
     replies.onStalled = { [weak self] reason in self?.terminate(reason) }
     calls.onChange = { [weak self] in self?.replies.updatePause() }
-    _ = router.handle(controlChannel, Control(connection, router))
   }
 
   func frame(_ bytes: [UInt8]) {
@@ -128,44 +124,5 @@ final class Core: @unchecked Sendable {
   func terminate(_ reason: CloseReason) {
     connection.transport.close(reason)
     ended(reason)
-  }
-}
-
-/// Serves the channel on which the other end changes the buffers of early messages.
-private final class Control: ChannelHandler, @unchecked Sendable {
-  private let connection: Connection
-  private let router: RequestRouter
-
-  init(_ connection: Connection, _ router: RequestRouter) {
-    self.connection = connection
-    self.router = router
-  }
-
-  func request(_ served: Served) {
-    do {
-      let codec = StandardMethodCodec()
-      let call = try connection.decodeCall(codec, served.message)
-      guard case .list(let arguments) = call.arguments, arguments.count == 2,
-        let name = arguments[0].stringValue
-      else {
-        throw ClearwayError(.invalidArgument, "the arguments are [name, value]")
-      }
-      switch (call.method, arguments[1]) {
-      case ("resize", .int(let count)) where count >= 0:
-        router.resize(name, Int(min(count, Int64(EndpointOptions.earlyMax))))
-      case ("overflow", .bool): break
-      case ("resize", _), ("overflow", _):
-        throw ClearwayError(.invalidArgument, "\(call.method) has another value")
-      default: return end(served, .notImplemented, [])
-      }
-      end(served, .done, try codec.encode(reply: .success(.null)))
-    } catch {
-      end(served, .error, connection.plainErrorBody(error))
-    }
-  }
-
-  private func end(_ served: Served, _ status: Status, _ body: [UInt8]) {
-    served.answer(status, body)
-    served.ended()
   }
 }

@@ -65,12 +65,6 @@ public final class Endpoint: Sendable {
     }
   }
 
-  /// Sets how many early messages of a channel the other end keeps.
-  public func resize(channel: String, count: Int) async throws {
-    try check("count", count, in: 0...EndpointOptions.earlyMax)
-    _ = try await methods(controlChannel).call("resize", [.string(channel), .int(Int64(count))])
-  }
-
   /// Waits until the transport has closed, and returns the reason.
   public func closed() async -> CloseReason { await core.closed() }
 

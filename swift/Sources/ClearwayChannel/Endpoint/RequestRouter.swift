@@ -122,10 +122,6 @@ final class RequestRouter: @unchecked Sendable {
     }
   }
 
-  func resize(_ name: String, _ count: Int) {
-    for request in early.resize(name, count) { request.refuse(.dropped) }
-  }
-
   func settled(_ served: Served) {
     if served.isWanted { open[served.id] = nil } else { posts[ObjectIdentifier(served)] = nil }
     checkIdle()

@@ -8,7 +8,6 @@ import { Flag, Op, readFrame, Status } from "../wire/frame.js";
 import type { Hello, WireName } from "../wire/hello.js";
 import { type CallOptions, Calls, type Head } from "./calls.js";
 import { Connection, type Encoded, nothing, type Received } from "./connection.js";
-import { control, controlChannel } from "./control.js";
 import type { EndpointSettings } from "./options.js";
 import { Outbox, type QueuedRequest } from "./outbox.js";
 import { PlainSubscriptions } from "./plain-subscriptions.js";
@@ -67,10 +66,6 @@ export class Core {
     this.closed = new OwnPromise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.router.handle(
-      controlChannel,
-      control((name, count) => this.router.resize(name, count)),
-    );
   }
 
   call(channel: string, message: Encoded, options?: CallOptions): Promise<Received> {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checked, type Rules, type Test, wholeFrom } from "../../error/checked.js";
-import { invalid } from "../../error/clearway-error.js";
+import { checked, type Rules } from "../../error/checked.js";
 import type { MessageCodec, MethodCodec } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
 import { type CloseReason, closeCodes, closedHere } from "../transport/transport.js";
 import type { WireName } from "../wire/hello.js";
 import { cloneMessageCodec, cloneMethodCodec } from "./clone-codec.js";
-import { nothing } from "./connection.js";
-import { controlChannel, resizeMessage } from "./control.js";
 import type { Core } from "./core.js";
 import { type Events, eventsOf } from "./events.js";
 import type { ChannelLedger } from "./ledger.js";
 import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
-import { remote } from "./plain-subscriptions.js";
 
 /** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 export interface EndpointStats {
@@ -48,8 +44,6 @@ export interface Endpoint extends AsyncDisposable {
   methods(name: string, codec?: MethodCodec): Methods;
   /** Returns a channel of events. Throws `invalid-argument` for a name that is too long. */
   events(name: string, codec?: MethodCodec): Events;
-  /** Sets how many messages the other end keeps for a channel without a handler. Rejects like a method's call. */
-  resize(channel: string, count: number): Promise<void>;
   /** Returns a copy of the counters. */
   stats(): EndpointStats;
   /**
@@ -63,7 +57,6 @@ export interface Endpoint extends AsyncDisposable {
 }
 
 const closeMs = 5_000;
-const countRule: Test = (value) => wholeFrom(value, 0, 0x7fff_ffff);
 const closeRules: Rules = { timeoutMs: 0 };
 const reasonRules: Rules = { code: closeCodes, message: "string", detail: "object", cause: () => true };
 
@@ -80,15 +73,6 @@ export function endpointOf(core: Core): Endpoint {
       messagesOf(core, name, codec),
     methods: (name, codec = methodCodec) => methodsOf(core, name, codec),
     events: (name, codec = methodCodec) => eventsOf(core, name, codec),
-    async resize(channel, count) {
-      connection.checkName(channel);
-      const must = countRule(count);
-      if (must !== true) throw invalid("count", must, count);
-      const message = { ...nothing, body: resizeMessage(channel, count) };
-      const reply = connection.decode(standardMethodCodec.reply, await core.call(controlChannel, message));
-      // Flutter's end answers with an empty reply when it has resized the buffer.
-      if (reply.kind === "error") throw remote(reply, controlChannel);
-    },
     stats: () => core.stats,
     close: async (options = {}) => close(checked(options, closeRules, { timeoutMs: closeMs }).timeoutMs),
     terminate: (reason = closedHere) => core.terminate(checked(reason, reasonRules, closedHere)),

@@ -130,11 +130,6 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     return true;
   }
 
-  /** Sets how many early messages are kept for a channel. Drops the oldest messages above that number. */
-  resize(name: string, count: number): void {
-    for (const entry of this.#early.resize(name, count)) refuse(entry, Status.dropped);
-  }
-
   settled(served: Served): void {
     if (served.wanted) this.#open.delete(served.id);
     else this.#posts.delete(served);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { Early } from "../../../src/channel/endpoint/early.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
@@ -84,20 +83,16 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     a.terminate();
   });
 
-  test("lose the oldest of them when there are too many, and the sender can resize their buffer", async () => {
+  test("lose the oldest of them when there are too many", async () => {
     const { a, b } = await endpoints(undefined, { wire, early: 2 });
     const calls = [1, 2, 3].map((n) => outcome(a.methods("late").call("echo", n)));
     expect(await calls[0]).toMatchObject({ kind: wire === "plain" ? "not-implemented" : "dropped" });
-    await a.resize("late", 4);
-    for (const n of [4, 5]) calls.push(outcome(a.methods("late").call("echo", n)));
     await turn();
     b.methods("late").handle({ echo: (n) => n });
     expect((await Promise.all(calls)).map((each) => ("value" in each ? each.value : each.kind))).toEqual([
       wire === "plain" ? "not-implemented" : "dropped",
       2,
       3,
-      4,
-      5,
     ]);
     a.terminate();
   });
@@ -148,33 +143,6 @@ test("a waiting listen gives up its place in the buffer when a second listen on 
   a.terminate();
 });
 
-describe.each(wires)("the control channel, on the %s wire", (wire) => {
-  test("accepts resize and overflow, refuses wrong arguments, and does not implement other methods", async () => {
-    const { a } = await endpoints(undefined, { wire });
-    const control = a.methods("dev.flutter/channel-buffers", standardMethodCodec);
-    expect(await control.call("resize", ["x", 3])).toBe(null);
-    expect(await control.call("overflow", ["x", true])).toBe(null);
-    for (const [method, args] of [
-      ["resize", ["x", -1]],
-      ["resize", ["x"]],
-      ["resize", null],
-      ["overflow", ["x", 1]],
-    ] as const)
-      expect(await outcome(control.call(method, args))).toMatchObject({ kind: "remote-error" });
-    expect(await outcome(control.call("other", ["x", 1]))).toMatchObject({ kind: "not-implemented" });
-    a.terminate();
-  });
-
-  test("rejects a resize that the other endpoint refuses", async () => {
-    const { a } = await endpoints(undefined, { wire });
-    // `resize` itself would refuse this count.
-    const { call } = a.methods("dev.flutter/channel-buffers");
-    expect(await outcome(call("resize", ["x", -1]))).toMatchObject({ kind: "remote-error" });
-    expect(await outcome(a.resize("x", 1))).toMatchObject({ kind: "result" });
-    a.terminate();
-  });
-});
-
 describe("the buffer of early messages", () => {
   test("has a limit in bytes, and one channel's messages do not evict another's", () => {
     const early = new Early<string>({ each: 4, bytesMax: 100, keptMs: 10 });
@@ -197,12 +165,5 @@ describe("the buffer of early messages", () => {
       15,
       ["b1"],
     ]);
-  });
-
-  test("forgets resized channels that hold no message", () => {
-    const early = new Early<string>({ each: 0, bytesMax: 100, keptMs: 10 });
-    for (let index = 0; index < 5000; index++) early.resize(`name ${index}`, 1);
-    expect(early.add("name 4999", "kept", 1, 0)).toEqual([]);
-    expect(early.add("name 0", "not kept", 1, 0)).toEqual(["not kept"]);
   });
 });

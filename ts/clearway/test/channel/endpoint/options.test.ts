@@ -183,8 +183,6 @@ describe("an argument of a channel that is not an option", () => {
     ["handler must be a function: handler=3", ({ messages }) => messages("a").handle(3 as never)],
     ["handlers must be an object: handlers=3", ({ methods }) => methods("a").handle(3 as never)],
     ["open must be a function: open=[object]", ({ events }) => events("a").serve([1] as never)],
-    ["name must be a string: name=5", ({ resize }) => resize(5 as never, 1)],
-    ["count must be a whole number from 0 to 2147483647: count=-1", ({ resize }) => resize("a", -1)],
   ])("is refused with its value: %s", async (shown, act) => {
     const reason = await refusalOf(() => connected("clearway", act));
     expect(reason.code).toBe("invalid-argument");

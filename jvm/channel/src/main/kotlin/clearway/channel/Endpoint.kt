@@ -4,11 +4,8 @@ package clearway.channel
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
 import clearway.channel.codec.MethodCodec
-import clearway.channel.codec.MethodReply
-import clearway.channel.endpoint.CONTROL_CHANNEL
 import clearway.channel.endpoint.Core
 import clearway.channel.endpoint.Handshake
-import clearway.channel.endpoint.resizeMessage
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
 import clearway.channel.wire.FRAME_BYTES_MIN
@@ -49,18 +46,6 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     /** Returns a channel of events. Throws IllegalArgumentException if the name is too long. */
     @JvmOverloads
     public fun events(name: String, codec: MethodCodec = Codecs.STANDARD_METHODS): Events = Events(core, name, codec)
-
-    /**
-     * Sets how many early messages of a channel the other end keeps. Early messages arrive while the channel has no
-     * handler. The future fails as the future of a call does.
-     */
-    public fun resize(channel: String, count: Int): CompletableFuture<Void?> =
-        core.call(CONTROL_CHANNEL, CallOptions.NONE, { resizeMessage(channel, count) }) { answer ->
-            val reply = core.connection.decodeReply(Codecs.STANDARD_METHODS, answer)
-            // Flutter's end answers with an empty reply when it has resized the buffer.
-            if (reply is MethodReply.Failure) valueOf(reply, CONTROL_CHANNEL)
-            null
-        }
 
     /** Returns counters of the endpoint's current work. */
     public fun stats(): EndpointStats = core.stats()

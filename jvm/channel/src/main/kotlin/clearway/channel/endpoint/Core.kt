@@ -59,10 +59,6 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     private val posts = LinkedHashSet<QueuedRequest>()
     private val closing = AtomicBoolean()
 
-    init {
-        router.handle(CONTROL_CHANNEL, Control(connection, router::resize))
-    }
-
     /**
      * Sends a call with the message that `encode` returns. The future completes with the value that `read` returns for
      * the answer. Cancelling the future cancels the call. Throws the exceptions of `encode`, except [OverLimit], with

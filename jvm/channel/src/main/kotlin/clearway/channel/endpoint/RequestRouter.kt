@@ -114,13 +114,6 @@ internal class RequestRouter(private val connection: Connection, private val rep
         heldBytes -= waits.bytes
     }
 
-    /**
-     * Sets how many early messages (messages that arrive before the handler) of a channel are kept. Drops the oldest
-     * messages above that number.
-     */
-    fun resize(name: String, count: Int): Unit =
-        connection.lock.locked { for (request in early.resize(name, count)) request.refuse(Status.DROPPED) }
-
     override fun settled(served: Served) {
         if (served.wanted) open.remove(served.id) else posts.remove(served)
         checkIdle()
