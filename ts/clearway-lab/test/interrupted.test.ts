@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LabResults } from "../src/engine/answer.js";
 import type { Scenario } from "../src/scenario/scenario.js";
 import { BuiltCli, here, TESTED } from "./built-cli.js";
 
@@ -53,6 +54,21 @@ describe.skipIf(!existsSync("/proc/self/environ"))("an interrupted lab", () => {
     expect(stdout).toMatch("results.json written");
     expect(readdirSync(cli.path(`cut ${host}`)).sort()).toEqual([...["record.json", "report.html", "results.json"]]);
     expect(await allEnded(host)).toBe(0);
+  });
+
+  test("keeps the answers so far and leaves no arm", async () => {
+    const env = { ...process.env, [MARK]: "questions" };
+    const args = [cli.program, "lab", "codec", "--time", "600", "--out", "questions"];
+    const lab = spawn(process.execPath, args, { cwd: cli.scratch, env, stdio: ["ignore", "ignore", "pipe"] });
+    const ended = once(lab, "exit");
+    lab.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (text.includes("now codec")) lab.kill("SIGINT");
+    });
+    expect((await ended)[0]).toBe(130);
+    const results = JSON.parse(readFileSync(cli.path("questions", "results.json"), "utf8")) as LabResults;
+    expect(results.run.interrupted).toBe(true);
+    expect(results.answers.map(({ name, failed }) => [name, failed])).toEqual([["codec", undefined]]);
+    expect(await allEnded("questions")).toBe(0);
   });
 
   test("leaves nothing when it is interrupted twice", async () => {
