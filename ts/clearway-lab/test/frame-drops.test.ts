@@ -2,8 +2,8 @@
 // The probe of dropped frames on a scripted clock, its figures, and the verdict in words.
 import { describe, expect, test } from "vitest";
 import { findFunction, taskModuleOf } from "../src/frame-drops/find-function.js";
-import { medians } from "../src/frame-drops/run-function.js";
-import { adviceLine, jankLine, ms } from "../src/frame-drops/verdict.js";
+import { measureFunction, medians, type Part, TimeOver } from "../src/frame-drops/run-function.js";
+import { adviceLine, type BothWays, type Copy, jankLine, ms } from "../src/frame-drops/verdict.js";
 import { type FrameDrops, frameDropsOf, measureFrameDrops, type ProbeTimers } from "../src/mechanism/frame-drops.js";
 
 class FakeProbe implements ProbeTimers {
@@ -104,11 +104,31 @@ describe("the verdict", () => {
     [
       240,
       drops(240),
-      "a worker does not help: it drops 13 frames at 60 Hz here, and 13 frames if a worker runs it. Passing its arguments and result takes that long: pass less, or move buffers.",
+      "a worker does not help: it drops 13 frames at 60 Hz here, and 13 frames if a worker runs it. The copy of its arguments and result does not take that long: measure again on a quiet machine.",
     ],
     [240, { why: "no" }, "it drops 13 frames at 60 Hz here, and it cannot run in a worker as it is: no."],
   ])("for %s ms directly and %o in a worker", (direct, worker, line) => {
     expect(adviceLine({ direct: drops(direct), worker })).toBe(line);
+  });
+
+  const RESULT =
+    "Its result takes 50 ms to copy: return a table of records (docs/records.md), or slices as a stream (docs/recipes.md#read-a-long-result-as-a-stream-and-stop-early).";
+  test.each<[BothWays["worker"], Copy, string]>([
+    [drops(40), { argumentsMs: 1, resultMs: 50 }, `(40 ms instead of 240 ms). The rest is the copy. ${RESULT}`],
+    [
+      drops(240),
+      { argumentsMs: 90, resultMs: 50 },
+      "if a worker runs it. Its arguments take 90 ms to copy: move buffers (",
+    ],
+    [drops(240), { argumentsMs: 70, resultMs: 49 }, "The copy of its arguments and result does not take that long: "],
+    [drops(2), { argumentsMs: 1, resultMs: 50 }, "and none if a worker runs it (2 ms instead of 240 ms)."],
+    [
+      { why: "late", isOpen: true },
+      { argumentsMs: 1, resultMs: 50 },
+      `Whether a worker helps is open: late. ${RESULT}`,
+    ],
+  ])("for %o in a worker and a copy of %o says %s", (worker, copy, line) => {
+    expect(adviceLine({ direct: drops(240), worker, copy })).toContain(line);
   });
 
   test("of one way has the words of the published experiment", () => {
@@ -118,6 +138,56 @@ describe("the verdict", () => {
     );
     expect(jankLine(drops(3))).toBe("Smooth: max lag 3 ms, average 3 ms, 1 probe");
     expect([ms(0.4251), ms(12.345), ms(1234.5)]).toEqual(["0.43 ms", "12.3 ms", "1235 ms"]);
+  });
+});
+
+describe("a measurement at its limit", () => {
+  /** Answers the parts in order. Each takes a second. The one after them is late. */
+  const measured = async (...parts: [Part, unknown][]) => {
+    let nowMs = 0;
+    const left = [...parts];
+    const ask = async (part: Part): Promise<unknown> => {
+      nowMs += 1000;
+      const next = left.shift();
+      if (next === undefined) throw new TimeOver("the call had not settled");
+      expect(part).toBe(next[0]);
+      return next[1];
+    };
+    return measureFunction(ask, undefined, () => nowMs);
+  };
+  const call = (part: Part, totalMs: number): [Part, unknown] => [part, { totalMs, lagsMs: [totalMs] }];
+  const direct = [call("direct", 900), call("direct", 3000)];
+  const copy: [Part, unknown] = ["copy", { argumentsMs: 0, resultMs: 700 }];
+
+  test("keeps the direct calls, and says which part took the time", async () => {
+    expect(await measured(...direct, copy, call("worker", 5000))).toMatchObject({
+      calls: 1,
+      direct: { totalMs: 3000 },
+      worker: { totalMs: 5000 },
+      copy: { resultMs: 700 },
+      stopped: { during: "worker", spentMs: { direct: 2000, copy: 1000, worker: 2000 } },
+    });
+  });
+
+  test("leaves the worker open if no call of it ended", async () => {
+    expect(await measured(...direct)).toMatchObject({
+      worker: { why: "no call in a worker ended within the limit", isOpen: true },
+      stopped: { during: "copy" },
+    });
+  });
+
+  test("has the call to warm up if no other ended", async () => {
+    expect(await measured(call("direct", 900))).toMatchObject({ calls: 1, direct: { totalMs: 900 } });
+  });
+
+  test("fails if no call ended", async () => {
+    await expect(measured()).rejects.toThrow("no call ended within the limit: the call had not settled");
+  });
+
+  test("is not stopped if all parts end", async () => {
+    const whole = await measured(...direct, copy, call("worker", 9), call("worker", 3001), ["comparison", false]);
+    expect(whole).toMatchObject({ calls: 1, worker: { totalMs: 3001 }, isResultDifferent: true });
+    expect(whole.stopped).toBeUndefined();
   });
 });
 

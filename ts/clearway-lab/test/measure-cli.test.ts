@@ -19,6 +19,7 @@ export const fails = () => { throw new RangeError("too far"); };
 export const loop = () => { for (;;); };
 export const notCloneable = () => () => 1;
 export const mainOnly = () => { if (!isMainThread) throw new Error("not here"); return 1; };
+export const hangsThere = () => (isMainThread ? 1 : new Promise(() => {}));
 export const thread = () => isMainThread;
 export const size = 3;
 export default (x: number) => x;`,
@@ -50,6 +51,16 @@ export default (x: number) => x;`,
     const within = await measure("functions.ts#block", "--budget", "60s");
     expect(within.code).toBe(0);
     expect(within.stdout).toMatch(/\nBudget: within it: \S+ ms of 60000 ms on the main thread\.\n$/);
+  });
+
+  test("reports what was measured until the limit, and which part took the time", async () => {
+    const { code, stdout, stderr } = await measure("functions.ts#hangsThere", "--timeout", "8s");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+    const text = stdout.replace(/\s+/g, " ");
+    expect(text).toMatch(
+      /^hangsThere\(\): the median of 5 calls directly Stopped in the calls in a worker: --timeout sets the limit, 8 s\. Time: the calls in a worker \d+ ms, /,
+    );
+    expect(text).toContain("in a worker: no call in a worker ended within the limit Verdict: ");
   });
 
   test.each([

@@ -7,6 +7,9 @@ import { describeThrown } from "./thrown.js";
 /** The failure of a user's function. Its message is complete. */
 export class StepError extends Error {}
 
+/** A step that had not settled when its time was over. */
+export class LateError extends StepError {}
+
 export interface Timers {
   nowMs(): number;
   after(ms: number, act: () => void): () => void;
@@ -55,12 +58,16 @@ export class Steps {
     try {
       return await new Promise<T>((resolve, reject) => {
         this.#uncaught = { reject };
-        stop = this.#timers.after(ms, () => reject(new StepError(late)));
+        stop = this.#timers.after(ms, () => reject(new LateError(late)));
         // A user's promise may be any object with a `then`, so its outcome is adopted, not trusted.
         Promise.resolve()
           .then(step)
           .then(resolve, (thrown: unknown) =>
-            reject(thrown instanceof StepError ? thrown : new StepError(`${name} threw ${describeThrown(thrown)}`)),
+            reject(
+              thrown instanceof StepError
+                ? thrown
+                : new StepError(`${name} threw ${describeThrown(thrown)}`, { cause: thrown }),
+            ),
           );
       });
     } finally {

@@ -3,10 +3,18 @@
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { taskModuleOf } from "../frame-drops/find-function.js";
-import type { FrameDrops, FunctionMeasured } from "../frame-drops/run-function.js";
+import {
+  type FrameDrops,
+  type FunctionMeasured,
+  measureFunction,
+  PART_TITLES,
+  type Part,
+  TimeOver,
+} from "../frame-drops/run-function.js";
 import { adviceLine, type Converted, jankLine, lagText, ms } from "../frame-drops/verdict.js";
+import type { Json } from "../protocol/message.js";
 import { type DeviceTime, deviceText } from "../ratio/device-time.js";
-import { UserProcesses } from "../runner/user-process.js";
+import { SilentError, UserProcesses } from "../runner/user-process.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { parseDuration } from "./duration-option.js";
 import { printJson } from "./json.js";
@@ -51,7 +59,7 @@ export function addMeasure(program: Command): void {
     });
 }
 
-/** Measures a function. Returns the exit status: 1 if the function fails or is over its budget. */
+/** Measures a function. Returns the exit status: 1 if the function fails, is over its budget, or was stopped at the limit. */
 async function measure(
   target: string,
   { args: texts, budget, timeout, device, json }: MeasureOptions,
@@ -87,9 +95,9 @@ async function measure(
       printJson(budget === undefined ? report : { ...report, budgetMs: budget, over });
     } else
       print(
-        `${textOf(call, measured, undefined, device)}${budgetText(direct, budget, convertedFrom(measured.direct, device))}\n`,
+        `${textOf(call, measured, undefined, device, timeout)}${budgetText(direct, budget, convertedFrom(measured.direct, device))}\n`,
       );
-    return over ? 1 : 0;
+    return over || measured.stopped !== undefined ? 1 : 0;
   } finally {
     for (const signal of SIGNALS) process.off(signal, onInterrupt);
     compiled.remove();
@@ -137,7 +145,20 @@ async function run(
     throw new UsageError(`${file}: ${(error as Error).message}`);
   }
   try {
-    return (await processes.probe("function", { name, args: args as never, ratio })) as unknown as FunctionMeasured;
+    return await processes.probes(async (probe) => {
+      const ask = async (operation: string, params: Json): Promise<unknown> => {
+        try {
+          const answer = await probe(operation, params);
+          const late = (answer as { late?: string } | null)?.late;
+          if (late !== undefined) throw new TimeOver(late);
+          return answer;
+        } catch (error) {
+          throw error instanceof SilentError ? new TimeOver(error.message) : error;
+        }
+      };
+      await ask("function", { name, args: args as Json[] });
+      return measureFunction((part) => ask("part", { part }), ratio ?? undefined);
+    });
   } catch (error) {
     printError(`error: ${file}#${name}: ${(error as Error).message}\n`);
     return undefined;
@@ -175,9 +196,10 @@ export function textOf(
   measured: FunctionMeasured,
   columns = process.stdout.columns ?? WIDTH_MAX,
   device?: DeviceTime,
+  timeoutMs = 60_000,
 ): string {
   const width = Math.max(WIDTH_MIN, Math.min(columns, WIDTH_MAX));
-  const { calls, isResultDifferent } = measured;
+  const { calls, isResultDifferent, stopped } = measured;
   const { direct, worker } = measured.there ?? measured;
   const shown = call.length > 60 ? `${call.slice(0, 59)}…` : call;
   const drops = "why" in worker ? undefined : worker;
@@ -197,9 +219,10 @@ export function textOf(
   );
   const line = ([label, here, there]: string[]) =>
     `${label!.padEnd(widths[0]!)}  ${here!.padStart(widths[1]!)}  ${there!.padStart(widths[2]!)}`;
-  const heading = `${shown}: the median of ${calls} ${calls === 1 ? "call" : "calls"} each way, after one to warm up`;
+  const heading = `${shown}: the median of ${calls} ${calls === 1 ? "call" : "calls"} ${stopped === undefined ? "each way, after one to warm up" : "directly"}`;
   return [
     ...wrap(heading, width),
+    ...(stopped === undefined ? [] : wrap(stoppedText(stopped, timeoutMs), width)),
     ...(device === undefined ? [] : wrap(`There: ${deviceText(device)}.`, width)),
     "",
     line(["", "directly", "in a worker"]),
@@ -219,6 +242,12 @@ export function textOf(
     "",
     ...wrap(`Verdict: ${adviceOf(measured)}`, width),
   ].join("\n");
+}
+
+function stoppedText({ during, spentMs }: NonNullable<FunctionMeasured["stopped"]>, timeoutMs: number): string {
+  const parts = (Object.entries(spentMs) as [Part, number][]).sort(([, a], [, b]) => b - a);
+  const spent = parts.map(([part, timeMs]) => `${PART_TITLES[part]} ${ms(timeMs)}`).join(", ");
+  return `Stopped in ${PART_TITLES[during]}: --timeout sets the limit, ${timeoutMs / 1000} s. Time: ${spent}.`;
 }
 
 function budgetText({ lagMaxMs }: FrameDrops, budget: number | undefined, converted: Converted | undefined): string {

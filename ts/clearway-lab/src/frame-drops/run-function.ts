@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Calls a user's function on this thread and in a worker of Clearway's pool, both under the probe.
-import { pool } from "clearway";
-import { isSame } from "../bench/same-result.js";
-import { StepError, type Steps } from "../bench/steps.js";
-import { describeThrown } from "../bench/thrown.js";
-import {
-  type FrameDrops,
-  frameDropsOf,
-  measureFrameDrops,
-  type ProbedRun,
-  runThere,
-} from "../mechanism/frame-drops.js";
+// Measures a user's function directly and in a worker, part by part. At the limit, what was measured until then is the result.
+import { type FrameDrops, frameDropsOf, type ProbedRun, runThere } from "../mechanism/frame-drops.js";
 import { median } from "../statistics/compare.js";
-import { TASK } from "./find-function.js";
-import type { BothWays } from "./verdict.js";
+import type { BothWays, Copy } from "./verdict.js";
 
 export type { FrameDrops };
 
@@ -22,83 +11,96 @@ export const CALLS = 5;
 /** Time in milliseconds after which a way gets no further call. */
 const TIME_MS_MAX = 3000;
 
-export interface UserFunction {
-  call: (...args: unknown[]) => unknown;
-  /** The function's name, which is also its task if its file exposes tasks. */
-  name: string;
-  /** The compiled text of `taskModuleOf`. */
-  taskUrl: string;
-}
+/** A part of a measurement, and how a reader knows it. */
+export const PART_TITLES = {
+  direct: "the direct calls",
+  copy: "the copy of its arguments and result",
+  worker: "the calls in a worker",
+  comparison: "the comparison of the results",
+} as const;
+export type Part = keyof typeof PART_TITLES;
+
+/** The limit of the measurement was reached. */
+export class TimeOver extends Error {}
 
 export interface FunctionMeasured extends BothWays {
+  /** The number of direct calls of which the figures are medians. */
   calls: number;
   /** Whether the worker's result differs from the direct one. */
   isResultDifferent: boolean;
   /** The figures in the time of another device. `worker` is the same reason as without it if it cannot run there. */
   there?: BothWays;
+  /** Present if the limit was reached: the part that was not finished, and the time of each part in milliseconds. */
+  stopped?: { during: Part; spentMs: Partial<Record<Part, number>> };
 }
 
 /**
- * Measures both ways. With `ratio`, also returns the figures of a device whose time is `ratio` times this one's. Rejects with a StepError
- * if the direct call fails. A call that fails only in the worker is reported as `why`.
+ * Measures both ways. `ask` runs a part once in the function's process, and rejects with TimeOver at the limit. With `ratio`, also returns
+ * the figures of a device whose time is `ratio` times this one's. Rejects with the error of the direct call, or with TimeOver if no call
+ * ended before the limit. A call that fails only in the worker is reported as `why`.
  */
 export async function measureFunction(
-  { call, name, taskUrl }: UserFunction,
-  args: unknown[],
-  steps: Steps,
+  ask: (part: Part) => Promise<unknown>,
   ratio?: number,
+  nowMs = () => performance.now(),
 ): Promise<FunctionMeasured> {
-  // The function may change its arguments, so each call gets its own.
-  const direct = () => call(...structuredClone(args));
-  const expected = await steps.run("the function", direct);
-  const runs = await repeat(() => steps.run("the function", () => measureFrameDrops(direct)));
-  const summary = (worker: ProbedRun[] | { why: string }, isResultDifferent = false): FunctionMeasured => {
-    const both = (convert: (run: ProbedRun) => ProbedRun): BothWays => ({
-      direct: medians(runs.map(convert)),
-      worker: "why" in worker ? worker : medians(worker.map(convert)),
-    });
-    const there = ratio === undefined ? undefined : both((run) => runThere(run, ratio));
-    return { ...both((run) => run), calls: runs.length, isResultDifferent, ...(there && { there }) };
+  const direct: ProbedRun[] = [];
+  const worker: ProbedRun[] = [];
+  const spentMs: Partial<Record<Part, number>> = {};
+  let during: Part = "direct";
+  const run = async <T>(part: Part): Promise<T> => {
+    during = part;
+    const beginMs = nowMs();
+    try {
+      return (await ask(part)) as T;
+    } finally {
+      spentMs[part] = (spentMs[part] ?? 0) + nowMs() - beginMs;
+    }
   };
-  const workers = pool(new URL(taskUrl), { size: 1, name: "measure" });
+  /** Fills `runs`. Returns why a call failed in the worker. */
+  const repeat = async (part: "direct" | "worker", runs: ProbedRun[]): Promise<string | undefined> => {
+    let sumMs = 0;
+    for (let n = 0; n <= CALLS && (n < 2 || sumMs < TIME_MS_MAX); n++) {
+      const measured = await run<ProbedRun | { why: string }>(part);
+      if ("why" in measured) return measured.why;
+      // The first call compiles the code. It counts only if the limit ends the second one.
+      if (n === 1) runs.length = 0;
+      if (n > 0) sumMs += measured.totalMs;
+      runs.push(measured);
+    }
+    return undefined;
+  };
+  let why: string | undefined;
+  let copy: Copy | undefined;
+  let isResultDifferent = false;
+  let isStopped = false;
   try {
-    const tasks = workers.call as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const remoteOf = (task: string) => () =>
-      (tasks[task] as (...args: unknown[]) => Promise<unknown>)(...structuredClone(args));
-    const task = await steps.run("the call in a worker", () => taskOf(remoteOf(TASK), name));
-    const remote = remoteOf(task);
-    const answer = await steps.run("the call in a worker", remote);
-    const worker = await repeat(() => steps.run("the call in a worker", () => measureFrameDrops(remote)));
-    return summary(worker, !isSame(expected, answer));
+    await repeat("direct", direct);
+    copy = (await run<Copy | null>("copy")) ?? undefined;
+    why = await repeat("worker", worker);
+    if (why === undefined) isResultDifferent = !(await run<boolean>("comparison"));
   } catch (error) {
-    const why = error instanceof StepError ? error.message : describeThrown(error);
-    return summary({ why });
-  } finally {
-    // The process ends after its answer, so the worker need not end in order.
-    void workers.terminate();
+    if (!(error instanceof TimeOver)) throw error;
+    if (direct.length === 0) throw new TimeOver(`no call ended within the limit: ${error.message}`);
+    isStopped = true;
   }
-}
-
-/** Returns the name of the task that calls the function. Calls `first`, the task of Clearway's own module, to find out. */
-async function taskOf(first: () => Promise<unknown>, name: string): Promise<string> {
-  try {
-    await first();
-    return TASK;
-  } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === "unknown-task") return name;
-    throw error;
-  }
-}
-
-async function repeat(run: () => Promise<ProbedRun>): Promise<ProbedRun[]> {
-  const runs: ProbedRun[] = [];
-  let spentMs = 0;
-  while (runs.length < CALLS && (runs.length === 0 || spentMs < TIME_MS_MAX)) {
-    const { totalMs, lagsMs } = await run();
-    runs.push({ totalMs, lagsMs });
-    spentMs += totalMs;
-  }
-  return runs;
+  const both = (scale: number, convert: (run: ProbedRun) => ProbedRun): BothWays => ({
+    direct: medians(direct.map(convert)),
+    worker:
+      why !== undefined
+        ? { why }
+        : worker.length === 0
+          ? { why: "no call in a worker ended within the limit", isOpen: true }
+          : medians(worker.map(convert)),
+    ...(copy && { copy: { argumentsMs: copy.argumentsMs * scale, resultMs: copy.resultMs * scale } }),
+  });
+  return {
+    ...both(1, (each) => each),
+    calls: direct.length,
+    isResultDifferent,
+    ...(ratio !== undefined && { there: both(ratio, (each) => runThere(each, ratio)) }),
+    ...(isStopped && { stopped: { during, spentMs } }),
+  };
 }
 
 /** The figures that are counts. The median of an even number of them is rounded. */

@@ -5,9 +5,10 @@ import { nowMs } from "#lab-host";
 import { type Definition, readDefinition } from "../bench/definition.js";
 import { choose, measureWay, verifyWay } from "../bench/run-way.js";
 import { type ScenarioInfo, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
-import { Steps } from "../bench/steps.js";
+import { LateError, Steps } from "../bench/steps.js";
 import { findFunction } from "../frame-drops/find-function.js";
-import { measureFunction } from "../frame-drops/run-function.js";
+import { FunctionCalls } from "../frame-drops/function-calls.js";
+import type { Part } from "../frame-drops/run-function.js";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import { openChannel } from "../protocol/channel.js";
 import { type CellRequest, type Json, type Measurement, PROTOCOL_VERSION } from "../protocol/message.js";
@@ -16,6 +17,7 @@ import { toMeasurement } from "./convert.js";
 
 const { urls, timeoutMs, timeMs, unit } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
 let steps = new Steps(timeoutMs);
+let calls: FunctionCalls | undefined;
 
 // Ctrl-C may reach the whole process group. The lab decides when a runner ends.
 process.on("SIGINT", () => {});
@@ -77,10 +79,18 @@ async function probe(operation: string, params: Record<string, Json>): Promise<J
   if (operation === "function") {
     const name = String(params["name"]);
     const target = { call: findFunction(await load(), name), name, taskUrl: urls[1] as string };
-    const ratio = (params["ratio"] ?? undefined) as number | undefined;
-    return (await measureFunction(target, params["args"] as unknown[], steps, ratio)) as unknown as Json;
+    calls = new FunctionCalls(target, params["args"] as unknown[], steps);
+    return null;
   }
-  throw new RangeError(`unknown probe: name=${operation} (read, verify, find, function)`);
+  if (operation === "part") {
+    try {
+      return ((await calls!.run(params["part"] as Part)) ?? null) as Json;
+    } catch (error) {
+      if (error instanceof LateError) return { late: error.message };
+      throw error;
+    }
+  }
+  throw new RangeError(`unknown probe: name=${operation} (read, verify, find, function, part)`);
 }
 
 function infoOf({ title, inputs, ways, check }: Definition): ScenarioInfo {
