@@ -108,6 +108,13 @@ describe("the demo", () => {
     await page.close();
   });
 
+  test("leads to the README", async () => {
+    const page = await demo.open();
+    await page.getByRole("link", { name: "Use this in my app" }).click();
+    expect(await page.locator("body").innerText()).toContain("npm install");
+    await page.close();
+  });
+
   test("leads to the remote control", async () => {
     const page = await demo.open();
     await page.getByRole("link", { name: "remote control" }).click();

@@ -44,6 +44,7 @@ export async function serveDemo({ port = 0, isolated = false } = {}) {
   for (const name of ["index.html", "icon.svg", ...styles]) {
     files.set(name, await readFile(new URL(`../${name}`, import.meta.url)));
   }
+  files.set("README.txt", await readFile(new URL("../../../README.md", import.meta.url)));
   for (const name of shownSources) {
     files.set(`source/${name}.ts`, await readFile(new URL(`../src/ways/${name}.ts`, import.meta.url)));
   }
