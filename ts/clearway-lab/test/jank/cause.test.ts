@@ -219,7 +219,7 @@ describe("a frame of a stack", () => {
 describe("the tool's own work", () => {
   const METER = `${TOOL_URL}meter`;
 
-  test.each([METER, "file:///home/me/node_modules/clearway-lab/dist/jank-in-process.js"])(
+  test.each([METER, "file:///app/node_modules/clearway-lab/dist/jank-in-process.js"])(
     "is never a script that caused a stall: %s",
     (url) => {
       const own = [frame("listOnTimeout", "node:internal/timers"), frame("beat", url)];
