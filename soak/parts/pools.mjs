@@ -57,6 +57,23 @@ const operations = (random) => {
       },
     },
     {
+      name: "stream with two readers",
+      weight: 2,
+      expected: crashed,
+      async run({ work }) {
+        const count = upTo(500);
+        const stream = work.call.numbers(count);
+        const readers = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()];
+        const read = async (reader) => {
+          let own = 0;
+          for (let step = await reader.next(); !step.done; step = await reader.next()) own++;
+          return own;
+        };
+        const [one, other] = await Promise.all(readers.map(read));
+        check(one + other === count, `two readers have read ${one + other} of ${count} values`);
+      },
+    },
+    {
       name: "slow reader that leaves",
       weight: 2,
       expected: crashed,
@@ -162,6 +179,13 @@ const operations = (random) => {
       expected: ["timeout", ...crashed],
       run: ({ work }) => work.with({ timeoutMs: upTo(50) }).call.spin(),
     },
+    {
+      name: "call in native code",
+      weight: 0.2,
+      expected: ["timeout", ...crashed],
+      run: ({ work }) => work.with({ timeoutMs: upTo(50) }).call.native(),
+    },
+    { name: "replaced globals", weight: 0.4, expected: crashed, run: ({ work }) => work.call.replaces() },
     { name: "exit of a worker", weight: 0.4, expected: crashed, run: ({ work }) => work.call.exit() },
     { name: "crash of a worker", weight: 0.4, expected: crashed, run: ({ work }) => work.call.crash() },
     {

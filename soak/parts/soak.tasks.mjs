@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tasks of the parts `pools` and `processes`: well-behaved ones, and those that throw, hang, and end their worker.
+import { execSync } from "node:child_process";
 import { expose, task } from "clearway/worker";
+
+// As they were before `replaces` ran.
+const { setTimeout } = globalThis;
 
 const never = () => new Promise(() => {});
 const kept = [];
@@ -39,6 +43,23 @@ export default expose({
     throw new RangeError("on purpose");
   },
   // The following misbehave.
+  native: () => {
+    execSync("sleep 0.5");
+  },
+  replaces: () => {
+    const replaced = () => {
+      throw new Error("a replaced global was used");
+    };
+    for (const name of [
+      "setTimeout",
+      "setInterval",
+      "setImmediate",
+      "queueMicrotask",
+      "structuredClone",
+      "MessageChannel",
+    ])
+      globalThis[name] = replaced;
+  },
   deaf: () => never(),
   spin: () => {
     for (;;);
