@@ -12,7 +12,7 @@ export const folders = {
   },
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
-  lazy: { may: [], why: "modules that are loaded once, when first needed, with a limit of time; timers" },
+  lazy: { may: [], why: "modules that are loaded once, with a limit of time; timers" },
   host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
   transfer: {
     may: ["error", "host", "lazy", "records.ts"],
@@ -23,7 +23,7 @@ export const folders = {
   stream: { may: ["error", "transfer", "transport", "host"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
   task: {
-    may: ["error", "lazy", "stream", "resource", "transfer", "transport", "host"],
+    may: ["error", "stream", "resource", "transfer", "transport", "host"],
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
   callback: {
@@ -34,7 +34,10 @@ export const folders = {
     may: ["error", "host", "transfer"],
     why: "transfer handlers: how instances of classes cross; loaded by apps that use them",
   },
-  "pool/options.ts": { may: ["error", "host", "stream", "task"], why: "options, their defaults and validation" },
+  "pool/options.ts": {
+    may: ["error", "host", "stats", "stream", "task"],
+    why: "options, their defaults and validation",
+  },
   "pool/worker": {
     may: ["pool/options.ts", "error", "host", "lazy", "task", "transfer", "transport"],
     why: "one worker: its thread, its open calls, its load; the set of workers",
@@ -59,7 +62,7 @@ export const folders = {
     why: "one call: its state machine, arguments, streams; the tracker of all calls",
   },
   "pool/stats.ts": {
-    may: ["pool/options.ts", "pool/schedule", "host", "lazy", "stats", "transfer"],
+    may: ["pool/schedule", "host", "stats", "transfer"],
     why: "counters and histograms of a pool",
   },
   "pool/lifecycle": {
@@ -69,6 +72,7 @@ export const folders = {
       "pool/schedule",
       "pool/worker",
       "pool/options.ts",
+      "stats",
       "error",
       "host",
       "lazy",
@@ -77,7 +81,7 @@ export const folders = {
       "transfer",
       "transport",
     ],
-    why: "start and end of workers, all frames but results; loaded while the first worker starts",
+    why: "start and end of workers, all frames but results; in browsers the root of what loads while the first worker starts",
   },
   "pool/engine.ts": {
     may: [
@@ -87,6 +91,7 @@ export const folders = {
       "pool/schedule",
       "pool/worker",
       "pool/options.ts",
+      "stats",
       "error",
       "host",
       "lazy",
@@ -95,17 +100,7 @@ export const folders = {
     why: "makes the parts of a pool and implements what each needs of the others",
   },
   "pool/pool.ts": {
-    may: [
-      "pool/engine.ts",
-      "pool/stats.ts",
-      "pool/call",
-      "pool/worker",
-      "pool/options.ts",
-      "task",
-      "error",
-      "host",
-      "lazy",
-    ],
+    may: ["pool/engine.ts", "pool/stats.ts", "pool/call", "pool/worker", "pool/options.ts", "task", "error", "host"],
     why: "the typed face of a pool",
   },
   channel: {
@@ -178,7 +173,7 @@ export const folders = {
 export const everywhere = "globals.ts";
 
 /** The imports that the build replaces with the host's own file, and the folder that has the files of both hosts. */
-export const aliases = { "#host": "host", "#meter-host": "meter", "#serving": "task" };
+export const aliases = { "#host": "host", "#meter-host": "meter" };
 
 /** Optional packages that the library loads on request, and the folders that may import them. */
 export const peers = { "apache-arrow": ["records", "records-arrow.ts"], ws: ["websocket-server"] };

@@ -236,11 +236,11 @@ await writeFile(
 );
 
 /**
- * Builds the page of the profile `promises` as Vite builds an app. Each worker's own code is one file, and lazily loaded parts of the
- * library are separate files. With esbuild's own splitting, every worker would fetch one more file, with a helper, before it starts.
+ * Builds the page of the profile `promises` as Vite builds an app: what the library loads later are separate files. Each worker's own code is
+ * one file, because with esbuild's splitting, every worker would fetch one more file, with a helper, before it starts.
  */
 async function promisesPage(outdir) {
-  const isLater = /^(lazy-.*|records)\.js$/;
+  const isLater = /^(clearway-arrow|records)\.js$/;
   const later = {
     name: "what is loaded later",
     setup: ({ onResolve }) =>
@@ -248,29 +248,39 @@ async function promisesPage(outdir) {
         kind === "dynamic-import" && isLater.test(name.slice(2)) ? { path: name, external: true } : undefined,
       ),
   };
-  await build({
+  const options = {
     ...shared,
-    splitting: false,
     minify: true,
     platform: "browser",
     outdir,
-    entryPoints: {
-      page: promises("host/in-page"),
-      ...promiseWorkers([
-        ...onBothHosts,
-        ...["capnweb", "comlink", "osra", "raw", "students", "values"].map((name) => `page/${name}`),
-      ]),
-    },
     conditions: ["browser"],
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [later],
     // Code imports these modules only after a check for Node.
     external: ["node:*", "worker_threads", "os", "child_process"],
+  };
+  await build({
+    ...options,
+    splitting: true,
+    chunkNames: "page-[hash]",
+    entryPoints: { page: promises("host/in-page") },
+  });
+  await build({
+    ...options,
+    splitting: false,
+    entryPoints: promiseWorkers([
+      ...onBothHosts,
+      ...["capnweb", "comlink", "osra", "raw", "students", "values"].map((name) => `page/${name}`),
+    ]),
   });
   const library = path.dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");
   for (const name of (await readdir(library)).filter((each) => isLater.test(each))) {
     const { code } = await transform(await readFile(path.join(library, name), "utf8"), { minify: true, format: "esm" });
-    // publint recognises a module by an `export` at the start of a line.
+    await writeFile(path.join(outdir, name), code);
+  }
+  // publint recognises a module by an `export` at the start of a line.
+  for (const name of (await readdir(outdir)).filter((each) => isLater.test(each) || each.startsWith("page-"))) {
+    const code = await readFile(path.join(outdir, name), "utf8");
     await writeFile(path.join(outdir, name), code.replace(/export\{[^}]*\};?\s*$/, "\n$&"));
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds `dist/`: one ESM file per entry and host (Node, browser), one per lazy module, and one bundled .d.ts per entry. An entry imports
-// its lazy modules when it first needs them. Each entry is one file, because each file that a worker imports delays its start by a fraction
-// of a millisecond. Two files may therefore contain copies of one class. Each copy recognizes the other's instances by a brand.
+// Builds `dist/`: one ESM file per entry and host (Node, browser), and one bundled .d.ts per entry. Each entry is one file, because each file
+// that a worker imports delays its start by a fraction of a millisecond. Two files may therefore contain copies of one class. Each copy
+// recognizes the other's instances by a brand. In browsers, some code is in files that load later: see `late`.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,7 +51,6 @@ const options = (host, plugins) => ({
   alias: {
     "#host": here(`./src/host/${host}.ts`),
     "#meter-host": here(`./src/meter/host/${host}.ts`),
-    "#serving": here(`./src/task/serving/${host}.ts`),
   },
   // Files of their own, which the package leaves out: they would be three quarters of it. A test needs them.
   sourcemap: "external",
@@ -68,27 +67,27 @@ const options = (host, plugins) => ({
   plugins,
 });
 
-// Keeps `import("./feed.js")` as an import of `./lazy-feed.js`, a file next to the entry. Adds the name and the source of that file to
-// `modules`, so that it is built. See spec/decisions/rarely-needed-code-loads-later.md.
-function lazyModules(modules) {
+// What a dynamic import in the source loads: a file next to the entry. In Node, `import()` of any other module is a part of the entry's file.
+// Their names say `clearway`, so that a reader of a bundle's chunks knows where they come from.
+// See spec/decisions/a-page-loads-the-library-in-two-files.md.
+const late = {
+  "clearway-rest": here("./src/pool/lifecycle/lifecycle.ts"),
+  "clearway-channel-ring": here("./src/channel/transport/channel-ring-port.ts"),
+  "clearway-arrow": here("./src/records/arrow/arrow.ts"),
+};
+
+// Leaves imports of these files, and of entries, as they are.
+function apart(names) {
+  const files = { ...entries, ...Object.fromEntries(names.map((name) => [name, late[name]])) };
   return {
-    name: "lazy modules",
+    name: "files apart",
     setup({ onResolve }) {
       onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
-        // `clearway/offload` uses the pools of the entry `clearway`, instead of a copy of them.
-        if (kind === "import-statement" && join(resolveDir, path) === here("./src/index.js")) {
-          return { path: "./index.js", external: true };
-        }
-        // `clearway/records/arrow` and the lazy modules for Arrow share the state of this module.
-        const shared = join(resolveDir, path) === here("./src/records/arrow/load.js");
-        if (kind !== "dynamic-import" && !shared) return undefined;
-        const name = `lazy-${basename(path, ".js")}`;
         const source = join(resolveDir, path.replace(/\.js$/, ".ts"));
-        const entry = Object.keys(entries).find((each) => entries[each] === source);
-        if (entry) return { path: `./${entry}.js`, external: true };
-        modules[name] ??= source;
-        if (modules[name] !== source) throw new Error(`two lazy modules are called ${name}: ${source}`);
-        return { path: `./${name}.js`, external: true };
+        const name = Object.keys(files).find((each) => files[each] === source);
+        // `clearway/offload` uses the pools of the entry `clearway`, instead of a copy of them. Both entries of records share `clearway-arrow`.
+        const shared = name === "index" || name === "clearway-arrow";
+        return name && (shared || kind === "dynamic-import") ? { path: `./${name}.js`, external: true } : undefined;
       });
     },
   };
@@ -102,41 +101,46 @@ async function buildStart(outExtension) {
     child: here("./src/start/child.ts"),
     "typescript-hooks": here("./src/start/hooks-thread.ts"),
   };
-  await build({ ...options("node", []), entryPoints, outExtension });
+  await bundle({ ...options("node", []), entryPoints, outExtension });
   copyFileSync(here("./src/start/probe.ts"), here("./dist/node/probe.ts"));
 }
 
+/** The names of the files that this build has written. */
+const written = new Set(["probe.ts"]);
+
+async function bundle(buildOptions) {
+  const { metafile } = await build({ ...buildOptions, metafile: true });
+  for (const file of Object.keys(metafile.outputs)) written.add(basename(file));
+}
+
 for (const host of ["node", "browser"]) {
-  const modules = {};
-  const ownEntries =
-    host === "node"
-      ? entries
-      : Object.fromEntries(Object.entries(entries).filter(([name]) => !nodeOnly.includes(name)));
-  const built = new Set();
-  const plugins = [lazyModules(modules)];
-  const { worker, "offload-worker": offloadWorker, ...others } = ownEntries;
-  await build({ ...options(host, plugins), entryPoints: others });
-  // Keeps the comments that tell bundlers not to follow the import of a task file.
-  await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: { "offload-worker": offloadWorker } });
+  const {
+    index,
+    worker,
+    "offload-worker": offloadWorker,
+    ...others
+  } = Object.fromEntries(Object.entries(entries).filter(([name]) => host === "node" || !nodeOnly.includes(name)));
+  const alone = host === "node" ? ["clearway-arrow"] : ["clearway-arrow", "clearway-channel-ring"];
+  const plugins = [apart(alone)];
+  await bundle({ ...options(host, plugins), entryPoints: others });
+  // These files keep the comments that tell bundlers not to follow an import of a task file.
+  const readable = { ...options(host, plugins), minifyWhitespace: false };
+  await bundle({ ...readable, entryPoints: { "offload-worker": offloadWorker } });
+  await bundle({ ...readable, entryPoints: Object.fromEntries(alone.map((name) => [name, late[name]])) });
+  const rest = { "clearway-rest": late["clearway-rest"] };
+  // In browsers, the entry and the rest share `clearway-core.js`, so that a page loads nothing twice.
+  const parts = { entryPoints: { index, ...rest }, splitting: true, chunkNames: "clearway-core" };
+  await bundle({ ...readable, ...(host === "node" ? { entryPoints: { index } } : parts) });
   // The extension .mjs tells Node that the file is an ES module. For .js, Node would first read the package.json of its package, which
   // takes 0.2 ms of every worker's start.
   const outExtension = host === "node" ? { ".js": ".mjs" } : {};
-  await build({ ...options(host, plugins), entryPoints: { worker }, outExtension });
+  await bundle({ ...options(host, plugins), entryPoints: { worker }, outExtension });
   if (host === "node") await buildStart(outExtension);
-  // A lazy module may load further lazy modules.
-  for (let left = ownEntries; Object.keys(left).length > 0; ) {
-    left = Object.fromEntries(Object.entries(modules).filter(([name]) => !built.has(name)));
-    for (const name of Object.keys(left)) built.add(name);
-    // Most lazy modules keep their white space. esbuild then also keeps the comments that tell bundlers not to follow an import
-    // (`pool/call/inline.ts`). Only `lazy-server` is minified, because a worker's first call may have to wait for it.
-    const { "lazy-server": server, ...rest } = left;
-    if (server) await build({ ...options(host, plugins), entryPoints: { "lazy-server": server } });
-    await build({ ...options(host, plugins), minifyWhitespace: false, entryPoints: rest });
-  }
-  for (const name of readdirSync(here(`./dist/${host}`))) {
-    if (name.startsWith("lazy-") && !built.has(name.split(".")[0])) rmSync(here(`./dist/${host}/${name}`));
-  }
 }
+// Files of earlier builds would be packed, too.
+for (const host of ["node", "browser"])
+  for (const name of readdirSync(here(`./dist/${host}`)))
+    if (!written.has(name)) rmSync(here(`./dist/${host}/${name}`));
 
 // The pages that messages name. They are in the package, so that a reader finds them without the network.
 mkdirSync(here("./docs"), { recursive: true });

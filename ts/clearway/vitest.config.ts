@@ -20,7 +20,6 @@ const setupFiles = here("./test/fixtures/same-bytes.ts");
 const alias = (host: string): Record<string, string> => ({
   "#host": here(`./src/host/${host}.ts`),
   "#meter-host": here(`./src/meter/host/${host}.ts`),
-  "#serving": here(`./src/task/serving/${host}.ts`),
 });
 
 // The names that the build replaces. See `src/host/defines.d.ts`.

@@ -1,7 +1,7 @@
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
-import { A as Argument, T as TasksOf, W as WorkerLike, b as Callers, C as CallOptions, P as ProgressOf, c as ThreadOptions, d as PoolOptions, e as PoolNeedsTheTypeOfItsModule } from './types-options.js';
-export { a as Answer, B as Batches, f as CallTiming, D as DefaultExportMustComeFromExpose, g as PoolSize, R as ResourceLimits, S as Stream, h as TextSink, i as WhenFull, j as WorkerEvent } from './types-options.js';
+import { A as Argument, T as TasksOf, b as TaskTimings, W as WorkerLike, c as Callers, C as CallOptions, P as ProgressOf, d as ThreadOptions, e as PoolOptions, f as PoolNeedsTheTypeOfItsModule } from './types-options.js';
+export { a as Answer, B as Batches, g as CallTiming, D as DefaultExportMustComeFromExpose, h as PoolSize, R as ResourceLimits, S as Stream, i as Summary, j as TextSink, k as WhenFull, l as WorkerEvent } from './types-options.js';
 import { P as Placement, S as SetupData } from './types-task.js';
 import { Task } from './worker.js';
 import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-types.js';
@@ -148,31 +148,6 @@ type BroadcastersOf<Tasks> = {
     readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
 };
 
-/** Summary of a histogram. All fields except `count` are in microseconds. */
-interface Summary {
-    count: number;
-    min: number;
-    mean: number;
-    p50: number;
-    p90: number;
-    p99: number;
-    max: number;
-    /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, by {@link bucketBoundsUs}. */
-    buckets: number[];
-}
-
-/** How long each phase of a task's calls took, in microseconds. */
-interface TaskTimings {
-    /** Time from the call until the pool sent it to a worker. */
-    queueUs?: Summary;
-    /** Time from sending until the task started. */
-    transitUs?: Summary;
-    /** Run time of the task. */
-    runUs?: Summary;
-    /** Time from the end of the task until its answer reached the caller's thread. */
-    returnUs?: Summary;
-}
-
 /** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 interface TaskStats extends TaskTimings {
     calls: number;
@@ -313,4 +288,4 @@ interface RunOptions<Setup = undefined, Progress = unknown> extends CallOptions<
 declare function run<Module = PoolNeedsTheTypeOfItsModule>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>>): Callable<Module>;
 
 export { Argument, Arrived, CallOptions, CallbackFor, Callers, ClearwayError, Placement, PoolNeedsTheTypeOfItsModule, PoolOptions, SetupData, ThreadOptions, WorkerLike, pool, run };
-export type { Advice, BroadcastError, BroadcastFailure, BroadcastResult, Broadcasters, Callable, CopyReason, Ledger, LedgerSide, MapOptions, Mapper, Mappers, Pool, PoolCallable, PoolStats, RestartPause, Results, RunOptions, Summary, TaskAdvice, TaskStats, WorkerSource };
+export type { Advice, BroadcastError, BroadcastFailure, BroadcastResult, Broadcasters, Callable, CopyReason, Ledger, LedgerSide, MapOptions, Mapper, Mappers, Pool, PoolCallable, PoolStats, RestartPause, Results, RunOptions, TaskAdvice, TaskStats, WorkerSource };

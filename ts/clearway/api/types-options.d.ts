@@ -118,6 +118,39 @@ type CallersOf<Tasks> = {
     readonly [Name in keyof Tasks as Name & string]: Callable<Tasks[Name]>;
 };
 
+/** Summary of a histogram. All fields except `count` are in microseconds. */
+interface Summary {
+    count: number;
+    min: number;
+    mean: number;
+    p50: number;
+    p90: number;
+    p99: number;
+    max: number;
+    /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, by {@link bucketBoundsUs}. */
+    buckets: number[];
+}
+
+/** How long each phase of a task's calls took, in microseconds. */
+interface TaskTimings {
+    /** Time from the call until the pool sent it to a worker. */
+    queueUs?: Summary;
+    /** Time from sending until the task started. */
+    transitUs?: Summary;
+    /** Run time of the task. */
+    runUs?: Summary;
+    /** Time from the end of the task until its answer reached the caller's thread. */
+    returnUs?: Summary;
+}
+/** How long the phases of one call took, in microseconds. See `stats()`. */
+interface CallTiming {
+    readonly task: string;
+    readonly queueUs: number;
+    readonly transitUs: number;
+    readonly runUs: number;
+    readonly returnUs: number;
+}
+
 /**
  * What the pool does with a new call when the queue is full.
  *
@@ -133,14 +166,6 @@ type PoolSize = number | "cpu" | {
     max?: number | "cpu";
     idleMs?: number;
 };
-/** How long the phases of one call took, in microseconds. See `stats()`. */
-interface CallTiming {
-    readonly task: string;
-    readonly queueUs: number;
-    readonly transitUs: number;
-    readonly runUs: number;
-    readonly returnUs: number;
-}
 /** Options of a pool. Each has a default. `Setup` is the parameter of the module's `setup`. */
 interface PoolOptions<Setup = undefined> extends ThreadOptions {
     /**
@@ -282,4 +307,4 @@ interface CallOptions<Progress = unknown> {
     retries?: number;
 }
 
-export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, Callers as b, ThreadOptions as c, PoolOptions as d, PoolNeedsTheTypeOfItsModule as e, CallTiming as f, PoolSize as g, TextSink as h, WhenFull as i, WorkerEvent as j };
+export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, TaskTimings as b, Callers as c, ThreadOptions as d, PoolOptions as e, PoolNeedsTheTypeOfItsModule as f, CallTiming as g, PoolSize as h, Summary as i, TextSink as j, WhenFull as k, WorkerEvent as l };

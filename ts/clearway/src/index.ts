@@ -16,12 +16,13 @@ export type {
   BroadcastFailure,
   BroadcastResult,
 } from "./pool/call/broadcast-types.js";
-export type { MapOptions, Mapper, Mappers, Results } from "./pool/call/map-types.js";
-export type { CallOptions, CallTiming, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
+export type { MapOptions, Mapper, Mappers, Results } from "./pool/call/map.js";
+export type { CallOptions, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
 export { type Callable, type Pool, type PoolCallable, pool, type RunOptions, run } from "./pool/pool.js";
 export type { PoolStats, RestartPause, TaskStats } from "./pool/stats.js";
 export type { WorkerSource } from "./pool/worker/worker.js";
 export type { Summary } from "./stats/histogram.js";
+export type { CallTiming } from "./stats/timings.js";
 export type { Window } from "./stream/credit.js";
 export type { CallbackArgument, CallbackFor } from "./task/callback-types.js";
 export type {

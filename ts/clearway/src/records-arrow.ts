@@ -5,6 +5,6 @@
  * @module clearway/records/arrow
  */
 import * as arrow from "apache-arrow";
-import { registerArrow } from "./records/arrow/load.js";
+import { registerArrow } from "./records/arrow/arrow.js";
 
 registerArrow(arrow);

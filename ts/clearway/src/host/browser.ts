@@ -42,9 +42,6 @@ export function onAbort(signal: AbortSignal, act: (reason: unknown) => void): ()
 /** Returns the function unchanged: browsers have no async contexts. */
 export const inContext = <Act>(act: Act): Act => act;
 
-/** Whether loading a lazy module needs a network request. If it does, the library requests lazy modules before it needs them. */
-export const loadsOverNetwork = true;
-
 /** Whether this thread is a worker that runs as a child process. */
 export const inProcess = false;
 

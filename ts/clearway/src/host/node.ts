@@ -92,12 +92,6 @@ export function inContext<Args extends unknown[], Result>(act: (...args: Args) =
   return AsyncResource.bind(act);
 }
 
-/**
- * Whether loading a lazy module needs a network request. In Node a lazy module is a local file, which loads in 0.3 ms. Node therefore loads
- * it when it is needed, or after the first call was answered. Neither delays the first call of another task.
- */
-export const loadsOverNetwork = false;
-
 /** Whether this thread is a worker that runs as a child process. */
 export const inProcess = /* @__PURE__ */ Object.hasOwn(globalThis, parentKey);
 

@@ -4,11 +4,12 @@ import { messageOf } from "../error/message-of.js";
 import { now, OwnPromise } from "../globals.js";
 import { lazyModule, preload } from "../lazy/lazy-module.js";
 import { within } from "../lazy/timer.js";
+import type { Timings } from "../stats/timings.js";
 import { emptySide } from "../transfer/ledger.js";
 import { detach, prepareArguments } from "./call/arguments.js";
 import type { BroadcastOwner } from "./call/broadcast-types.js";
 import { PoolCall, stackAbove } from "./call/call.js";
-import type { MapOwner } from "./call/map-types.js";
+import type { MapOwner } from "./call/map.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import { CallTracker, type TrackerHost } from "./call/tracker.js";
 import type { LifecycleHost, Worker } from "./lifecycle/host.js";
@@ -17,12 +18,13 @@ import type { CallSettings, Settings } from "./options.js";
 import { Backlog } from "./schedule/backlog.js";
 import { type Gate, Scheduler } from "./schedule/scheduler.js";
 import { TaskRecords } from "./schedule/task-stats.js";
-import type { Metrics, StatsSource } from "./stats.js";
-import { poolClosed, startFailure } from "./worker/failures.js";
+import type { StatsSource } from "./stats.js";
+import { partMissing, poolClosed, startFailure } from "./worker/failures.js";
 import type { WorkerSink, WorkerSource } from "./worker/worker.js";
 import { WorkerSet } from "./worker/worker-set.js";
 
-const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"));
+// In browsers, the build makes a file of its own of this: `clearway-rest.js`. In Node, it is in the entry's file.
+const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"), partMissing);
 
 // Time that `close()` gives a thread to end after its own limit is over, in milliseconds.
 const lateMsMax = 200;
@@ -46,7 +48,7 @@ export class Engine implements Hosts {
   readonly scheduler: Scheduler<PoolCall>;
   readonly tracker: CallTracker;
   /** Receives the times of calls if `metrics` is on. Set before the first worker is ready. */
-  metrics: Metrics | undefined;
+  metrics: Timings | undefined;
   /** The code for everything that happens once a worker is ready. The engine loads this code before the first worker becomes ready. */
   lifecycle: Lifecycle | undefined;
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
@@ -133,7 +135,6 @@ export class Engine implements Hosts {
         this.startForReady();
       });
     }
-    await this.metrics?.loaded;
   }
 
   /** Makes one round trip to the worker with the lowest load, past the queue. */

@@ -5,6 +5,7 @@ import { type ClearwayError, caused, invalid } from "../error/clearway-error.js"
 import { messageOf } from "../error/message-of.js";
 import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
+import type { CallTiming } from "../stats/timings.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
 import type { Placement } from "../task/task.js";
 
@@ -20,15 +21,6 @@ export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
 export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
-
-/** How long the phases of one call took, in microseconds. See `stats()`. */
-export interface CallTiming {
-  readonly task: string;
-  readonly queueUs: number;
-  readonly transitUs: number;
-  readonly runUs: number;
-  readonly returnUs: number;
-}
 
 /** Options of a pool. Each has a default. `Setup` is the parameter of the module's `setup`. */
 export interface PoolOptions<Setup = undefined> extends ThreadOptions {

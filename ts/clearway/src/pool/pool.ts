@@ -2,17 +2,15 @@
 import { refuseFactory } from "#host";
 import { checked } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
-import { notLoaded } from "../error/not-loaded.js";
 import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
-import { lazyModule } from "../lazy/lazy-module.js";
 import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, TasksOf } from "../task/caller.js";
 import type { SetupData } from "../task/task.js";
 import type { Advice } from "./call/advice.js";
 import type { Broadcasters } from "./call/broadcast-types.js";
 import { stackAbove } from "./call/call.js";
+import type { MapOptions, Mappers } from "./call/map.js";
 import { MapResults } from "./call/map.js";
-import type { MapOptions, Mappers } from "./call/map-types.js";
 import { Engine } from "./engine.js";
 import {
   type CallOptions,
@@ -130,11 +128,6 @@ export function pool<Module = PoolNeedsTheTypeOfItsModule>(
 
 type Caller = (...args: unknown[]) => unknown;
 
-const loadBroadcast = /* @__PURE__ */ lazyModule(
-  async () => import("./call/broadcast.js"),
-  (cause) => notLoaded("what calls every worker", cause),
-);
-
 /** The tasks of a pool, for calls with these options. Makes `map` and `broadcast` when they are first read: `with()` often serves one call. */
 class Tasks<Module> implements PoolCallable<Module> {
   readonly call: Callers<Module>;
@@ -161,7 +154,7 @@ class Tasks<Module> implements PoolCallable<Module> {
 
   get broadcast(): Broadcasters<Module> {
     this.#broadcast ??= this.#many<Broadcasters<Module>>((name, args, call) =>
-      loadBroadcast().then(({ broadcast }) => broadcast({ owner: this.#engine, name, args, call })),
+      this.#engine.loadLifecycle().then(({ broadcast }) => broadcast({ owner: this.#engine, name, args, call })),
     );
     return this.#broadcast;
   }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now, structuredClone } from "../globals.js";
-import { lazyModule } from "../lazy/lazy-module.js";
-import type { CallTimes, TaskTimings, Timings } from "../stats/timings.js";
+import type { TaskTimings, Timings } from "../stats/timings.js";
 import type { Ledger, LedgerSide } from "../transfer/ledger.js";
-import type { CallTiming } from "./options.js";
 import type { TaskRecord } from "./schedule/task-stats.js";
-
-const loadTimings = /* @__PURE__ */ lazyModule(async () => import("../stats/timings.js"));
 
 /** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 export interface TaskStats extends TaskTimings {
@@ -68,7 +64,7 @@ export interface StatsSource {
   readonly records: ReadonlyMap<string, TaskRecord>;
   readonly backlog: { readonly length: number; readonly bytes: number };
   readonly tracker: { readonly openCount: number };
-  readonly metrics: Metrics | undefined;
+  readonly metrics: Timings | undefined;
   readonly lifecycle: { pauseOf(): RestartPause | undefined } | undefined;
   readonly toWorkers: LedgerSide;
   readonly fromWorkers: LedgerSide;
@@ -105,55 +101,4 @@ export function statsOf(source: StatsSource): PoolStats {
     tasks,
     ledger: structuredClone({ toWorkers: source.toWorkers, fromWorkers: source.fromWorkers }),
   };
-}
-
-// Maximum number of calls whose times are kept until the histograms are loaded. The file with the histograms has a few KB and loads in some
-// milliseconds.
-const earlyLimit = 10_000;
-
-/** Receives the times of calls if `metrics` is on. Loads the histograms. Keeps times that come earlier in a list. */
-export class Metrics {
-  #early: [task: string, times: CallTimes][] = [];
-  #timings: Timings | undefined;
-  readonly #listener: ((call: CallTiming) => void) | undefined;
-  readonly #failed: (reason: unknown) => void;
-  /** Settles when the histograms were loaded or their load failed. Never rejects. */
-  readonly loaded: Promise<void>;
-
-  /**
-   * `failed` receives the error if the histograms cannot be loaded, and each error of `listener`. The pool then continues.
-   */
-  constructor(failed: (reason: unknown) => void, listener?: (call: CallTiming) => void) {
-    this.#failed = failed;
-    this.#listener = listener;
-    this.loaded = loadTimings().then(({ Timings }) => {
-      this.#timings = new Timings();
-      for (const [task, times] of this.#early.splice(0)) this.#timings.enter(task, times);
-    }, failed);
-  }
-
-  enter(task: string, times: CallTimes): void {
-    if (this.#listener) {
-      const [submitted, posted, started, finished, answered] = times;
-      // The clocks of two threads may disagree by some microseconds.
-      const us = (from: number, to: number): number => Math.max(0, (to - from) * 1000);
-      try {
-        this.#listener({
-          task,
-          queueUs: us(submitted, posted),
-          transitUs: us(posted, started),
-          runUs: us(started, finished),
-          returnUs: us(finished, answered),
-        });
-      } catch (reason) {
-        this.#failed(reason);
-      }
-    }
-    if (this.#timings) this.#timings.enter(task, times);
-    else if (this.#early.length < earlyLimit) this.#early.push([task, times]);
-  }
-
-  of(task: string): TaskTimings | undefined {
-    return this.#timings?.of(task);
-  }
 }

@@ -74,7 +74,7 @@ export class RecordType<F extends Fields = Fields> {
    * Copies each buffer once, because a table owns its memory. Throws `missing-package`, and `protocol` for other columns.
    */
   async fromArrow(arrow: ArrowTable): Promise<Table<RecordType<F>>> {
-    const { fromArrow } = await import("./arrow/from-arrow.js");
+    const { fromArrow } = await import("./arrow/arrow.js");
     return this.from(await fromArrow(arrow, this.shapes));
   }
 }
@@ -97,7 +97,7 @@ export function tableFrom(value: unknown): Table {
 
 /** Makes a table from an Arrow table, whatever its columns are. See {@link RecordType.fromArrow}. */
 export async function tableFromArrow(arrow: ArrowTable): Promise<Table> {
-  const { fromArrow } = await import("./arrow/from-arrow.js");
+  const { fromArrow } = await import("./arrow/arrow.js");
   return tableFrom(await fromArrow(arrow));
 }
 

@@ -162,7 +162,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    * Throws `missing-package` if the package is not installed.
    */
   async toArrow(): Promise<ArrowTable> {
-    const { toArrow } = await import("./arrow/to-arrow.js");
+    const { toArrow } = await import("./arrow/arrow.js");
     return toArrow(this.#schema.shapes, this.#segments.list);
   }
 

@@ -8,13 +8,13 @@ import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
 import { becomeCopies } from "../transfer/other-process.js";
-import type { PreparedResult, prepareResult } from "../transfer/prepare-result.js";
+import { type PreparedResult, prepareResult } from "../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
+import { encodeThrown } from "../transfer/thrown.js";
 import { pathToUncloneable } from "../transfer/uncloneable.js";
 import { countBytes } from "../transport/fast-path.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
-import { encoded } from "./failures.js";
 import { unitsOf } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
 
@@ -26,21 +26,15 @@ const resultOf = "the task's result";
 /** Sends the results, stream values and errors of tasks. Moves the memory in them that can be moved, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
-  readonly #prepareResult: typeof prepareResult;
   #ledger: LedgerSide = emptySide();
   #strict = false;
-  /** Ids of calls whose failure is not sent yet. */
+  /** Ids of calls whose failure is being encoded. */
   readonly #failing = new Set<number>();
   /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are corrected. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  /**
-   * `prepare` is the function `prepareResult`. The entry file passes it. Otherwise the bundler would put a second copy of it into the file
-   * with this class.
-   */
-  constructor(transport: PortTransport, prepare: typeof prepareResult) {
+  constructor(transport: PortTransport) {
     this.#transport = transport;
-    this.#prepareResult = prepare;
   }
 
   /**
@@ -55,13 +49,13 @@ export class Answers {
     }
   }
 
-  /** Answers with an error, now or once the code that encodes errors is loaded. */
+  /** Answers with an error. */
   failure(id: number, reason: unknown, runUs: number): void {
+    // The error's getters are the task's code, which may end the worker.
     this.#failing.add(id);
-    encoded(reason, (wire) => {
-      this.#failing.delete(id);
-      this.#transport.send(Op.Failure, id, wire, runUs);
-    });
+    const wire = encodeThrown(reason);
+    this.#failing.delete(id);
+    this.#transport.send(Op.Failure, id, wire, runUs);
   }
 
   /**
@@ -170,7 +164,7 @@ export class Answers {
   }
 
   #found(call: ServedCall, value: object, strict: boolean): PreparedResult {
-    const found = this.#prepareResult(value, call.definition.moveSearchLimit);
+    const found = prepareResult(value, call.definition.moveSearchLimit);
     const copy = found.copies[0];
     if (hasProcesses && inProcess) becomeCopies(entryOf(found), strict);
     if (copy !== undefined && strict) throw wouldCopy(copy.reason, copy.bytes);

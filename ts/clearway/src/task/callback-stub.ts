@@ -2,7 +2,6 @@
 import { inProcess } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
-import type { WireError } from "../error/wire.js";
 import { isWireError } from "../error/wire-check.js";
 import { clock, OwnPromise } from "../globals.js";
 import { codedAs, type Form, formsOf } from "../transfer/coded.js";
@@ -12,13 +11,11 @@ import { prepareForProcess } from "../transfer/other-process.js";
 import { prepareValue } from "../transfer/prepare-argument.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { revive } from "../transfer/revive.js";
+import { decodeError } from "../transfer/thrown.js";
 import type { CallbackAnswer, CallbackCall } from "../transport/callback.js";
 import type { PortTransport } from "../transport/port.js";
 import { Op } from "../transport/protocol.js";
 import type { TaskInput } from "./task-input.js";
-
-/** Decodes an error, now or later, and passes it to `use`. Never throws. */
-export type Decode = (wire: WireError, use: (reason: unknown) => void) => void;
 
 /** A call of the callback that has no answer. */
 interface OpenCall {
@@ -38,7 +35,6 @@ export class CallbackStub implements TaskInput {
   readonly #id: number;
   readonly #concurrency: number;
   readonly #strict: boolean;
-  readonly #decode: Decode;
   #last = 0;
   /** Calls that were sent, by their numbers. */
   readonly #sent = new Map<number, OpenCall>();
@@ -51,12 +47,11 @@ export class CallbackStub implements TaskInput {
   /** Ledger entries of sent calls that contain memory. If the transport then refuses a call, its entries are reversed. */
   readonly #entered = new WeakMap<object, LedgerSide>();
 
-  constructor(transport: PortTransport, id: number, concurrency: number, strict: boolean, decode: Decode) {
+  constructor(transport: PortTransport, id: number, concurrency: number, strict: boolean) {
     this.#transport = transport;
     this.#id = id;
     this.#concurrency = concurrency;
     this.#strict = strict;
-    this.#decode = decode;
   }
 
   readonly call = (...args: unknown[]): Promise<unknown> => {
@@ -92,7 +87,7 @@ export class CallbackStub implements TaskInput {
     const open = this.#take(call);
     if (!open) return;
     if (error === undefined) open.resolve(revive(codedAs(form, value)));
-    else this.#decode(error, open.reject);
+    else open.reject(decodeError(error));
     this.#sendWaiting();
   }
 

@@ -2,7 +2,7 @@
 import { parent } from "#host";
 import { checked, object } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
-import { receive, type TaskModule } from "./bootstrap.js";
+import { Bootstrap, type TaskModule } from "./bootstrap.js";
 import {
   type Combined,
   type CombinedData,
@@ -14,6 +14,7 @@ import {
 
 /** The modules by what `expose()` and `exposeAll()` have returned. */
 const modules = new WeakMap<object, TaskModule>();
+const start = /* @__PURE__ */ new Bootstrap();
 
 /**
  * Exposes the tasks that a pool may call. Export the result as the default export of the task module:
@@ -100,6 +101,6 @@ export function exposeAll<const Modules extends Readonly<Record<string, TaskMap>
 function publish<Tasks extends object>(tasks: Tasks, module: TaskModule, parts: TaskModule[] = []): Tasks {
   modules.set(tasks, module);
   const endpoint = parent();
-  if (endpoint) receive(endpoint, module, parts);
+  if (endpoint) start.receive(endpoint, module, parts);
   return tasks;
 }

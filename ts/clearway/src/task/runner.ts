@@ -2,18 +2,16 @@
 import { afterMessages } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { clock, OwnPromise, queueMicrotask } from "../globals.js";
-import type { Held, Leases } from "../resource/leases.js";
+import { type Held, Leases } from "../resource/leases.js";
 import { isCoded } from "../transfer/coded.js";
 import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
 import { CallContext } from "./context.js";
-import { decoded } from "./failures.js";
-import { errors, leases, streams } from "./lazy-modules.js";
 import { Progress } from "./progress.js";
 import type { ServedCall } from "./served-call.js";
-import type { Inputs } from "./streams.js";
+import { Inputs, produce } from "./streams.js";
 import { isGenerator } from "./task.js";
 
 // Maximum time in milliseconds for which results are held back to share a message. `pump` also begins calls for at most this time before
@@ -28,10 +26,10 @@ export interface RunnerSettings {
 
 /** Runs calls in order, up to `concurrency` at once. Answers each call exactly once. */
 export class Runner {
-  /** The worker's open resources. Undefined before the first use. */
-  leases: Leases | undefined;
-  /** Streams from callers. Undefined before the first one. */
-  inputs: Inputs | undefined;
+  /** The worker's open resources. */
+  readonly leases = new Leases();
+  /** Streams and callbacks from callers. */
+  readonly inputs: Inputs;
   /** Whether the worker is about to end. Calls that have not begun go to another worker, even if this thread continues for a moment. */
   ending = false;
   readonly #transport: PortTransport;
@@ -52,6 +50,7 @@ export class Runner {
     settled: (call: ServedCall, finishedMs: number) => void,
   ) {
     this.#transport = transport;
+    this.inputs = new Inputs(transport);
     this.#answers = answers;
     this.#settings = settings;
     this.#settled = settled;
@@ -99,19 +98,11 @@ export class Runner {
   // Begins a call. Returns the time after it, so that a series of small tasks reads the clock once per task.
   #begin(call: ServedCall, startedMs: number): number {
     call.begun = true;
-    // The worker's first call may have started before the runner was loaded (`EarlyCall`). Such a call keeps its own start time.
-    call.startedMs ||= startedMs;
+    call.startedMs = startedMs;
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
     if (call.has(CallFlag.guarded) || this.#settings.concurrency > 1) this.#recordStart(call);
-    if (
-      resources !== undefined ||
-      call.announced !== undefined ||
-      // The pool may have to kill the worker to stop this call. Failures of earlier calls that are not sent yet would then be lost.
-      (this.#guarded > 0 && this.#answers.failing.size > 0) ||
-      (kind === "stream" && streams.exports === undefined) ||
-      call.args.some(isCoded)
-    ) {
+    if (resources !== undefined || call.announced !== undefined || call.args.some(isCoded)) {
       void this.#prepare(call);
       return clock();
     }
@@ -139,23 +130,11 @@ export class Runner {
   async #prepare(call: ServedCall): Promise<void> {
     const { args, announced, definition } = call;
     try {
-      if (this.#answers.failing.size > 0) await errors.load().catch(() => {});
-      if (definition.kind === "stream") await streams.load();
-      if (announced !== undefined) {
-        const { Inputs } = await streams.load();
-        this.inputs ??= new Inputs(this.#transport, decoded);
-        // If the call was cancelled in the meantime, its streams have no reader.
-        const attaching = this.inputs.attach(call, announced);
-        if (attaching !== undefined) await attaching;
-      }
+      if (announced !== undefined) this.inputs.attach(call, announced);
       // Does not use `Promise.all`, because every call with a resource would then wait one turn.
       for (let at = 0; at < args.length; at++) if (isCoded(args[at])) args[at] = await revive(args[at]);
       const { resources } = definition;
-      if (resources !== undefined) {
-        const { Leases } = await leases.load();
-        this.leases ??= new Leases();
-        call.held = await unlessCancelled(call, this.leases.hold(resources));
-      }
+      if (resources !== undefined) call.held = await unlessCancelled(call, this.leases.hold(resources));
       if (call.cancelled !== undefined) throw call.cancelled.reason;
     } catch (reason) {
       this.#finish(call, false, reason);
@@ -207,7 +186,7 @@ export class Runner {
   }
 
   #stream(call: ServedCall, result: unknown): void {
-    call.producer = streams.exports?.produce(result, {
+    call.producer = produce(result, {
       transport: this.#transport,
       chunk: (value, weigh) => {
         call.progress?.last();
@@ -222,8 +201,8 @@ export class Runner {
       },
       fail: (reason) => this.#finish(call, false, call.refusal ?? reason),
     });
-    call.producer?.grant(call.earlyItems, call.earlyBytes);
-    if (call.cancelled !== undefined) call.producer?.stop();
+    call.producer.grant(call.earlyItems, call.earlyBytes);
+    if (call.cancelled !== undefined) call.producer.stop();
   }
 
   // Ends a call. Every call that has begun ends through this method. Releases the call's resources before the answer, so that the caller's
@@ -231,7 +210,7 @@ export class Runner {
   #finish(call: ServedCall, ok: boolean, outcome: unknown): number {
     const finishedMs = clock();
     const { held } = call;
-    const sending = call.inputs && this.inputs?.finish(call);
+    const sending = call.inputs && this.inputs.finish(call);
     if (held === undefined && sending === undefined) {
       this.#answer(call, ok, outcome, finishedMs);
     } else {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-import { notLoaded } from "../error/not-loaded.js";
 import { OwnPromise } from "../globals.js";
-import { lazyModule } from "../lazy/lazy-module.js";
 import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer, type ProducerWire } from "../stream/producer.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, InputKind, type InputStream, Op } from "../transport/protocol.js";
-import type { Decode } from "./callback-stub.js";
+import { CallbackStub } from "./callback-stub.js";
 import type { Announced, ServedCall } from "./served-call.js";
 import type { TaskInput } from "./task-input.js";
 
@@ -18,41 +15,23 @@ export function produce(iterator: unknown, wire: ProducerWire): Producer {
   return new Producer(found, wire);
 }
 
-const loadCallbacks = /* @__PURE__ */ lazyModule(
-  async () => import("./callback-stub.js"),
-  (cause) => notLoaded("the code of callbacks", cause),
-);
-
 /**
  * The streams and callbacks that callers pass to tasks. The worker is the consumer of a stream. The window limits how far the caller runs
  * ahead.
  */
 export class Inputs {
   readonly #transport: PortTransport;
-  readonly #decode: Decode;
   readonly #inputs = new Map<number, TaskInput>();
 
-  /** `decode` decodes errors. The code that encodes errors may not be loaded. */
-  constructor(transport: PortTransport, decode: Decode) {
+  constructor(transport: PortTransport) {
     this.#transport = transport;
-    this.#decode = decode;
   }
 
-  /** Puts the streams and callbacks into the call's arguments. Returns a promise if the code of callbacks must be loaded first. */
-  attach(call: ServedCall, announced: readonly Announced[]): Promise<void> | undefined {
-    if (!announced.some(([, input]) => isCallback(input))) return this.#attach(call, announced);
-    return loadCallbacks().then(({ CallbackStub }) => this.#attach(call, announced, CallbackStub));
-  }
-
-  #attach(
-    call: ServedCall,
-    announced: readonly Announced[],
-    Stub?: typeof import("./callback-stub.js").CallbackStub,
-  ): undefined {
+  /** Puts the streams and callbacks into the call's arguments. */
+  attach(call: ServedCall, announced: readonly Announced[]): void {
     call.inputs = announced.map(([argument, input]) => {
       const [id, items, bytes, , methods] = input;
-      const stub =
-        Stub && isCallback(input) && new Stub(this.#transport, id, items ?? 1, call.has(CallFlag.strict), this.#decode);
+      const stub = isCallback(input) && new CallbackStub(this.#transport, id, items ?? 1, call.has(CallFlag.strict));
       const end = stub || this.#consumer(id, items, bytes);
       call.args[argument] = stub ? stub.argument(methods) : end;
       this.#inputs.set(id, end);

@@ -3,9 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, onTestFinished, test } from "vitest";
-import { partialLibrary } from "../fixtures/partial-library.js";
-import { type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
+import { expect, test } from "vitest";
+import { plainPool, reasonOf } from "../fixtures/pools.js";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -70,16 +69,4 @@ test("the inputs and onResult run in the async context of the first read", async
   await storage.run("first", () => results.next());
   await storage.run("second", () => results.then(() => {}));
   expect([...seen]).toEqual(["first"]);
-});
-
-test("without its module, a mapping fails, and the next one succeeds once the module is there", async () => {
-  const { library, come } = await partialLibrary("mapping", "missing");
-  const pool = library.pool<Plain>(plainUrl, { size: 1 });
-  onTestFinished(() => pool.terminate());
-  expect(await reasonOf(pool.map.add([1]))).toMatchObject({
-    code: "missing-package",
-    cause: { code: "ERR_MODULE_NOT_FOUND" },
-  });
-  come();
-  expect(await pool.map.add([1])).toEqual([2]);
 });

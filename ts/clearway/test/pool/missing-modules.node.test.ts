@@ -4,11 +4,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { partialLibrary } from "../fixtures/partial-library.js";
 import { builtUrl, type Plain, plainUrl, reasonOf } from "../fixtures/pools.js";
 
-type Streams = typeof import("../fixtures/streams.tasks.js");
 type RecordTasks = typeof import("../fixtures/records.tasks.js");
 
-async function partial(module: string, how: "late" | "missing", options: PoolOptions = {}) {
-  const { library, asked, come } = await partialLibrary(module, how);
+async function partial(how: "late" | "missing", options: PoolOptions = {}) {
+  const { library, asked, come } = await partialLibrary("clearway-rest", how);
   const pool: Pool<Plain> = library.pool<Plain>(plainUrl, { size: 1, ...options });
   onTestFinished(() => pool.terminate());
   return { pool, asked, come };
@@ -16,9 +15,9 @@ async function partial(module: string, how: "late" | "missing", options: PoolOpt
 
 const nothingLeft = { open: 0, queue: { items: 0 }, workers: { size: 0 } };
 
-describe("without the lifecycle module,", () => {
+describe("without the rest of the library,", () => {
   test("a pool fails as if no worker could be started, with the cause, and tries again", async () => {
-    const { pool, come } = await partial("lifecycle", "missing");
+    const { pool, come } = await partial("missing");
     for (let turn = 0; turn < 2; turn++) {
       const answers = await Promise.all([
         reasonOf(pool.ready()),
@@ -37,8 +36,8 @@ describe("without the lifecycle module,", () => {
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
-  test("a pool with metrics measures the calls that it answers once the module is there", async () => {
-    const { pool, come } = await partial("lifecycle", "missing", { metrics: true });
+  test("a pool with metrics measures the calls that it answers once the rest is there", async () => {
+    const { pool, come } = await partial("missing", { metrics: true });
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
     come();
     expect(await pool.call.add(1, 2)).toBe(3);
@@ -47,15 +46,15 @@ describe("without the lifecycle module,", () => {
   });
 
   test("a pool can be closed", async () => {
-    const { pool } = await partial("lifecycle", "missing");
+    const { pool } = await partial("missing");
     const failed = reasonOf(pool.call.add(1, 2));
     await pool.close();
     expect(await failed).toMatchObject({ code: "worker-start-failed" });
     expect(pool.stats()).toMatchObject(nothingLeft);
   });
 
-  test("a worker is not ready in time when the module does not load", async () => {
-    const { pool } = await partial("lifecycle", "late", { startTimeoutMs: 500 });
+  test("a worker is not ready in time when the rest does not load", async () => {
+    const { pool } = await partial("late", { startTimeoutMs: 500 });
     expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({
       code: "worker-start-failed",
       message: expect.stringContaining("in time"),
@@ -64,9 +63,9 @@ describe("without the lifecycle module,", () => {
   });
 });
 
-describe("while the lifecycle module is loading,", () => {
+describe("while the rest of the library is loading,", () => {
   test("calls wait for it", async () => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const calls = Promise.all([pool.call.add(1, 2), pool.with({ key: 1, priority: 1 }).call.add(3, 4)]);
     const failed = reasonOf(pool.call.fail("no"));
     await asked;
@@ -77,7 +76,7 @@ describe("while the lifecycle module is loading,", () => {
   });
 
   test("a cancelled call is dropped", async () => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const leaving = new AbortController();
     const call = reasonOf(pool.with({ signal: leaving.signal }).call.forEver());
     await asked;
@@ -88,7 +87,7 @@ describe("while the lifecycle module is loading,", () => {
   });
 
   test.each(["close", "terminate"] as const)("%s() ends the pool, and a later load changes nothing", async (end) => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const call = reasonOf(pool.call.add(1, 2));
     await asked;
     if (end === "close") await pool.close({ timeoutMs: 0 });
@@ -99,9 +98,9 @@ describe("while the lifecycle module is loading,", () => {
   });
 });
 
-describe("a stream that is read while the lifecycle module is loading", () => {
+describe("a stream that is read while the rest of the library is loading", () => {
   test("answers its reads in order", async () => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
     await asked;
@@ -111,7 +110,7 @@ describe("a stream that is read while the lifecycle module is loading", () => {
   });
 
   test("finishes before close() settles", async () => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const values = (async () => {
       const read: number[] = [];
       for await (const value of pool.call.numbers(40)) read.push(value);
@@ -126,7 +125,7 @@ describe("a stream that is read while the lifecycle module is loading", () => {
   });
 
   test("does not start when it was ended before", async () => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const stream = pool.call.numbers(3);
     const steps = Promise.all([stream.next(), stream.return()]);
     await asked;
@@ -137,13 +136,13 @@ describe("a stream that is read while the lifecycle module is loading", () => {
   });
 
   test("rejects when the task is not a stream, and when the pool ends", async () => {
-    const { pool, asked, come } = await partial("lifecycle", "late");
+    const { pool, asked, come } = await partial("late");
     const noStream = pool.call.add(1, 2) as unknown as AsyncIterator<number>;
     const steps = reasonOf(noStream.next());
     await asked;
     come();
     expect(await steps).toMatchObject({ code: "not-a-stream" });
-    const other = await partial("lifecycle", "late");
+    const other = await partial("late");
     const next = reasonOf(other.pool.call.numbers(3).next());
     await other.asked;
     await other.pool.terminate();
@@ -152,52 +151,14 @@ describe("a stream that is read while the lifecycle module is loading", () => {
   });
 });
 
-test("without the feed module, a call with a stream argument fails, and its stream is closed", async () => {
-  const { library, come } = await partialLibrary("feed", "missing");
-  const pool = library.pool<Streams>(builtUrl("streams"), { size: 1 });
-  onTestFinished(() => pool.terminate());
-  let over = 0;
-  async function* source() {
-    try {
-      for (let at = 0; ; at++) yield at;
-    } finally {
-      over++;
-    }
-  }
-  const given = source();
-  const why = { code: "missing-package", cause: { code: "ERR_MODULE_NOT_FOUND" } };
-  expect(await reasonOf(pool.call.take(given, 2))).toMatchObject(why);
-  // The stream is closed after the task has ended.
-  await expect.poll(() => pool.stats().open).toBe(0);
-  expect(await given.next()).toMatchObject({ done: true });
-  come();
-  expect(await pool.call.take(source(), 2)).toEqual([0, 1]);
-  await expect.poll(() => over).toBe(1);
-});
-
-describe("without the ring,", () => {
-  test("calls go by port", async () => {
-    const { pool } = await partial("open-ring", "missing");
-    expect(await pool.call.add(1, 2)).toBe(3);
-    expect(await pool.call.add(3, 4)).toBe(7);
-  });
-
-  test("a worker that cannot be started fails its call as usual", async () => {
-    const { library } = await partialLibrary("open-ring", "missing");
-    const pool = library.pool<Plain>(new URL("./missing.js", plainUrl), { size: 1 });
-    onTestFinished(() => pool.terminate());
-    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
-  });
-});
-
-test("without its module, a broadcast fails, and the next one succeeds once the module is there", async () => {
-  const { pool, come } = await partial("broadcast", "missing");
-  expect(await reasonOf(pool.broadcast.add(1, 2))).toMatchObject({
-    code: "missing-package",
-    cause: { code: "ERR_MODULE_NOT_FOUND" },
-  });
+test("without the rest of the library, map and broadcast fail, and succeed once it is there", async () => {
+  const { pool, come } = await partial("missing");
+  const why = { code: "worker-start-failed", cause: { code: "ERR_MODULE_NOT_FOUND" } };
+  expect(await reasonOf(pool.broadcast.add(1, 2))).toMatchObject(why);
+  expect(await reasonOf(pool.map.add([1]))).toMatchObject(why);
   come();
   expect(await pool.broadcast.add(1, 2)).toEqual([3]);
+  expect(await pool.map.add([1])).toEqual([2]);
 });
 
 test("without the records module, a call with a table as its result fails, and the next one succeeds once the module is there", async () => {

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { Session } from "../../src/callback/session.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
-import { decodeError } from "../../src/error/wire.js";
 import { CallbackStub } from "../../src/task/callback-stub.js";
 import { emptySide } from "../../src/transfer/ledger.js";
 import type { CallbackAnswer } from "../../src/transport/callback.js";
@@ -20,7 +19,7 @@ function ends(fn: (...args: unknown[]) => unknown, concurrency = 64) {
     flush: () => {},
     hurry: () => {},
   } as unknown as PortTransport;
-  const stub = new CallbackStub(transport, 7, concurrency, false, (wire, use) => use(decodeError(wire)));
+  const stub = new CallbackStub(transport, 7, concurrency, false);
   const session = new Session(fn, concurrency);
   const failures: unknown[] = [];
   const answers: CallbackAnswer[] = [];

@@ -6,7 +6,7 @@ import type { Task } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
-import type { SingleResultName } from "./map-types.js";
+import type { SingleResultName } from "./map.js";
 
 /** The failure of a broadcast in one worker. */
 export interface BroadcastFailure {

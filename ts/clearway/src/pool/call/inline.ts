@@ -109,17 +109,20 @@ export class InlineCalls {
       const result = definition.wantsContext
         ? definition.run(new CallContext(silent), ...args)
         : definition.run(...args);
-      if (isThenable(result)) return this.#later(result, cross, end);
+      if (isThenable(result)) return this.#later(record, result, cross, end);
       const answer = OwnPromise.resolve(cross(result));
       end("ok");
       return answer;
     } catch (reason) {
       end("failed");
-      return OwnPromise.reject(crossedError(reason));
+      const error = crossedError(reason);
+      record.countError(error);
+      return OwnPromise.reject(error);
     }
   }
 
   #later(
+    record: TaskRecord,
     result: PromiseLike<unknown>,
     cross: (value: unknown) => unknown,
     count: (outcome: "ok" | "failed") => void,
@@ -133,7 +136,11 @@ export class InlineCalls {
         settle();
         tracker.shut();
       };
-      const abandon = (why: unknown): void => end("failed", () => reject(why));
+      const abandon = (why: unknown): void =>
+        end("failed", () => {
+          record.countError(why);
+          reject(why);
+        });
       this.#open.add(abandon);
       // A foreign thenable may settle twice, or throw after it has settled.
       OwnPromise.resolve(result).then(

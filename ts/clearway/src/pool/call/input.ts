@@ -10,13 +10,11 @@ export interface InputWire {
   readonly strict: boolean;
   /** Whether the worker is a child process. Never true in browsers. */
   readonly toProcess?: boolean | undefined;
-  /** Called when the code that reads the source (`feed.ts`) cannot be loaded. */
-  failed(reason: unknown): void;
 }
 
 /**
- * Reads the source of an input stream. `Feed` implements it. The code of `Feed` is loaded when a task first reads. The caller's end of a
- * callback implements it, too.
+ * Reads the source of an input stream. `Feed` implements it, which is made when a task first reads. The caller's end of a callback implements
+ * it, too.
  */
 export interface InputFeed {
   readonly producer: { grant(items: number, bytes: number): void; stop(): void };

@@ -1,14 +1,112 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { notLoaded } from "../../error/not-loaded.js";
-import { lazyModule } from "../../lazy/lazy-module.js";
+import type { ClearwayError } from "../../error/clearway-error.js";
 import { Reader } from "../../stream/reader.js";
-import type { MapSource } from "./map-types.js";
-import type { Mapping } from "./mapping.js";
+import type { CallbackFor } from "../../task/callback-types.js";
+import type { Argument, TasksOf } from "../../task/caller.js";
+import type { Task } from "../../task/task.js";
+import type { Arrived, Sendable } from "../../transfer/arrived.js";
+import type { TaskKind } from "../../transport/protocol.js";
+import type { CallSettings } from "../options.js";
 
-const loadMapping = /* @__PURE__ */ lazyModule(
-  async () => import("./mapping.js"),
-  (cause) => notLoaded("what maps inputs", cause),
-);
+/** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
+export interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDisposable, PromiseLike<T[]> {
+  /** Ends the mapping: cancels its open calls and closes its inputs. Does not wait for the inputs. */
+  return(value?: unknown): Promise<IteratorResult<T, undefined>>;
+  /** Returns the results themselves. They can be iterated once. */
+  [Symbol.asyncIterator](): Results<T>;
+}
+
+type Rest<Args extends unknown[]> = Args extends [first?: unknown, ...rest: infer Others]
+  ? { [At in keyof Others]: Sendable<Others[At]> | CallbackFor<Others[At]> }
+  : [];
+
+type Inputs<T> = Iterable<Argument<T> | PromiseLike<Argument<T>>> | AsyncIterable<Argument<T>>;
+
+/** A task under `pool.map`, by its parameters and its result. The first parameter is the input. */
+type MapperOf<Args extends unknown[], Result> = (
+  inputs: Inputs<Args[0]>,
+  ...options: [] extends Rest<Args>
+    ? [options?: MapOptions<Rest<Args>, Arrived<Awaited<Result>>>]
+    : [options: MapOptions<Rest<Args>, Arrived<Awaited<Result>>> & { args: Rest<Args> }]
+) => Results<Arrived<Awaited<Result>>>;
+
+/** The type of a task under `pool.map`. */
+export type Mapper<Fn> =
+  Fn extends Task<infer _Context, infer Args, infer Result>
+    ? MapperOf<Args, Result>
+    : Fn extends (...args: infer Args) => infer Result
+      ? MapperOf<Args, Result>
+      : never;
+
+/** Whether a task gives a stream. */
+type GivesStream<Fn> = Fn extends (...args: never[]) => infer Result
+  ? [Result] extends [never]
+    ? false
+    : [Result] extends [AsyncGenerator | Generator]
+      ? true
+      : false
+  : true;
+
+/** The name of a task that gives one result. `never` for a task that gives a stream. */
+export type SingleResultName<Tasks, Name extends keyof Tasks> =
+  GivesStream<Tasks[Name]> extends true ? never : Name & string;
+
+/** The tasks of a module that give one result, as `pool.map` offers them. */
+export type Mappers<Module> = MappersOf<TasksOf<Module>>;
+
+type MappersOf<Tasks> = {
+  readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Mapper<Tasks[Name]>;
+};
+
+/** Options of `pool.map.name(inputs, options)`. `Rest` are the task's parameters after the first one. */
+export interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown> {
+  /**
+   * Maximum number of inputs whose results were not read. When the results are awaited as an array: maximum number of open calls. Default:
+   * twice the number of tasks that the pool runs at once, so that a free worker does not wait for this thread.
+   */
+  concurrency?: number;
+  /** Whether the results have the order of the inputs. If false, a result comes as soon as its call has ended. Default true. */
+  ordered?: boolean;
+  /** Ends everything when it aborts: cancels the open calls and closes the inputs. The reader receives the signal's reason. */
+  signal?: AbortSignal;
+  /** The task's arguments after the first one, the same for every call. Not under `move()`, which gives them to the first call. */
+  args?: Rest;
+  /**
+   * Receives each result as soon as its call has ended, with the index of its input, even if an earlier call has not ended yet. In Node, it
+   * runs in the `AsyncLocalStorage` context of the first read. If it throws, everything ends with that error.
+   */
+  onResult?(result: Result, index: number): void;
+}
+
+/** The part of a pool that a mapping uses. The engine implements it. */
+export interface MapOwner {
+  readonly settings: { readonly max: number; readonly concurrency: number; onError(error: unknown): void };
+  readonly backlog: { readonly full: boolean; room(): Promise<void> };
+  readonly records: { of(name: string): { readonly kind: TaskKind | undefined } };
+  /** Functions that the pool calls when it takes no new calls. */
+  readonly endings: Set<(why: ClearwayError) => void>;
+  readonly ended: ClearwayError | undefined;
+  submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown;
+  loadLifecycle(): Promise<{ readonly Mapping: { of(results: object, source: MapSource): OpenMapping } }>;
+}
+
+/** A mapping that has begun. `Mapping` implements it. */
+interface OpenMapping {
+  next(reader: object): Promise<IteratorResult<unknown>>;
+  return(): Promise<IteratorResult<unknown>>;
+  collect(reader: object): Promise<unknown[]>;
+}
+
+/** What a caller passed to `pool.map`. */
+export interface MapSource {
+  readonly owner: MapOwner;
+  /** Name of the task. */
+  readonly name: string;
+  readonly inputs: unknown;
+  readonly options: MapOptions | undefined;
+  /** Options of the calls. */
+  readonly call: CallSettings;
+}
 
 /**
  * The results of `pool.map`: an async iterable, and a promise-like of an array. Starts nothing before the first `next()` or `then()`. The
@@ -16,7 +114,7 @@ const loadMapping = /* @__PURE__ */ lazyModule(
  */
 export class MapResults extends Reader implements PromiseLike<unknown[]> {
   readonly #source: MapSource;
-  #mapping: Promise<Mapping> | undefined;
+  #mapping: Promise<OpenMapping> | undefined;
 
   constructor(source: MapSource) {
     super();
@@ -42,8 +140,8 @@ export class MapResults extends Reader implements PromiseLike<unknown[]> {
       .then(resolve, reject);
   }
 
-  #open(): Promise<Mapping> {
-    this.#mapping ??= loadMapping().then(({ Mapping }) => Mapping.of(this, this.#source));
+  #open(): Promise<OpenMapping> {
+    this.#mapping ??= this.#source.owner.loadLifecycle().then(({ Mapping }) => Mapping.of(this, this.#source));
     return this.#mapping;
   }
 }

@@ -4,7 +4,7 @@ import { abortSignal, checked, type Rules, whole } from "../../error/checked.js"
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import type { CallSettings } from "../options.js";
-import type { MapOptions, MapSource } from "./map-types.js";
+import type { MapOptions, MapSource } from "./map.js";
 
 /** A `next()` of the reader that has no answer yet. */
 interface Waiter {

@@ -5,7 +5,6 @@ import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
 import { Reader } from "../../stream/reader.js";
 import type { Batches, Stream } from "../../task/caller.js";
 import { Op } from "../../transport/protocol.js";
-import { partMissing } from "../worker/failures.js";
 import type { PoolCall, StreamCode, StreamSide } from "./call.js";
 import { type CallTracker, settleEnded } from "./tracker.js";
 
@@ -52,8 +51,7 @@ class CallStream implements StreamSide, ConsumerWire {
     this.#requests.push(request);
     this.tracker.host.loadLifecycle().then(
       (lifecycle) => this.open(lifecycle),
-      (cause) => {
-        const why = partMissing(cause);
+      (why) => {
         this.end(() => why);
         fail(why);
       },

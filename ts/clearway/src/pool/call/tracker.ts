@@ -45,10 +45,7 @@ export const settleResult: Settle = (call, value) => {
 
 /** Passes on the error of a call that failed or was cancelled. */
 export const settleFailure: Settle = (call, reason) => {
-  const { errors } = call.record;
-  const own = reason === call.ownError ? "task" : "cancelled";
-  const code = reason instanceof ClearwayError ? reason.code : own;
-  errors.set(code, (errors.get(code) ?? 0) + 1);
+  call.record.countError(reason, reason === call.ownError ? "task" : "cancelled");
   // A promise that resolves with a stream never rejects. The stream's reader receives the error.
   failReader(call, reason);
   if (call.isStream) call.settleStream();

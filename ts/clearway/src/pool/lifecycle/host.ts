@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
+import type { Timings } from "../../stats/timings.js";
 import type { PoolCall } from "../call/call.js";
 import type { InlineHost } from "../call/inline.js";
 import type { CallTracker } from "../call/tracker.js";
@@ -7,7 +8,6 @@ import type { Settings } from "../options.js";
 import type { Backlog } from "../schedule/backlog.js";
 import type { Scheduler } from "../schedule/scheduler.js";
 import type { TaskRecords } from "../schedule/task-stats.js";
-import type { Metrics } from "../stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import type { WorkerSet } from "../worker/worker-set.js";
 
@@ -29,7 +29,7 @@ export interface LifecycleHost extends InlineHost {
   /** Whether no worker is ready or starting. */
   readonly noWorkerComing: boolean;
   /** Receives the times of calls if `metrics` is on. */
-  metrics: Metrics | undefined;
+  metrics: Timings | undefined;
   /** Returns a new id for a call or an input stream. */
   nextId(): number;
   /** Called when a worker's load drops. */

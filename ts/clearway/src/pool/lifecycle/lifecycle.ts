@@ -3,15 +3,16 @@ import type { ClearwayError } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
 import { inDevelopment } from "../../host/development.js";
 import type { ExitCode } from "../../host/host.js";
-import { lazyModule, preload } from "../../lazy/lazy-module.js";
+import { Timings } from "../../stats/timings.js";
 import { Consumer } from "../../stream/consumer.js";
 import { Op } from "../../transport/protocol.js";
 import { type Advice, adviceOf } from "../call/advice.js";
+import { broadcast } from "../call/broadcast.js";
 import type { PoolCall } from "../call/call.js";
 import { InlineCalls } from "../call/inline.js";
+import { Mapping } from "../call/mapping.js";
 import type { CallLifecycle } from "../call/tracker.js";
-import type { Settings } from "../options.js";
-import { Metrics, type RestartPause } from "../stats.js";
+import type { RestartPause } from "../stats.js";
 import type { Tasks, WorkerLifecycle } from "../worker/worker.js";
 import type { LifecycleHost, Worker } from "./host.js";
 import { unreadable } from "./lost-messages.js";
@@ -19,9 +20,7 @@ import { announce, frame, ping, refused, rethrowWithCallerStack } from "./messag
 import { pauseOf } from "./restarts.js";
 import { admits, bringBack, ready, sendEarly, setupFailure, unknownTask } from "./start.js";
 import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";
-import type { Watch } from "./watch.js";
-
-const loadWatch = /* @__PURE__ */ lazyModule(async () => import("./watch.js"));
+import { type Watch, watchOf } from "./watch.js";
 
 /**
  * Everything that a pool needs only after its first worker is ready: the start and end of workers, all frames except results, and the code
@@ -33,6 +32,8 @@ const loadWatch = /* @__PURE__ */ lazyModule(async () => import("./watch.js"));
 export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   readonly Consumer = Consumer;
   readonly rethrow = rethrowWithCallerStack;
+  readonly Mapping = Mapping;
+  readonly broadcast = broadcast;
   readonly inline: InlineCalls;
   readonly #host: LifecycleHost;
   /** Warns of slow use. Undefined in production. */
@@ -41,13 +42,9 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   constructor(host: LifecycleHost) {
     this.#host = host;
     this.inline = new InlineCalls(host);
-    if (host.settings.metrics) host.metrics = metricsOf(host.settings);
-    // The app does not depend on the warnings, so a failed load is ignored.
-    if (host.settings.warnings ?? inDevelopment()) preload(() => this.#load(host));
-  }
-
-  async #load(host: LifecycleHost): Promise<void> {
-    this.#watch = (await loadWatch()).watchOf(host);
+    const { metrics, onError } = host.settings;
+    if (metrics) host.metrics = new Timings(onError, typeof metrics === "function" ? metrics : undefined);
+    if (host.settings.warnings ?? inDevelopment()) this.#watch = watchOf(host);
   }
 
   sendEarly(): void {
@@ -133,8 +130,4 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   pauseOf(): RestartPause | undefined {
     return pauseOf(this.#host);
   }
-}
-
-function metricsOf({ metrics, onError }: Settings): Metrics {
-  return new Metrics(onError, typeof metrics === "function" ? metrics : undefined);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, caused } from "../../error/clearway-error.js";
 import { messageOf } from "../../error/message-of.js";
-import { notLoaded } from "../../error/not-loaded.js";
 import { calledFrom, define } from "../../error/stack.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { now, OwnPromise } from "../../globals.js";
-import { lazyModule, preload } from "../../lazy/lazy-module.js";
 import { after } from "../../lazy/timer.js";
 import { progressWindow } from "../../task/progress.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
@@ -13,7 +11,9 @@ import { notCloneable } from "../../transfer/refusal.js";
 import { pathToUncloneable } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
+import { openRing } from "../../transport/ring/open-ring.js";
 import { type PoolCall, stackAbove } from "../call/call.js";
+import { Feed } from "../call/feed.js";
 import type { Input } from "../call/input.js";
 import { endReader, failReader, settleFailure } from "../call/tracker.js";
 import type { LifecycleHost, Worker } from "./host.js";
@@ -24,7 +24,7 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
   switch (op) {
     case Op.Credit: {
       const input = worker.inputs.get(id);
-      if (input) void grantInput(input, a as number, b as number);
+      if (input) grantInput(input, a as number, b as number);
       return;
     }
     case Op.Cancel: {
@@ -45,7 +45,7 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
       broken(worker);
       return;
     case Op.Ring:
-      void ringable(host, worker);
+      ringable(host, worker);
       return;
     case Op.Pong:
       pong(worker, a as number);
@@ -152,12 +152,10 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
   const { strict, window } = call.options;
   const where = hasProcesses && { toProcess: call.options.toProcess };
   const { transport } = worker;
-  const failed = (cause: unknown): void =>
-    host.tracker.cancel(call, notLoaded("the code that reads a stream argument", cause));
   for (const input of call.inputs ?? []) {
     const id = host.nextId();
     input.id = id;
-    input.wire = { transport, ledger: host.toWorkers, strict, ...where, failed };
+    input.wire = { transport, ledger: host.toWorkers, strict, ...where };
     worker.inputs.set(id, input);
     let stream: InputStream = [id, window.items, window.bytes];
     const callback = callbackEnd(input.iterator);
@@ -208,18 +206,11 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
   host.loadDropped(worker);
 }
 
-const loadFeed = /* @__PURE__ */ lazyModule(async () => import("../call/feed.js"));
-
-// Grants credit to an input stream, because the task reads it. The task's first read loads the code that reads the source (`feed.ts`).
-async function grantInput(input: Input, items: number, bytes: number): Promise<void> {
+// Grants credit to an input stream, because the task reads it.
+function grantInput(input: Input, items: number, bytes: number): void {
   const { wire } = input;
-  try {
-    const feeding = input.feed ? undefined : await loadFeed();
-    if (input.over || !wire) return;
-    if (feeding) input.feed ??= new feeding.Feed(input.id, input.iterator, wire);
-  } catch (reason) {
-    wire?.failed(reason);
-  }
+  if (input.over || !wire) return;
+  input.feed ??= new Feed(input.id, input.iterator, wire);
   input.act(() => input.feed?.producer.grant(items, bytes));
 }
 
@@ -252,32 +243,15 @@ function pong(worker: Worker, remoteTimeMs: number): void {
   if (worker.load === 0) worker.setRef(false);
 }
 
-const loadRing = lazyModule(async () => import("../../transport/ring/open-ring.js"));
-
 // Kills a worker whose ring contains invalid data. Frames in such a ring may never arrive.
 function broken(worker: Worker, what = "the worker could not read the ring"): void {
   void worker.kill(new ClearwayError("message-error", what));
 }
 
-let preloaded = false;
-
-/**
- * Loads the ring after the first answer, in the same turn as the answer. A test runner may remove its module loader later. A pool that a
- * test leaves open must not load modules after that.
- */
-export function preloadRing({ cells }: Worker): void {
-  if (preloaded || !cells) return;
-  preloaded = true;
-  preload(loadRing);
-}
-
-// Opens the ring, because the worker has loaded the code for its end. Once this side is loaded too, both sides send small frames through
-// shared memory. If the code cannot be loaded on this side, all frames are sent through the port.
-async function ringable(host: LifecycleHost, worker: Worker): Promise<void> {
-  if (worker.life.state !== "ready") return;
-  const opener = await loadRing().catch(() => undefined);
-  if (opener === undefined || worker.ring !== undefined || worker.life.state !== "ready") return;
-  const ring = opener.openRing(worker.handle, {
+// Opens the ring, because the worker has answered its first call. Both sides then send small frames through shared memory.
+function ringable(host: LifecycleHost, worker: Worker): void {
+  if (worker.ring !== undefined || worker.life.state !== "ready") return;
+  const ring = openRing(worker.handle, {
     message: (frames) => worker.receive(frames),
     frame: (op, id, a, b) => worker.frame(op, id, a, b),
     drained: () => worker.endMessage(),

@@ -13,7 +13,7 @@ import type { PoolCall } from "../call/call.js";
 import { endReader, settleFailure } from "../call/tracker.js";
 import { poolClosed } from "../worker/failures.js";
 import type { LifecycleHost, Worker } from "./host.js";
-import { pingWorker, preloadRing, rethrowWithCallerStack } from "./messages.js";
+import { pingWorker, rethrowWithCallerStack } from "./messages.js";
 import { exitedBeforeCall } from "./restarts.js";
 
 // Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
@@ -109,7 +109,6 @@ function supersede(host: LifecycleHost, worker: Worker): void {
 /** Handles a drop of a worker's load: closes the worker, recycles it, or arms its idle timer. */
 export function loadDropped(host: LifecycleHost, worker: Worker): void {
   const { settings, workers } = host;
-  if (worker.tasksRun > 0 && !worker.ring && settings.carrier === "auto") preloadRing(worker);
   if (worker.life.drained(worker.calls.size) === "close") close(worker);
   // A worker that is closing its resources keeps the process alive until it has closed them.
   if (worker.load > 0 || worker.life.state === "closing") return;

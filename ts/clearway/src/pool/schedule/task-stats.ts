@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
 import type { Placement } from "../../task/task.js";
 import type { TaskKind } from "../../transport/protocol.js";
 
@@ -66,6 +67,12 @@ export class TaskRecord {
   placement: Placement | undefined;
 
   constructor(readonly name: string) {}
+
+  /** Counts the error of a call by its code. `other` is the code of an error that is not Clearway's. */
+  countError(reason: unknown, other = "task"): void {
+    const code = reason instanceof ClearwayError ? reason.code : other;
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
+  }
 }
 
 /** The records of a pool's tasks, by name. */

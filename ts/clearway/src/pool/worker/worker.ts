@@ -14,7 +14,7 @@ import { callFlagBits, coded, codedSlot, frameSlots, isFrames, Op, type TaskKind
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
 import { CallTable } from "./call-table.js";
-import { partMissing, startFailure } from "./failures.js";
+import { startFailure } from "./failures.js";
 import { helloOf } from "./hello.js";
 
 /** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
@@ -356,7 +356,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   #whenLoaded(act: (lifecycle: WorkerLifecycle<Call>) => void): void {
     const { lifecycle } = this.#sink;
     if (lifecycle) return act(lifecycle);
-    this.#sink.loadLifecycle().then(act, (cause) => this.#fail(partMissing(cause)));
+    this.#sink.loadLifecycle().then(act, (why) => this.#fail(why));
   }
 
   // Ends a worker that cannot become ready. Its exit then rejects the promises of `ready()`, unless another worker is ready or starting.

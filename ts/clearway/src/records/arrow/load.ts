@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The build makes one file of this module, because its state belongs to two files: the entry `clearway/records/arrow` and the lazy module.
 import { caused } from "../../error/clearway-error.js";
 
 export type Arrow = typeof import("apache-arrow");
