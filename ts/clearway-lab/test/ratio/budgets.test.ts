@@ -73,7 +73,7 @@ describe("jank with a device", () => {
       "over budget: longest stall 37.2 ms there (12.0 ms here x 3.1), limit 35.0 ms; not certain: the limit lies within the interval of the device's ratio",
     );
     expect(text).toContain("within budget: dropped frames at 60 Hz 1 there (0 here), limit 1; not certain");
-    expect(jankHtml(report)).toContain("37.2 ms there (12.0 ms here x 3.1)");
+    expect(jankHtml(report).replaceAll("\u00a0", " ")).toContain("37.2 ms there (12.0 ms here x 3.1)");
     expect(exitStatus(await jank([run([12])], "stall=50"))).toBe(0);
   });
 
