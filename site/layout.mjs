@@ -12,6 +12,7 @@ export const navigation = [
       ["try/index.html", "Try it here"],
       ["docs/runs-with.html", "Runs with"],
       ["docs/recipes.html", "Recipes"],
+      ["docs/recipes-apps.html", "Recipes for apps"],
       ["docs/comparison.html", "Comparison"],
       ["docs/differences.html", "Coming from others"],
       ["docs/terms.html", "Terms"],

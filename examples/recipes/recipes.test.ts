@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { outputOf } from "../output-of.js";
 
 const config = fileURLToPath(new URL("./tsconfig.json", import.meta.url));
@@ -75,4 +78,59 @@ test("the recipes for combined modules and for async contexts print what their c
 
 test("a task runs in a unit test without a worker", async () => {
   expect(await outputOf("./recipes/dist/unit-test.js")).toEqual(["4 [ 0, 0.25, 0.5, 0.75, 1 ]"]);
+});
+
+test("the recipes for apps print what their comments say", async () => {
+  expect(await outputOf("./recipes/dist/hash.js")).toEqual(["14d20d18d7f0fed186b420fe6fd31991"]);
+  expect(await outputOf("./recipes/dist/fake-timers.js")).toEqual([
+    "timeout",
+    "a minute of the app's own timers takes no time",
+  ]);
+  expect(await outputOf("./recipes/dist/blocking.js")).toEqual(["true 42"]);
+});
+
+test("a loop with pauses is cancelled where no memory is shared, and its worker goes on", async () => {
+  expect(await outputOf("./recipes/dist/loop.js")).toEqual(["started", "first", "second", "exited"]);
+});
+
+describe("the recipe for a server", () => {
+  let server: ChildProcess;
+  let url: string;
+
+  beforeEach(async () => {
+    const program = fileURLToPath(new URL("./dist/server.js", import.meta.url));
+    server = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "inherit"] });
+    [url] = (await once(createInterface({ input: server.stdout! }), "line")) as [string];
+  });
+  afterEach(() => server.kill("SIGKILL"));
+
+  const metrics = async (): Promise<string> => (await fetch(`${url}metrics`)).text();
+
+  test("a client that disconnects cancels its call", async () => {
+    const client = new AbortController();
+    const answer = fetch(`${url}spin`, { signal: client.signal });
+    await expect.poll(metrics).toContain('clearway_pool_calls_open{pool="work"} 1');
+    client.abort();
+    await expect(answer).rejects.toThrow("aborted");
+    await expect.poll(metrics).toContain('clearway_pool_calls_total{pool="work",task="spin",outcome="cancelled"} 1');
+  });
+
+  test("a request beyond the queue is answered with 503, and the others go on", async () => {
+    const clients = new AbortController();
+    const answers = ["spin", "spin", "spin"].map((path) => fetch(`${url}${path}`, { signal: clients.signal }));
+    const ended = Promise.allSettled(answers);
+    const { status } = await Promise.race(answers);
+    expect(status).toBe(503);
+    expect(await metrics()).toContain('clearway_pool_calls_open{pool="work"} 2');
+    clients.abort();
+    await ended;
+  });
+
+  test("SIGTERM lets the open calls finish, and then the process ends by itself", async () => {
+    const answer = fetch(`${url}search?b`);
+    await expect.poll(metrics).toMatch(/calls_open\{pool="work"\} 1|task="search",outcome="ok"\} 1/);
+    server.kill("SIGTERM");
+    expect(await (await answer).json()).toEqual(["banana", "blackberry"]);
+    expect(await once(server, "exit")).toEqual([0, null]);
+  });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of docs/runs-with.md for bundlers. test/packaging has further tests of Vite and esbuild. Most of the apps do not have apache-arrow,
 // and no bundler may warn of that.
-import { mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { build as esbuild } from "esbuild";
@@ -66,6 +66,34 @@ test("Vite serves an app in development", async () => {
   } finally {
     await server.close();
   }
+});
+
+test("React runs the hook of docs/recipes-apps.md, and cancels the search for an older text", async () => {
+  const names = ["use-search.js", "search.ts", "find.tasks.ts", "pauses.ts"];
+  const sources = await Promise.all(
+    names.map(async (name) => [name, await readFile(join(root, "examples/recipes/src", name), "utf8")]),
+  );
+  // In strict mode, React runs each effect twice. The title has all numbers of words that the component has shown.
+  const main = [
+    'import { createElement, StrictMode, useEffect, useState } from "react";',
+    'import { createRoot } from "react-dom/client";',
+    'import { useSearch } from "./use-search.js";',
+    "const shown = [];",
+    "function App() {",
+    '  const [part, setPart] = useState("z");',
+    "  const found = useSearch(part);",
+    '  useEffect(() => setPart("zz"), []);',
+    "  useEffect(() => { if (found) document.title = shown.push(found.length) && shown.join(); }, [found]);",
+    "  return null;",
+    "}",
+    'createRoot(document.querySelector("div")).render(createElement(StrictMode, null, createElement(App)));',
+  ].join("\n");
+  const files = { ...Object.fromEntries(sources), "main.js": main, "index.html": `<div></div>${page("main.js")}` };
+  const packages = Object.fromEntries(["react", "react-dom", "scheduler"].map((name) => [name, join(tools, name)]));
+  const made = await app(files, packages);
+  await vite({ root: made.folder, configFile: false, logLevel: "error", worker: { format: "es" } });
+  await using served = await serve(made.path("dist"));
+  expect(await titleOf(`${served.url}index.html`)).toBe("294");
 });
 
 interface Stats {
