@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { ClearwayError } from "../../error/clearway-error.js";
+import { ClearwayError } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
 import { inDevelopment } from "../../host/development.js";
 import type { ExitCode } from "../../host/host.js";
@@ -69,6 +69,12 @@ export class Lifecycle implements WorkerLifecycle<PoolCall>, CallLifecycle {
   /** Returns the error for a name that the module does not expose. */
   unknownTask(name: string): ClearwayError {
     return unknownTask(name, this.#host.records);
+  }
+
+  /** Returns the error for a task that a worker lacks, because the task file has changed. */
+  changedTask(name: string): ClearwayError {
+    const text = `the task file has changed since the pool's first worker started: it has no ${name}() any more, or another kind of it`;
+    return new ClearwayError("unknown-task", `${text}. Make a new pool`);
   }
 
   announce(worker: Worker, call: PoolCall): void {

@@ -34,15 +34,27 @@ export function ready(host: LifecycleHost, worker: Worker, tasks: Tasks): void {
   setupEnded(host, true);
   settings.onWorker({ type: "started", worker: worker.index });
   sortEarly(host, tasks);
-  tasks.forEach(([name, kind, placement], index) => {
-    const record = records.of(name);
-    record.kind = kind;
-    record.index = index;
-    record.placement = placement;
-  });
+  if (records.known) worker.indexes = ownIndexes(host, tasks);
+  else
+    tasks.forEach(([name, kind, placement], index) => {
+      const record = records.of(name);
+      record.kind = kind;
+      record.index = index;
+      record.placement = placement;
+    });
   records.known = true;
   host.settleReady();
   host.loadDropped(worker);
+}
+
+// The file of the tasks may have changed since the first worker started. Returns the indexes of the pool's tasks in a worker that lists them in
+// another order, or with another kind. Returns undefined if the lists are equal. A call of a task that it lacks is refused.
+function ownIndexes({ records }: LifecycleHost, tasks: Tasks): Map<string, number> | undefined {
+  const same = ([name, kind]: Tasks[number]): boolean => records.get(name)?.kind === kind;
+  const listed = [...records.values()].filter(({ index }) => index >= 0);
+  if (listed.length === tasks.length && tasks.every((task, at) => same(task) && records.get(task[0])?.index === at))
+    return;
+  return new Map(tasks.flatMap((task, at) => (same(task) ? [[task[0], at]] : [])));
 }
 
 // Takes back early calls from workers that do not run them. A worker does not run an early call of a task that is not a function. When the

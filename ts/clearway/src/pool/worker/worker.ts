@@ -91,6 +91,8 @@ export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
   ready(worker: PoolWorker<Call>, tasks: Tasks): void;
   /** Returns the error for a worker whose `setup` failed. `wire` is the encoded error of `setup`. */
   setupFailure(wire: unknown): ClearwayError;
+  /** Returns the error for a task that a worker lacks, because the task file has changed. */
+  changedTask(name: string): ClearwayError;
   /** Announces the input streams of a call to its worker, and enters its memory into the ledger. Called before the call is sent. */
   announce(worker: PoolWorker<Call>, call: Call): void;
   /** Handles a frame from the worker. */
@@ -160,6 +162,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly transport: PortTransport;
   ring: CallerRingPort | undefined;
   readonly cells: Int32Array | undefined;
+  /** The indexes of the pool's tasks in this worker. Undefined if they are those of the pool, as they are unless the task file has changed. */
+  indexes: ReadonlyMap<string, number> | undefined;
   /** The input streams of the worker's calls, by the id of their frames. */
   readonly inputs = new Map<number, NonNullable<Call["inputs"]>[number]>();
   /** Number of calls that keep the worker busy: functions without a result, and streams whose reader has granted credit. */
@@ -239,6 +243,9 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   post(call: Call): void {
     const { transport } = this;
     const { settings, lifecycle } = this.#sink;
+    const { name } = call.record;
+    const index = this.indexes ? this.indexes.get(name) : call.record.index;
+    if (index === undefined) throw lifecycle?.changedTask(name);
     this.calls.set(call.id, call);
     call.worker = this;
     call.post();
@@ -246,7 +253,6 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     if (settings.metrics) call.postedMs = now();
     this.setRef(true);
     if (call.inputs ?? call.crossing) lifecycle?.announce(this, call);
-    const { index, name } = call.record;
     const header = index < 0 ? name : (index << callFlagBits) | call.flags;
     if (call.forms) transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
     else transport.send(Op.Call, call.id, header, call.args, call.transfer);
