@@ -39,10 +39,10 @@ const sizes = [
   {
     name: "clearway, the rest (loaded while the first worker starts)",
     path: browser("clearway-rest"),
-    limit: "20.2 KB",
+    limit: "20.5 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "36.2 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "36.6 KB", ignore: [records] },
   { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "21.7 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",

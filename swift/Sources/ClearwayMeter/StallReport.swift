@@ -177,7 +177,8 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   init(
     host: String, label: String?, startedAt: String, durationMs: Double, floorMs: Double,
     stalls: [Stall],
-    droppedStalls: Int, longestMs: Double, ownLongestMs: Double, lagMeanMs: Double, stalledMs: Double,
+    droppedStalls: Int, longestMs: Double, ownLongestMs: Double, lagMeanMs: Double,
+    stalledMs: Double,
     stallsPerMinute: Double,
     waits: [WaitShare], hitch: HitchReport, frames: FrameReport, worstSecond: WorstSecond,
     tail: [TailQuantile],

@@ -76,6 +76,7 @@ declare function recordStalls(meter: OpenTelemetryMeter, options?: OpenTelemetry
 
 /** The part of a pool's `stats()` that the metrics read. Any `Pool` has it. */
 interface PoolSource {
+    /** Returns a snapshot of the counters. */
     stats(): {
         readonly workers: {
             readonly size: number;
@@ -117,19 +118,24 @@ declare const phases: {
 
 /** The part of OpenTelemetry's `ObservableResult` that the pool's metrics use. */
 interface OpenTelemetryResult {
+    /** Reports one value. */
     observe(value: number, attributes?: OpenTelemetryAttributes): void;
 }
 /** The part of OpenTelemetry's `Observable` that the pool's metrics use. */
 interface OpenTelemetryObservable {
+    /** Adds a function that reports values whenever OpenTelemetry collects. */
     addCallback(callback: (result: OpenTelemetryResult) => void): void;
+    /** Removes such a function. */
     removeCallback(callback: (result: OpenTelemetryResult) => void): void;
 }
 /** The part of OpenTelemetry's `Meter` that the pool's metrics use. */
 interface OpenTelemetryPoolMeter extends OpenTelemetryMeter {
+    /** Returns an instrument for values that go up and down. */
     createObservableGauge(name: string, options?: {
         description?: string;
         unit?: string;
     }): OpenTelemetryObservable;
+    /** Returns an instrument for sums that only grow. */
     createObservableCounter(name: string, options?: {
         description?: string;
         unit?: string;

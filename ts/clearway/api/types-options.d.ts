@@ -127,7 +127,7 @@ interface Summary {
     p90: number;
     p99: number;
     max: number;
-    /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, by {@link bucketBoundsUs}. */
+    /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, in this order. */
     buckets: number[];
 }
 

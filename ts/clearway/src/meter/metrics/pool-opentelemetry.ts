@@ -6,18 +6,23 @@ import { callBoundsS, callDuration, type PoolSource, phases, poolSeries, poolVal
 
 /** The part of OpenTelemetry's `ObservableResult` that the pool's metrics use. */
 export interface OpenTelemetryResult {
+  /** Reports one value. */
   observe(value: number, attributes?: OpenTelemetryAttributes): void;
 }
 
 /** The part of OpenTelemetry's `Observable` that the pool's metrics use. */
 export interface OpenTelemetryObservable {
+  /** Adds a function that reports values whenever OpenTelemetry collects. */
   addCallback(callback: (result: OpenTelemetryResult) => void): void;
+  /** Removes such a function. */
   removeCallback(callback: (result: OpenTelemetryResult) => void): void;
 }
 
 /** The part of OpenTelemetry's `Meter` that the pool's metrics use. */
 export interface OpenTelemetryPoolMeter extends OpenTelemetryMeter {
+  /** Returns an instrument for values that go up and down. */
   createObservableGauge(name: string, options?: { description?: string; unit?: string }): OpenTelemetryObservable;
+  /** Returns an instrument for sums that only grow. */
   createObservableCounter(name: string, options?: { description?: string; unit?: string }): OpenTelemetryObservable;
 }
 

@@ -3,6 +3,7 @@
 
 /** The part of a pool's `stats()` that the metrics read. Any `Pool` has it. */
 export interface PoolSource {
+  /** Returns a snapshot of the counters. */
   stats(): {
     readonly workers: {
       readonly size: number;

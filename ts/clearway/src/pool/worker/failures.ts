@@ -5,7 +5,7 @@ import { notLoaded } from "../../error/not-loaded.js";
 /** Returns the error for a worker that never became ready. */
 export function startFailure(why: string, cause?: unknown): ClearwayError {
   const hint = "Is the URL right, and does the module call expose()?";
-  return caused("worker-start-failed", `the worker could not be started: ${why}. ${hint}`, cause);
+  return caused("worker-start-failed", `the worker could not be started: ${why.replace(/\.$/, "")}. ${hint}`, cause);
 }
 
 /** Returns the error for a pool whose lifecycle code cannot be loaded. Without this code, no worker can become ready. */

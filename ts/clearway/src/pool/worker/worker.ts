@@ -162,7 +162,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   readonly transport: PortTransport;
   ring: CallerRingPort | undefined;
   readonly cells: Int32Array | undefined;
-  /** The indexes of the pool's tasks in this worker. Undefined if they are those of the pool, as they are unless the task file has changed. */
+  /** The indexes of the pool's tasks in this worker, if the task file has changed. Otherwise they are those of the pool. */
   indexes: ReadonlyMap<string, number> | undefined;
   /** The input streams of the worker's calls, by the id of their frames. */
   readonly inputs = new Map<number, NonNullable<Call["inputs"]>[number]>();
@@ -241,24 +241,22 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
    * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
   post(call: Call): void {
-    const { transport } = this;
-    const { settings, lifecycle } = this.#sink;
-    const { name } = call.record;
-    const index = this.indexes ? this.indexes.get(name) : call.record.index;
+    const { lifecycle } = this.#sink;
+    const { name, index: shared } = call.record;
+    const index = this.indexes ? this.indexes.get(name) : shared;
     if (index === undefined) throw lifecycle?.changedTask(name);
     this.calls.set(call.id, call);
     call.worker = this;
     call.post();
     this.count(call);
-    if (settings.metrics) call.postedMs = now();
+    if (this.#sink.settings.metrics) call.postedMs = now();
     this.setRef(true);
     if (call.inputs ?? call.crossing) lifecycle?.announce(this, call);
     const header = index < 0 ? name : (index << callFlagBits) | call.flags;
-    if (call.forms) transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
-    else transport.send(Op.Call, call.id, header, call.args, call.transfer);
-    const { credit } = call;
+    if (call.forms) this.transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
+    else this.transport.send(Op.Call, call.id, header, call.args, call.transfer);
     // Sends all credit that the reader has granted. An earlier worker may have received some of this credit, but no value arrived from it.
-    if (credit) transport.send(Op.Credit, call.id, credit.items, credit.bytes);
+    if (call.credit) this.transport.send(Op.Credit, call.id, call.credit.items, call.credit.bytes);
   }
 
   /** Removes a call that this worker no longer has to answer. */
