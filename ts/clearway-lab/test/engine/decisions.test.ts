@@ -32,7 +32,7 @@ test.each<[string, Disturbance]>([
   ["heavy tails", HEAVY_TAILS],
   ["processes with two speeds, a tenth apart", twoSpeeds(0.1)],
   ["processes with two speeds, a quarter apart", twoSpeeds(0.25)],
-])("equal arms are told apart in at most 2 of 100 runs: %s", async (_, disturbance) => {
+])("equal arms are called different in at most 2 of 100 runs: %s", async (_, disturbance) => {
   const { faster, slower } = await verdicts(disturbance, 1);
   expect(faster! + slower!).toBeLessThanOrEqual(RUNS * 0.02);
 });

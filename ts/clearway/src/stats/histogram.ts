@@ -65,11 +65,14 @@ export class Histogram {
     return this.#max;
   }
 
-  // Returns the number of samples below a power of two.
-  #below(us: number): number {
-    let count = 0;
-    for (let at = 0; at < bucketOf(us); at++) count += this.#counts[at]!;
-    return count;
+  // Returns the number of samples below each bound, in one pass.
+  #cumulative(): number[] {
+    let seen = 0;
+    let at = 0;
+    return bucketBoundsUs.map((bound) => {
+      for (const end = bucketOf(bound); at < end; at++) seen += this.#counts[at]!;
+      return seen;
+    });
   }
 
   summary(): Summary {
@@ -82,7 +85,7 @@ export class Histogram {
       p90: this.quantile(0.9),
       p99: this.quantile(0.99),
       max: empty ? Number.NaN : this.#max,
-      buckets: bucketBoundsUs.map((bound) => this.#below(bound)),
+      buckets: this.#cumulative(),
     };
   }
 }

@@ -31,6 +31,7 @@ function watching() {
         return calls.length;
       },
       all: () => calls,
+      queues: [{ peek: () => calls[0] }],
     },
   };
   const timers: (() => void)[] = [];

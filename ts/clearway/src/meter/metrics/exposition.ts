@@ -79,8 +79,10 @@ function histogram(
 }
 
 function poolLines(lines: string[], pools: ReadonlyMap<string, PoolSource>, isOpen: boolean): void {
-  const values = [...pools].flatMap(([labels, pool]) =>
-    poolValues(pool).map(([series, own, value]) => ({ series, labels: joined(labels, labelText(own)), value })),
+  // `stats()` copies a pool's counters, so it is called once.
+  const counted = [...pools].map(([labels, pool]) => [labels, pool.stats()] as const);
+  const values = counted.flatMap(([labels, counts]) =>
+    poolValues(counts).map(([series, own, value]) => ({ series, labels: joined(labels, labelText(own)), value })),
   );
   for (const [key, series] of Object.entries(poolSeries)) {
     const family = familyName(series);
@@ -90,8 +92,8 @@ function poolLines(lines: string[], pools: ReadonlyMap<string, PoolSource>, isOp
   }
   const name = familyName(callDuration);
   header(lines, name, "histogram", callDuration, isOpen);
-  for (const [labels, pool] of pools)
-    for (const [own, { count, mean, buckets }] of poolHistograms(pool))
+  for (const [labels, counts] of counted)
+    for (const [own, { count, mean, buckets }] of poolHistograms(counts))
       histogram(lines, name, joined(labels, labelText(own)), callBoundsS, buckets, count, (count * mean) / 1e6);
 }
 

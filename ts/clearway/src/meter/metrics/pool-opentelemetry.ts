@@ -75,7 +75,7 @@ export function recordPool(meter: OpenTelemetryPoolMeter, options: RecordPoolOpt
     const callback = (result: OpenTelemetryResult): void => {
       guarded(() => {
         if (!watched) return;
-        for (const [of, own, value] of poolValues(watched))
+        for (const [of, own, value] of poolValues(watched.stats()))
           if (of === key) result.observe(value, { ...attributes, ...Object.fromEntries(own) });
       }, onError);
     };

@@ -37,6 +37,9 @@ interface Phase {
   readonly buckets: readonly number[];
 }
 
+/** A snapshot of a pool's counters. */
+export type PoolCounts = ReturnType<PoolSource["stats"]>;
+
 export type PoolSeriesName = keyof typeof poolSeries;
 
 /** Counters only grow. Gauges are the state at the moment of the reading. */
@@ -111,8 +114,13 @@ export const poolLabels: readonly string[] = ["state", "task", "outcome", "code"
 export type Attributes = readonly (readonly [name: string, value: string])[];
 
 /** The values of a pool's counters and gauges, as they are now. */
-export function poolValues(source: PoolSource): [series: PoolSeriesName, attributes: Attributes, value: number][] {
-  const { workers, queue, open, tasks, ledger } = source.stats();
+export function poolValues({
+  workers,
+  queue,
+  open,
+  tasks,
+  ledger,
+}: PoolCounts): [series: PoolSeriesName, attributes: Attributes, value: number][] {
   const values: [PoolSeriesName, Attributes, number][] = [
     ["workers", [["state", "ready"]], workers.ready],
     ["workers", [["state", "busy"]], workers.busy],
@@ -160,9 +168,9 @@ export function poolValues(source: PoolSource): [series: PoolSeriesName, attribu
 }
 
 /** The histograms of a pool's calls, by task and phase. */
-export function poolHistograms(source: PoolSource): [attributes: Attributes, phase: Phase][] {
+export function poolHistograms({ tasks }: PoolCounts): [attributes: Attributes, phase: Phase][] {
   const found: [Attributes, Phase][] = [];
-  for (const [task, times] of Object.entries(source.stats().tasks))
+  for (const [task, times] of Object.entries(tasks))
     for (const [field, name] of Object.entries(phases)) {
       const phase = times[field as keyof typeof phases];
       if (phase && phase.count > 0)

@@ -103,24 +103,23 @@ export class Watch {
   // Two looks a second apart at the same waiting call. A callback that shows a dialog also waits long, but then no call waits for its worker.
   #suspectDeadlock(): void {
     if (this.#suspicion !== undefined || this.#warned.has("deadlock")) return;
-    for (const call of this.#host.backlog.all()) {
-      const asking = this.#askingFor(call);
-      if (!asking) continue;
-      const look = (): void => {
-        this.#suspicion = undefined;
-        for (const each of this.#host.backlog.all()) {
-          const still = each === call && this.#askingFor(call);
-          if (still) return this.#warn({ kind: "deadlock", task: call.record.name, asking: still });
-        }
-        this.#suspectDeadlock();
-      };
-      this.#suspicion = unref(this.#after(deadlockMs, look));
-      return;
-    }
+    // The calls of one queue wait for the same workers, so its first one stands for all. This runs for each call that waits.
+    const queue = this.#host.backlog.queues.find((each) => this.#askingFor(each.peek()));
+    const call = queue?.peek();
+    if (!queue || !call) return;
+    const look = (): void => {
+      this.#suspicion = undefined;
+      const asking = queue.peek() === call ? this.#askingFor(call) : undefined;
+      if (asking) this.#warn({ kind: "deadlock", task: call.record.name, asking });
+      else this.#suspectDeadlock();
+    };
+    this.#suspicion = unref(this.#after(deadlockMs, look));
   }
 
   /** The name of a task that waits for its callback, if every worker that may take `call` is full of such tasks. */
-  #askingFor({ options }: PoolCall): string | undefined {
+  #askingFor(call: PoolCall | undefined): string | undefined {
+    if (!call) return undefined;
+    const { options } = call;
     const { settings, workers } = this.#host;
     let asking: string | undefined;
     for (let at = 0; at < settings.max; at++) {
