@@ -52,7 +52,12 @@ class ForeignCodeTest {
                 }
             },
             Point("what is called when a coroutine ends") { on, foreign ->
-                async(on) { delay(1) }.also { it.invokeOnCompletion { foreign() } }
+                // A job that has already ended would call it here, on this thread, and throw at this test.
+                val installed = Job()
+                async(on) { installed.join() }.also {
+                    it.invokeOnCompletion { foreign() }
+                    installed.complete()
+                }
             },
         )
 
