@@ -54,10 +54,11 @@ class ForeignCodeTest {
             Point("what is called when a coroutine ends") { on, foreign ->
                 // A job that has already ended would call it here, on this thread, and throw at this test.
                 val installed = Job()
-                async(on) { installed.join() }.also {
-                    it.invokeOnCompletion { foreign() }
-                    installed.complete()
-                }
+                async(on) { installed.join() }
+                    .also {
+                        it.invokeOnCompletion { foreign() }
+                        installed.complete()
+                    }
             },
         )
 
