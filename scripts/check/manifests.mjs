@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks the package.json files and the lock file: the library has no dependencies, versions are exact, and no entry names a host.
+// Checks the package.json files and the lock file: the library has no dependencies, versions are exact, no entry names a host, and published
+// packages name the repository.
+import { owner } from "../jvm-publish.mjs";
 import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
+import { published } from "../workspaces.mjs";
 import { peers } from "./import-rules.mjs";
 
 const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
@@ -28,6 +31,19 @@ export function manifestProblems(path, manifest) {
   return problems;
 }
 
+/** Returns a problem if the manifest of the published package in `folder` has other addresses than those of the repository of `owner`. */
+export function addressProblems({ folder, manifest }, owner) {
+  const page = `https://github.com/${owner}/clearway`;
+  const right = {
+    homepage: `${page}#readme`,
+    bugs: `${page}/issues`,
+    repository: { type: "git", url: `git+${page}.git`, directory: folder },
+  };
+  return Object.entries(right)
+    .filter(([field, value]) => JSON.stringify(manifest[field]) !== JSON.stringify(value))
+    .map(([field, value]) => `${folder}/package.json: ${field} should be ${JSON.stringify(value)}`);
+}
+
 /** Returns the problems of package-lock.json. */
 export function lockProblems(lock) {
   return Object.entries(lock.packages).flatMap(([path, entry]) => {
@@ -43,8 +59,9 @@ if (isProgram(import.meta)) {
   const manifests = files(/(^|\/)package\.json$/);
   const [lock] = files(/^package-lock\.json$/);
   const problems = manifests.flatMap(({ path, text }) => manifestProblems(path, JSON.parse(text)));
+  const addresses = published().flatMap((each) => addressProblems(each, owner()));
   report(
-    [...problems, ...lockProblems(JSON.parse(lock.text))],
+    [...problems, ...addresses, ...lockProblems(JSON.parse(lock.text))],
     `${manifests.length} manifests and the lock file are in order`,
   );
 }

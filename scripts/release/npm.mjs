@@ -29,7 +29,7 @@ function pack(folder, out) {
 const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 
 /** Packs the package with the prebuilt addon `file` of a target. Returns the tarball's path. */
-function packAddon({ target, file }, version, engines, work, out) {
+function packAddon({ target, file }, version, { engines, homepage, bugs, repository }, work, out) {
   const name = `${native}-${target.name}`;
   const folder = join(work, name);
   mkdirSync(folder, { recursive: true });
@@ -46,6 +46,9 @@ function packAddon({ target, file }, version, engines, work, out) {
     version,
     description: `The addon of ${native} for ${target.os} on ${target.cpu} with ${target.libc}`,
     license: "MIT OR Apache-2.0",
+    homepage,
+    bugs,
+    repository,
     engines,
     os: [target.os],
     cpu: [target.cpu],
@@ -92,9 +95,9 @@ export function packAll(out, version, addons = compiled) {
     const unbuilt = packages.find(({ folder }) => !existsSync(join(root, folder, "dist")));
     if (unbuilt) throw new Error(`${unbuilt.folder} was not built: node scripts/build.mjs`);
     const prebuilt = addons(work);
-    const { engines } = packages.find(({ name }) => name === native).manifest;
+    const { manifest } = packages.find(({ name }) => name === native);
     return [
-      ...prebuilt.map((each) => packAddon(each, version, engines, work, out)),
+      ...prebuilt.map((each) => packAddon(each, version, manifest, work, out)),
       ...packages.map(({ name, folder }) =>
         name === native ? packNative(join(root, folder), prebuilt, version, work, out) : pack(join(root, folder), out),
       ),

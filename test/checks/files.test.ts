@@ -8,7 +8,7 @@ import { differences } from "../../scripts/check/api.mjs";
 import { sizes } from "../../scripts/check/file-sizes.mjs";
 import { licenceProblems } from "../../scripts/check/licences.mjs";
 import { machineProblems } from "../../scripts/check/machine-paths.mjs";
-import { lockProblems, manifestProblems } from "../../scripts/check/manifests.mjs";
+import { addressProblems, lockProblems, manifestProblems } from "../../scripts/check/manifests.mjs";
 import { walked } from "../../scripts/sources.mjs";
 
 const file = (lines: number) => [{ path: "a.ts", text: "line\n".repeat(lines) }];
@@ -81,6 +81,17 @@ describe("manifests", () => {
     expect(manifestProblems("p", { ...good, dependencies: { comlink: "4.4.2" } })).toHaveLength(1);
     expect(manifestProblems("p", { ...good, name: "other", dependencies: { comlink: "^4.4.2" } })).toHaveLength(1);
     expect(manifestProblems("p", { ...good, license: "MIT" })).toHaveLength(1);
+  });
+
+  test("of published packages name the repository of the owner and their folder in it", () => {
+    const page = "https://github.com/OWNER/clearway";
+    const repository = { type: "git", url: `git+${page}.git`, directory: "ts/a" };
+    const manifest = { homepage: `${page}#readme`, bugs: `${page}/issues`, repository };
+    expect(addressProblems({ folder: "ts/a", manifest }, "OWNER")).toEqual([]);
+    expect(addressProblems({ folder: "ts/b", manifest }, "OWNER")).toEqual([
+      expect.stringMatching(/^ts\/b\/package\.json: repository should be/),
+    ]);
+    expect(addressProblems({ folder: "ts/a", manifest }, "me")).toHaveLength(3);
   });
 
   test("are locked by integrity in a lock file that names no host", () => {

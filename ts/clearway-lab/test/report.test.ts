@@ -149,6 +149,12 @@ describe("the terminal", () => {
     expect(wrap("- one two three", 9)).toEqual(["- one two", "  three"]);
     expect(wrap("short", 10)).toEqual(["short"]);
   });
+
+  test("never breaks a line within a number or before its unit", () => {
+    const texts = ["1 234 567", "12 ms", "3.1 us", "5 %", "12 MB", "2 frames", "8.5 times", "7 ms/s"];
+    for (const text of texts)
+      expect(wrap(`- about ${text} more`, text.length + 6)).toEqual(["- about", `  ${text}`, "  more"]);
+  });
 });
 
 test("numbers are written in a readable form", () => {

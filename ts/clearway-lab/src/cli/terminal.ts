@@ -4,6 +4,7 @@
 import { answerLines, answersHeadline, loadNote, NOISE_NOTE, REST } from "../report/answer-text.js";
 import { colours as pc } from "../report/colours.js";
 import { doubtLines } from "../report/doubts.js";
+import { folded } from "../report/fold.js";
 import { offloadLines } from "../report/offload/lines.js";
 import type { Table, TableRow } from "../report/table.js";
 import { tablesOf } from "../report/tables.js";
@@ -138,16 +139,5 @@ function cellCounts(results: Results, width: number): string[] {
 
 /** Breaks a text into lines. The lines after the first of a list's item, or of an indented text, are indented. */
 export function wrap(text: string, width: number): string[] {
-  const isIndented = text.startsWith("  ");
-  const indent = isIndented || text.startsWith("- ") ? "  " : "";
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.trim().split(/ +/)) {
-    if (line === "") line = (isIndented ? indent : "") + word;
-    else if (line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = indent + word;
-    } else line = `${line} ${word}`;
-  }
-  return [...lines, line];
+  return folded(text, width, /^(?: {2}|- )/.test(text) ? "  " : "");
 }

@@ -9,9 +9,10 @@ import { groupCauses } from "../../src/jank/locate.js";
 import { compareRuns, exitStatus, measureAll, type Plan } from "../../src/jank/measure.js";
 import type { Run } from "../../src/jank/record.js";
 import type { Target } from "../../src/jank/target.js";
+import { unbroken } from "../../src/report/fold.js";
 import { jankHtml } from "../../src/report/jank/page.js";
 import { jankText } from "../../src/report/jank/text.js";
-import { nextStep, unbroken } from "../../src/report/jank/words.js";
+import { nextStep } from "../../src/report/jank/words.js";
 import { APP, cause, run } from "./evidence.js";
 
 const page = (name: string): Target => ({ kind: "url", name, url: `http://a.test/${name}` });

@@ -4,6 +4,7 @@
 import type { JankReport, Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { colours as pc } from "../colours.js";
+import { folded } from "../fold.js";
 import {
   budgetText,
   causeDetails,
@@ -19,7 +20,6 @@ import {
   plural,
   problems,
   scaleOf,
-  unbroken,
   withSteps,
 } from "./words.js";
 
@@ -29,7 +29,7 @@ const CAUSES_MAX = 8;
 export function jankText(report: JankReport, width: number): string {
   const lines: string[] = [];
   for (const problem of problems(report)) lines.push(...folded(`stopped: ${problem}`, width, "  ").map(pc.red));
-  for (const seen of lastSeen(report)) lines.push(...folded(seen, width, "  ", "  ").map(pc.red));
+  for (const seen of lastSeen(report)) lines.push(...folded(`  ${seen}`, width, "  ").map(pc.red));
   const [subject, baseline] = report.subjects;
   if (report.device !== undefined) lines.push(...folded(`there: ${deviceText(report.device)}`, width, "  "));
   if (report.comparison.length > 0) lines.push(...comparisonLines(report, width), "");
@@ -87,21 +87,4 @@ function budgetLines({ budget, device }: JankReport, width: number): string[] {
     const text = `${verdict.kept ? "within" : "over"} budget: ${budgetText(verdict, device?.ratio)}`;
     return folded(text, width, "  ").map(verdict.kept ? pc.green : pc.red);
   });
-}
-
-/** Folds a text at spaces, but not within a number or before its unit. Continued lines begin with `indent`. */
-function folded(text: string, width: number, indent: string, first = ""): string[] {
-  const lines: string[] = [];
-  let line = first;
-  const begin = /^ */.exec(text)![0];
-  line += begin;
-  let empty = true;
-  for (const word of unbroken(text.slice(begin.length)).split(" ")) {
-    if (!empty && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = indent + word;
-    } else line += empty ? word : ` ${word}`;
-    empty = false;
-  }
-  return [...lines, line].map((each) => each.replaceAll("\u00a0", " "));
 }

@@ -19,11 +19,6 @@ function group(value: number): string {
   return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, " ");
 }
 
-/** Joins the digits of a number, and a number and its unit, with spaces at which no line breaks. */
-export function unbroken(text: string): string {
-  return text.replace(/(?<=\d) (?=\d{3}(?!\d)|(?:ms(?:\/s)?|s|Hz|[KMG]B)\b)/g, "\u00a0");
-}
-
 export function figureText(name: BudgetName, value: number): string {
   const { unit } = BUDGET_FIGURES[name];
   if (unit === "ms") return ms(value);
