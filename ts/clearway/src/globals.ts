@@ -57,8 +57,6 @@ function captureClocks(): Pick<Globals, "clock" | "now"> {
 // and takes as long per call.
 function ofNode({ setImmediate }: Record<string, unknown>): Partial<Globals> {
   const { hrtime, getBuiltinModule } = process;
-  // Node defines the global as a getter, which a test may replace meanwhile.
-  const read = Object.getOwnPropertyDescriptor(globalThis, "performance")?.get;
   const clock = (): number => {
     const [seconds, nanoseconds] = hrtime();
     return seconds * 1_000 + nanoseconds / 1e6;
@@ -66,7 +64,8 @@ function ofNode({ setImmediate }: Record<string, unknown>): Partial<Globals> {
   let epochMs: number | undefined;
   const now = (): number => {
     if (epochMs === undefined) {
-      const performance: Performance = read ? read.call(globalThis) : globalThis.performance;
+      // The module's object, because Sinon assigns another one to the global, which Node's own getter then returns.
+      const { performance } = getBuiltinModule("node:perf_hooks");
       const { now } = Object.getPrototypeOf(performance) as Performance;
       epochMs = performance.timeOrigin + now.call(performance) - clock();
     }

@@ -178,10 +178,12 @@ export function parent(): ParentEndpoint | undefined {
   let ignore = (): void => {};
   let holdsLifeline = false;
   const marked = scope.name.startsWith(mark);
+  // A task may replace the scope's function.
+  const post = scope.postMessage.bind(scope);
   return {
     marked,
     greeting: undefined,
-    post: (message, transfer) => scope.postMessage(message, possibleWasmFirst(transfer)),
+    post: (message, transfer) => post(message, possibleWasmFirst(transfer)),
     listen: (onMessage, onMessageError) => {
       const onEvent = (event: Event): void => {
         const { data } = event as MessageEvent;
@@ -200,7 +202,7 @@ export function parent(): ParentEndpoint | undefined {
       const close = scope.close.bind(scope);
       scope.close = () => {
         last();
-        scope.postMessage({ clearwayEnding: true }, []);
+        post({ clearwayEnding: true }, []);
         close();
       };
     },
@@ -210,7 +212,7 @@ export function parent(): ParentEndpoint | undefined {
       // Locks exist in secure contexts only. In other contexts, only the replaced `close` above reports the worker's end.
       if (holdsLifeline || !navigator.locks) return;
       holdsLifeline = true;
-      holdLock(name, (lockName) => scope.postMessage({ clearwayLifeline: lockName }, []));
+      holdLock(name, (lockName) => post({ clearwayLifeline: lockName }, []));
     },
   };
 }

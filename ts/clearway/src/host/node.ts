@@ -242,14 +242,16 @@ export function parent(): ParentEndpoint | undefined {
   let heard: ((message: unknown) => void) | undefined;
   let failed: (() => void) | undefined;
   const marked = typeof threads.workerData === "object" && threads.workerData !== null && mark in threads.workerData;
+  // A task may replace the methods of all ports.
+  const post = port.postMessage.bind(port);
   return {
     marked,
     greeting: marked ? threads.workerData[mark] : undefined,
-    post: (message, transfer) => port.postMessage(message, transfer as threads.TransferListItem[]),
+    post: (message, transfer) => post(message, transfer as threads.TransferListItem[]),
     listen: (onMessage, onMessageError) => {
       heard = (message) => {
         if (message !== flushMessage) return onMessage(message);
-        void (printed() ?? OwnPromise.resolve()).then(() => port.postMessage(flushMessage));
+        void (printed() ?? OwnPromise.resolve()).then(() => post(flushMessage));
       };
       failed = onMessageError;
       port.on("message", heard);

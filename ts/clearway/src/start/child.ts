@@ -29,9 +29,12 @@ const early: unknown[] = [];
 /** Whether an uncaught error ends this process. It runs nothing more that the pool sends. */
 let dying = false;
 
+// A task may replace the function.
+const toParent = process.send?.bind(process);
+
 // Calls `sent` when the message was written, or cannot be written any more.
 function send(message: Envelope, sent: () => void = () => {}): void {
-  if (process.connected) process.send?.(message, undefined, undefined, sent);
+  if (process.connected) toParent?.(message, undefined, undefined, sent);
   else sent();
 }
 

@@ -13,6 +13,13 @@ describe("a call", () => {
     expect(await call.echo({ a: [1, null, "x", new Date(5)] })).toEqual({ a: [1, null, "x", new Date(5)] });
   });
 
+  test("is not made by an await of the functions, nor by a logger that writes them as JSON", async () => {
+    const pool = plainPool();
+    await pool.call;
+    expect(JSON.stringify({ ...pool, call: pool.call, map: pool.map })).toContain("{");
+    expect(pool.stats().tasks).toEqual({});
+  });
+
   test("gets its own result among many others", async () => {
     const { call } = plainPool({ size: 2 });
     const results = await Promise.all(Array.from({ length: 5000 }, (_, at) => call.add(at, at)));

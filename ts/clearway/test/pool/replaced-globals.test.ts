@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every host: each has other timers, clocks and channels.
+// Child processes, too: they post with another function.
 import { afterEach, describe, expect, test } from "vitest";
 import { connect, memoryPair } from "../../src/channel.js";
-import { plainPool } from "../fixtures/pools.js";
+import { captureGlobals } from "../../src/globals.js";
+import { builtUrl, plainPool, testPool } from "../fixtures/pools.js";
 
 const names = [
   "setTimeout",
@@ -91,6 +93,17 @@ describe("with every global of the host replaced", () => {
     expect(result).toBe(3);
   });
 
+  test("a clock that a test assigns, as Sinon does, is not read", () => {
+    const captured = captureGlobals();
+    const startMs = captureGlobals().now();
+    const { performance } = globalThis;
+    Object.assign(globalThis, { performance: Object.create(null) });
+    const endMs = captured.now();
+    Object.assign(globalThis, { performance });
+    expect(endMs).toBeGreaterThanOrEqual(startMs);
+    expect(endMs).toBeLessThan(startMs + 3_600_000);
+  });
+
   test("messages of a channel arrive", async () => {
     const [left, right] = memoryPair();
     const [a, b] = await Promise.all([connect(left), connect(right)]);
@@ -105,4 +118,14 @@ describe("with every global of the host replaced", () => {
     expect(used).toEqual([]);
     expect(result).toBe(3);
   });
+});
+
+test("a task that replaces every function that posts is answered, and so are the calls after it", async () => {
+  const pool = testPool<typeof import("../fixtures/worn.tasks.js")>(builtUrl("worn"));
+  expect(await pool.call.replacesPosting()).toBe(1);
+  const naturals: number[] = [];
+  for await (const value of pool.call.naturals()) if (naturals.push(value) === 3) break;
+  expect(naturals).toEqual([0, 1, 2]);
+  expect(await pool.call.sizeOf("four")).toBe(4);
+  await pool.close();
 });
