@@ -79,8 +79,9 @@ export const labFolders = {
   },
   "user-code": { may: [], why: "compiles a user's file and the worker files that it starts" },
   bench: {
-    may: ["host", "isolate", "protocol", "scenario", "statistics"],
-    why: "the command `bench`: scenario files, their ways, the plan; also the package's entry for programs",
+    may: ["engine", "host"],
+    types: ["arm"],
+    why: "the command `bench`: scenario files, their ways, the comparisons; also the package's entry for programs",
   },
   "frame-drops": {
     may: ["bench", "mechanism", "statistics"],
@@ -92,9 +93,22 @@ export const labFolders = {
   },
   runner: {
     may: [
-      ...["bench", "channel", "codec", "flutter", "frame-drops", "host", "isolate", "machine", "mechanism", "memory"],
+      ...[
+        "arm",
+        "bench",
+        "channel",
+        "codec",
+        "flutter",
+        "frame-drops",
+        "host",
+        "isolate",
+        "machine",
+        "mechanism",
+        "memory",
+      ],
       ...["native", "offload", "promises", "protocol", "push", "remote", "statistics"],
     ],
+    types: ["engine"],
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
   },
   ratio: {

@@ -14,7 +14,7 @@ import { jankHtml } from "../src/report/jank/page.js";
 import { reportHtml } from "../src/report/report.js";
 import { resultsOf } from "../src/run/results.js";
 import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../src/runner/chromium-find.js";
-import { benchRecord, fullRecord, publishedRecord } from "./full-record.js";
+import { fullRecord, publishedRecord } from "./full-record.js";
 import { cause, run } from "./jank/evidence.js";
 import { AUTHORS, executorRecord } from "./published/executor-record.js";
 
@@ -69,7 +69,6 @@ function experimentsPage(): string {
 
 const PAGES: [string, () => string | Promise<string>][] = [
   ["the report of a run", () => reportHtml(resultsOf(fullRecord()), fullRecord())],
-  ["the report of clearway bench", () => reportHtml(resultsOf(benchRecord()), benchRecord())],
   ["the report of the published experiments", experimentsPage],
   ["the report of the executors", executorsPage],
   ["the page of clearway jank", jankPage],

@@ -7,16 +7,16 @@ import { UserFolder } from "./user-folder.js";
 
 const user = new UserFolder();
 
-/** Runs a scenario with one short round. */
-const bench = (file: string, ...more: string[]) => user.run("bench", file, "--rounds", "1", "--time", "5ms", ...more);
+/** Verifies the ways of a scenario. The time is too short for a pair of processes. */
+const bench = (file: string, ...more: string[]) => user.run("bench", file, "--time", "1", ...more);
 
 describe("clearway bench", () => {
   test("writes a scenario that `clearway bench` finds and measures as it is", async () => {
     expect((await user.run("init", "bench")).stdout).toMatch("bench.ts and bench.tasks.ts written.");
-    const { code, stderr } = await user.run("bench", "--rounds", "1", "--time", "5ms", "--out", "inited");
-    expect(stderr).toMatch("bench.ts: 4 ways, 2 inputs; 10 measurements of 5 ms");
+    const { code, stderr } = await user.run("bench", "--out", "inited");
+    expect(stderr).toMatch("bench.ts: 4 ways, 2 inputs; at most 2 min 0 s");
     expect(code).toBe(0);
-    expect(new Set(user.results("inited").cells.map(({ status }) => status))).toEqual(new Set(["ok"]));
+    expect(user.results("inited").answers.map(({ pairs }) => pairs.length > 0)).toEqual(Array(12).fill(true));
   });
 
   test("compiles TypeScript that Node cannot load, with its imports, JSON, CommonJS and worker files", async () => {
@@ -55,9 +55,12 @@ export default scenario({
     const { code, stderr } = await bench("compiled.ts", "--out", "compiled");
     expect(stderr).not.toMatch("left out");
     expect(code).toBe(0);
-    expect(user.results("compiled").cells.map(({ mechanism, status }) => `${mechanism} ${status}`)).toEqual(
-      ["direct", "direct", "json", "alias", "old", "file", "place", "worker", "misplaced"].map((way) => `${way} ok`),
-    );
+    expect(
+      user
+        .results("compiled")
+        .answers.filter(({ verb }) => verb === undefined)
+        .map(({ name }) => name),
+    ).toEqual(["json", "alias", "old", "file", "place", "worker", "misplaced"]);
   });
 
   test("ends a way that never settles, and one that blocks its thread", async () => {
@@ -69,7 +72,6 @@ export default scenario({
     expect(code).toBe(1);
     expect(stderr).toMatch("never is left out: the first call had not settled after 8 s; --timeout sets this limit");
     expect(stderr).toMatch("loop is left out: it blocked its thread for more than 8 s; --timeout sets this limit");
-    expect(user.results("hanging").run.measurementsDone).toBe(0);
   });
 
   test("verifies results with check, which gets the result and the input", async () => {
@@ -85,13 +87,11 @@ export default scenario({
     expect(code).toBe(1);
     const failed = user
       .results("checked")
-      .cells.flatMap(({ mechanism, params, why }) =>
-        why === undefined ? [] : [`${mechanism} ${params["input"]}: ${why}`],
-      );
+      .answers.flatMap(({ name, failed }) => (failed === undefined ? [] : [`${name}: ${failed}`]));
     expect(failed).toEqual([
-      "wrong two: check threw Error: zero (checked.ts:3)",
-      "wrong three: check refused its result: 5",
-      'odd three: check returned a string: "odd": return true or false, or throw an error',
+      "wrong/two: check threw Error: zero (checked.ts:3)",
+      "wrong/three: check refused its result: 5",
+      'odd/three: check returned a string: "odd": return true or false, or throw an error',
     ]);
   });
 
@@ -102,9 +102,9 @@ export default scenario({
     const shared = await bench("shared.ts", "--out", "shared");
     expect(shared.code).toBe(1);
     expect(shared.stderr).toMatch(
-      "sorts with input a is left out: it changes its input, so its second call would get another",
+      "sorts, input a is left out: it changes its input, so its second call would get another",
     );
-    expect(shared.stderr).not.toMatch("copies with");
+    expect(shared.stderr).not.toMatch("copies, input a");
     expect((await bench("fresh.ts", "--out", "fresh")).code).toBe(0);
   });
 });

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Reads scenario files, in this process: names, inputs, ways, and the messages for mistakes.
 import { describe, expect, test } from "vitest";
+import { type BenchPlan, comparisonsOf, controlOf } from "../src/bench/comparisons.js";
 import { readDefinition } from "../src/bench/definition.js";
 import { didYouMean, editDistance, nearestName } from "../src/bench/nearest-name.js";
-import { planBench } from "../src/bench/plan.js";
 import { isSame, snapshotOf } from "../src/bench/same-result.js";
 import { describeThrown } from "../src/bench/thrown.js";
-import { isSettled } from "../src/run/answer.js";
-import { recordedCell } from "../src/run/record.js";
 
 const direct = (input: unknown) => input;
 
@@ -147,38 +145,39 @@ describe("isSame", () => {
   });
 });
 
-describe("planBench", () => {
+describe("the comparisons of a scenario", () => {
   const info = { inputs: ["small", "large"], ways: ["pool", "direct", "broken"], hasCheck: true };
-  const callMs = (way: string) => (way === "broken" ? undefined : 1);
-  const plan = planBench(info, { name: "bench", reference: "direct", timeMs: 500, callMs });
-
-  test("has a cell for each way and input, and measures the reference twice", () => {
-    expect(plan.cells.map(({ mechanism, params, rounds }) => [mechanism.name, params, rounds])).toEqual(
-      ["small", "large"].flatMap((input) => [
-        ["pool", { input }, 9],
-        ["direct", { input }, 9],
-        ["direct", { input, control: "A/A" }, 9],
-        ["broken", { input }, 9],
-      ]),
-    );
+  const plan = (ms: number, own: Partial<BenchPlan> = {}): BenchPlan => ({
+    ...{ reference: "direct", file: "bench.ts", command: "clearway bench" },
+    callMs: (way: string) => (way === "broken" ? undefined : ms),
+    ...own,
   });
 
-  test("asks for the time and the longest stall of each way that runs, for each input", () => {
+  test("are the calls and the stalls of each way that runs, for each input", () => {
     expect(
-      plan.questions.map(({ sentence, comparisons }) => [sentence, comparisons.map(({ label }) => label)]),
+      comparisonsOf(info, plan(1)).map(({ name, subject, reference, work }) => [name, subject, reference, work]),
     ).toEqual([
-      ["Input small, against direct", ["pool, time of a call", "pool, longest stall"]],
-      ["Input large, against direct", ["pool, time of a call", "pool, longest stall"]],
+      ["pool/small", "pool", "direct", "calls small"],
+      ["pool/small/stall", "pool", "direct", "stalls small"],
+      ["pool/large", "pool", "direct", "calls large"],
+      ["pool/large/stall", "pool", "direct", "stalls large"],
     ]);
   });
 
-  test("asks nothing about a single way, whose cells are then settled", () => {
-    const alone = planBench(
-      { inputs: [null], ways: ["direct"], hasCheck: false },
-      { name: "one", reference: "direct", timeMs: 1, callMs },
-    );
-    expect(alone.questions).toEqual([]);
-    expect(alone.cells.map(({ params }) => params)).toEqual([{}, { control: "A/A" }]);
-    expect(isSettled({ cells: [], hosts: {} }, [], recordedCell(alone.cells[0]!))).toBe(true);
+  test("have fewer slices and a shorter warm-up the longer a call takes", () => {
+    const of = (ms: number) => comparisonsOf(info, plan(ms))[0]!;
+    expect([1, 50, 1000].map((ms) => [of(ms).slicing.blocks, of(ms).warm!.calls])).toEqual([
+      [8, 8000],
+      [4, 10],
+      [1, 1],
+    ]);
+  });
+
+  test("leave out what a failed reference would be compared with, and the control then has another input", () => {
+    const callMs = (way: string, input: string | null) => (way === "direct" && input === "small" ? undefined : 1);
+    expect(comparisonsOf(info, plan(1, { callMs })).map(({ input }) => input)).toEqual(Array(4).fill("large"));
+    expect(controlOf(info, plan(1, { callMs }))).toMatchObject([
+      { subject: "direct", reference: "direct", input: "large" },
+    ]);
   });
 });

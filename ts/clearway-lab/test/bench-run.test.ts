@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of a measurement, its end after a timeout, and the timing of calls, on fake clocks.
+// The steps of a measurement and their end after a timeout, on fake clocks, and the work of an opened way.
 import { describe, expect, test } from "vitest";
-import { timeCalls } from "../src/bench/calls.js";
 import { readDefinition } from "../src/bench/definition.js";
-import { choose, verifyWay } from "../src/bench/run-way.js";
 import { CLOSING_MS_MAX } from "../src/bench/settings.js";
 import { StepError, Steps, type Timers } from "../src/bench/steps.js";
+import { choose, openWay, verifyWay } from "../src/bench/ways.js";
 import { requestMsMax } from "../src/runner/user-process.js";
 
 /** A clock that the test moves. Due timers run when it moves. */
@@ -115,6 +114,28 @@ describe("Steps", () => {
     await expect(second).rejects.toThrow("teardown had not settled after 0 s");
   });
 
+  test("give the next steps the whole time again after a restart", async () => {
+    const timers = new FakeTimers();
+    const steps = new Steps(1000, timers);
+    timers.move(900);
+    steps.restart();
+    const hanging = steps.run("a call", () => new Promise(() => {}));
+    timers.move(999);
+    expect(timers.waiting).toBe(1);
+    timers.move(1);
+    await expect(hanging).rejects.toThrow("a call had not settled after 1 s");
+  });
+
+  test("fail an outer step with an uncaught error after an inner step has ended", async () => {
+    const steps = new Steps(1000, new FakeTimers());
+    const outer = steps.run("a call", async () => {
+      await steps.run("making the input", () => 1);
+      expect(steps.fail("later")).toBe(true);
+      return new Promise(() => {});
+    });
+    await expect(outer).rejects.toThrow("an error outside its calls was not caught");
+  });
+
   test("fail the running step with an uncaught error, and no step afterwards", async () => {
     const steps = new Steps(1000, new FakeTimers());
     expect(steps.fail("early")).toBe(false);
@@ -153,74 +174,76 @@ describe("a way whose call takes too long", () => {
   });
 });
 
-describe("timeCalls", () => {
-  /** A way whose calls take the given times on a fake clock; the last one repeats. */
-  function fake(times: number[], isFresh = false) {
-    const state = { ms: 0, calls: 0, inputs: 0 };
-    const call = () => {
-      state.ms += times[Math.min(state.calls, times.length - 1)] as number;
-      state.calls++;
-    };
-    const input = () => {
-      state.inputs++;
-      if (isFresh) state.ms += 100;
-    };
-    return { state, way: { input, isFresh, call }, clock: () => state.ms };
-  }
+describe("an opened way", () => {
+  const steps = () => new Steps(1000, new FakeTimers());
+  const open = (scenario: object, way: string, clock?: () => number) =>
+    openWay(readDefinition({ default: scenario }), way, steps(), clock);
 
-  test("times single calls until their time is over, after 200 ms without a gain", async () => {
-    const { state, way, clock } = fake([50]);
-    const timed = await timeCalls(way, 120, clock);
-    // The first call sets the pace; four more show no gain. Then three calls exceed 120 ms.
-    expect(timed).toEqual({ ns: [50e6, 50e6, 50e6], batch: 1, warmUpMs: 250, isWarm: true, isCut: false });
-    expect(state.calls).toBe(8);
+  test("has two kinds of work for each input: its calls and their stalls", async () => {
+    const { works } = await open({ inputs: { a: 1, b: 2 }, direct: (x: number) => x }, "direct");
+    expect(Object.keys(works)).toEqual(["calls a", "stalls a", "calls b", "stalls b"]);
   });
 
-  test("times calls that take less than 0.05 ms together", async () => {
-    const { way, clock } = fake([0.01]);
-    const { batch, ns, isWarm } = await timeCalls(way, 1, clock);
-    expect({ batch, isWarm }).toEqual({ batch: 5, isWarm: true });
-    for (const each of ns) expect(each).toBeCloseTo(10_000);
+  test("times more calls together while a run is too short for the clock", async () => {
+    let calls = 0;
+    // A call takes 0.01 ms.
+    const { works } = await open({ direct: () => ++calls }, "direct", () => calls / 100);
+    const work = works["calls "]!;
+    const costs: number[] = [];
+    for (let runs = 0; runs < 3; runs++) await work.run(costs);
+    expect(calls).toBe(1 + 2 + 4);
+    expect(costs.map(Math.round)).toEqual([10_000, 10_000, 10_000]);
+    await work.run([]);
+    expect(work.calls).toBe(8);
   });
 
-  test("leaves the time that an input takes out, and makes one for each call", async () => {
-    const { state, way, clock } = fake([50], true);
-    const { ns, batch } = await timeCalls(way, 100, clock);
-    expect({ ns, batch }).toEqual({ ns: [50e6, 50e6], batch: 1 });
-    expect(state.inputs).toBe(state.calls);
-  });
-
-  test("ends when making inputs has taken five times as long, or a second, however short the calls are", async () => {
-    const { state, way, clock } = fake([0.01], true);
-    const { ns, isCut } = await timeCalls(way, 100, clock);
-    // An input takes 100 ms: ten calls and one more to warm up, and ten that are timed.
-    expect({ samples: ns.length, isCut, inputs: state.inputs }).toEqual({ samples: 10, isCut: true, inputs: 21 });
+  test("makes an input for each call if it is a function", async () => {
+    const given: number[] = [];
+    let made = 0;
+    const { works } = await open({ inputs: { a: () => ++made }, direct: (x: number) => given.push(x) }, "direct");
+    for (let runs = 0; runs < 3; runs++) await works["calls a"]!.run([]);
+    expect(given).toEqual([1, 2, 3]);
   });
 
   test("calls with the value of a shared input that is a promise", async () => {
-    const { state, way, clock } = fake([50]);
     const given = new Set<unknown>();
-    const call = (input: unknown) => {
-      given.add(input);
-      way.call();
-    };
-    await timeCalls({ input: () => Promise.resolve(7), isFresh: false, call }, 100, clock);
-    expect(state.calls).toBeGreaterThan(0);
+    const { works } = await open(
+      { inputs: { a: Promise.resolve(7) }, direct: (x: number) => void given.add(x) },
+      "direct",
+    );
+    await works["calls a"]!.run([]);
     expect([...given]).toEqual([7]);
   });
 
-  test("reports a warm-up that ended while calls still became faster", async () => {
-    const { way, clock } = fake([700, 600, 500, 400]);
-    expect(await timeCalls(way, 100, clock)).toMatchObject({ isWarm: false, warmUpMs: 1300 });
-  });
-
-  test("compares a very slow first call with a second one", async () => {
-    const { way, clock } = fake([5000]);
-    expect(await timeCalls(way, 100, clock)).toMatchObject({ isWarm: true, ns: [5e9] });
+  test("counts a call without a stall as one of a millisecond", async () => {
+    const costs: number[] = [];
+    const { works } = await open({ direct: () => 1 }, "direct");
+    await works["stalls "]!.run(costs);
+    expect(costs[0]).toBeGreaterThanOrEqual(1e6);
   });
 
   test("rejects with the error of a failed call", async () => {
-    const call = () => Promise.reject(new Error("no"));
-    await expect(timeCalls({ input: () => 1, isFresh: false, call }, 10, () => 0)).rejects.toThrow("no");
+    const fails = async () => {
+      throw new TypeError("no");
+    };
+    const { works } = await open({ fails }, "fails");
+    await expect(works["calls "]!.run([])).rejects.toThrow("a call threw TypeError: no");
+  });
+
+  test("refuses a last result that differs from the first one, or that `check` refuses", async () => {
+    let calls = 0;
+    const changing = await open({ changing: () => ++calls }, "changing");
+    for (let runs = 0; runs < 2; runs++) await changing.works["calls "]!.run([]);
+    await expect(changing.verify("calls ")).rejects.toThrow("its first result is 1, and its last 3;");
+    const checked = await open({ wrong: () => 5, check: (result: number) => result === 4 }, "wrong");
+    await checked.works["calls "]!.run([]);
+    await expect(checked.verify("calls ")).rejects.toThrow("check refused its result: 5");
+  });
+
+  test("runs its teardown when it is closed", async () => {
+    const closed: unknown[] = [];
+    const way = { setup: () => "context", run: () => 1, teardown: (context: unknown) => closed.push(context) };
+    await (await open({ way }, "way")).close();
+    expect(closed).toEqual(["context"]);
   });
 });

@@ -2,7 +2,7 @@
 // A record with a question and, in Node, every scenario, so that a report has every kind of section, chart and table. Its figures are
 // invented.
 import type { Measurement, SampleSet, Value } from "../src/protocol/message.js";
-import { BENCH_COLUMNS, COLUMNS, type Column, figuresOf } from "../src/report/columns.js";
+import { COLUMNS, type Column, figuresOf } from "../src/report/columns.js";
 import { type RecordedCell, type RunRecord, recordedCell } from "../src/run/record.js";
 import { type ExperimentTable, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
 import { loadScenarios } from "../src/scenario/load.js";
@@ -23,8 +23,7 @@ const UPLOAD: Column[] = [
   { label: "", unit: "ms", metric: "longestStall" },
 ];
 
-function columnsOf(scenario: string, family: string): Column[] {
-  if (family === "bench") return BENCH_COLUMNS;
+function columnsOf(scenario: string): Column[] {
   return COLUMNS[figuresOf(scenario)] ?? (scenario === "upload" ? UPLOAD : CHANNEL);
 }
 
@@ -44,14 +43,14 @@ function measurement(columns: readonly Column[], level: number): Measurement {
   return { samples, values, timeline, result: null, notes: level > 8 ? ["its worker never settled"] : [] };
 }
 
-type Columns = (scenario: string, family: string) => readonly Column[];
+type Columns = (scenario: string) => readonly Column[];
 
 /** Returns the cells as measured: each round is 3 % slower than the one before. */
 function measuredCells(planned: readonly PlannedCell[], figures: Columns = columnsOf): RecordedCell[] {
   return planned.map((cell, at) => {
     const recorded = recordedCell(cell);
     if (cell.unavailable !== undefined) return recorded;
-    const columns = figures(recorded.scenario, recorded.family);
+    const columns = figures(recorded.scenario);
     recorded.rounds = Array.from({ length: cell.rounds }, (_, round) => ({
       ...{ round, position: at, tookMs: 100, machineStallMs: at % 50 === 0 ? 40 : 0.2 },
       measurement: measurement(columns, (1 + (at % 11)) * 1.03 ** round),
@@ -114,24 +113,4 @@ function tableColumns({ columns, metric = "", unit = "" }: ExperimentTable): Col
       ...(quantile === undefined ? {} : { quantile }),
     } as Column;
   });
-}
-
-/** Returns a record of `clearway bench`: two ways and two inputs. */
-export function benchRecord(): RunRecord {
-  const base = record();
-  const scenario = { ...base.scenarios[0]!, name: "resize", family: "bench", compare: "call.p50", reference: "direct" };
-  const cells = ["small", "large"].flatMap((input, size) =>
-    ["direct", "worker"].map((mechanism, way): RecordedCell => {
-      const role = way === 0 ? "reference" : "clearway";
-      const rounds = [0, 1, 2, 3, 4].map((round) => ({
-        ...{ round, position: round, tookMs: 100, machineStallMs: 0.1 },
-        measurement: measurement(BENCH_COLUMNS, (size + 1) * (way + 1) + round / 50),
-      }));
-      return {
-        ...{ family: "bench", scenario: "resize", host: "node", mechanism, title: mechanism, role, settings: "none" },
-        ...{ params: { input }, control: false, plannedRounds: 5, rounds },
-      } as RecordedCell;
-    }),
-  );
-  return { ...base, profile: "bench", command: "clearway bench resize.bench.ts", scenarios: [scenario], cells };
 }

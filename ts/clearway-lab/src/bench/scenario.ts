@@ -7,7 +7,7 @@
 
 /** A way that needs something before its calls, such as a pool. */
 export interface WayWithSetup<Input, Result, Context> {
-  /** Opens what the calls need. Runs once per measurement, before the first call, and is not timed. */
+  /** Opens what the calls need. Runs once in each process, before the first call, and is not timed. */
   setup?: () => Context | PromiseLike<Context>;
   /** Does the work once. Only this is timed. `context` is the result of `setup`. */
   run: (input: Input, context: Context) => Result | PromiseLike<Result>;
@@ -30,7 +30,7 @@ export interface ScenarioSettings<Input, Result> {
    */
   inputs?: Record<string, Input | PromiseLike<Input> | (() => Input | PromiseLike<Input>)>;
   /**
-   * Verifies a result, before and after each measurement. To refuse the result, return false or throw an error. To accept it, return true
+   * Verifies results before the run, and after each warm-up. To refuse the result, return false or throw an error. To accept it, return true
    * or nothing. Without `check`, the result
    * of each way must be equal to that of the way that the others are compared with.
    */

@@ -12,9 +12,8 @@ export interface UserCodeSettings {
   urls: string[];
   /** Limit for all steps of a request, in milliseconds. */
   timeoutMs: number;
-  /** Time for which the calls of a measurement are timed, in milliseconds. */
-  timeMs: number;
-  unit: "us" | "ms";
+  /** The way of the scenario that the process serves as an arm. Without it, the process answers probes. */
+  way?: string;
 }
 
 /** The description of a scenario file, for the plan of a run. `null` is the input of a scenario without inputs. */

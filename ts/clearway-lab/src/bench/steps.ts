@@ -26,7 +26,7 @@ const realTimers: Timers = {
 export class Steps {
   readonly #timeoutMs: number;
   readonly #timers: Timers;
-  readonly #endMs: number;
+  #endMs = 0;
   /** The failure outside the steps, such as an error in a timer. */
   #uncaught: { reject(error: StepError): void } | undefined;
 
@@ -34,7 +34,12 @@ export class Steps {
   constructor(timeoutMs: number, timers = realTimers) {
     this.#timeoutMs = timeoutMs;
     this.#timers = timers;
-    this.#endMs = timers.nowMs() + timeoutMs;
+    this.restart();
+  }
+
+  /** Gives the next steps the whole time again. */
+  restart(): void {
+    this.#endMs = this.#timers.nowMs() + this.#timeoutMs;
   }
 
   /** Runs a step. Rejects with a StepError if the step throws, rejects, or does not settle before the time is over. */
@@ -55,6 +60,7 @@ export class Steps {
 
   async #run<T>(name: string, step: () => T | PromiseLike<T>, ms: number, late: string): Promise<T> {
     let stop = (): void => {};
+    const outer = this.#uncaught;
     try {
       return await new Promise<T>((resolve, reject) => {
         this.#uncaught = { reject };
@@ -72,7 +78,7 @@ export class Steps {
       });
     } finally {
       stop();
-      this.#uncaught = undefined;
+      this.#uncaught = outer;
     }
   }
 

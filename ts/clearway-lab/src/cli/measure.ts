@@ -69,7 +69,7 @@ async function measure(
   const file = findFile(shown);
   const task = { file, text: taskModuleOf(file, name) };
   const compiled = await compileFile(shown, [{ file }, task]);
-  const processes = new UserProcesses({ urls: compiled.urls, timeoutMs: timeout, timeMs: 0, unit: "ms" });
+  const processes = new UserProcesses({ urls: compiled.urls, timeoutMs: timeout });
   const onInterrupt = () => {
     processes.interrupt();
     compiled.remove();

@@ -9,7 +9,8 @@ import type { Measured } from "./run.js";
 /** The version of `results.json` with answers. Version 1 has the cells of scenarios. */
 export const ANSWERS_VERSION = 2;
 
-export interface Answer extends Pick<Comparison, "name" | "host" | "thing" | "peer" | "verb" | "setUp"> {
+export interface Answer
+  extends Pick<Comparison, "name" | "host" | "thing" | "peer" | "verb" | "setUp" | "way" | "input" | "command"> {
   verdict: Verdict;
   /** The ratio subject / peer with its interval. Absent before the least number of pairs. */
   interval?: Interval;
@@ -18,6 +19,8 @@ export interface Answer extends Pick<Comparison, "name" | "host" | "thing" | "pe
   peerNs?: number;
   /** The ratio of each pair of processes, in the order of measurement. */
   pairs: number[];
+  /** The costs of each pair in nanoseconds, the subject's first. */
+  costsNs: [subject: number, peer: number][];
   /** Why it was not measured. */
   failed?: string;
   /** In how many pairs the ratio still moved at the end. */
@@ -28,9 +31,21 @@ export interface Answer extends Pick<Comparison, "name" | "host" | "thing" | "pe
   furtherMs?: number;
 }
 
+export interface RunFacts {
+  /** The command that measured: the lab's own questions, a user's scenario, or two builds. */
+  kind: "lab" | "bench" | "compare";
+  /** The question of a user's scenario, or the two builds. */
+  title?: string;
+  startedAt: string;
+  durationMs: number;
+  seed: number;
+  interrupted: boolean;
+  command: string;
+}
+
 export interface LabResults {
   version: typeof ANSWERS_VERSION;
-  run: { startedAt: string; durationMs: number; seed: number; interrupted: boolean; command: string };
+  run: RunFacts;
   answers: Answer[];
   /** The same mechanism twice, one for each host. */
   controls: Answer[];
@@ -42,7 +57,7 @@ export interface LabResults {
 
 export function answerOf(measured: Measured): Answer {
   const { comparison, logs, pairs, failed, otherShare, pairMs } = measured;
-  const { name, host, thing, peer, verb, setUp } = comparison;
+  const { name, host, thing, peer, verb, setUp, way, input, command } = comparison;
   const verdict = failed === undefined ? verdictNow(measured, true) : "open";
   const warming = pairs.filter(({ stillWarming }) => stillWarming).length;
   const further = verdict === "open" && failed === undefined ? furtherMs(measured, pairMs) : undefined;
@@ -50,6 +65,7 @@ export function answerOf(measured: Measured): Answer {
   const interval = logs.length < measured.pairsMin ? undefined : intervalOf(logs);
   return {
     ...{ name, host, thing, peer, ...(verb && { verb }), setUp, verdict },
+    ...{ ...(way !== undefined && { way }), ...(input !== undefined && { input }), ...(command && { command }) },
     ...(interval && {
       interval: { ratio: digits(interval.ratio), low: digits(interval.low), high: digits(interval.high) },
     }),
@@ -68,6 +84,7 @@ export function answerOf(measured: Measured): Answer {
       ),
     }),
     pairs: logs.map((log) => digits(Math.exp(log))),
+    costsNs: pairs.map(({ subjectNs, referenceNs }) => [digits(subjectNs), digits(referenceNs)]),
     ...(failed !== undefined && { failed }),
     ...(warming > 0 && { stillWarming: warming }),
     ...(otherShare !== undefined && { otherShare: Number(otherShare.toFixed(3)) }),

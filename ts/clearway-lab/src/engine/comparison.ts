@@ -22,7 +22,12 @@ export interface Comparison {
   thing: string;
   peer: string;
   /** How long a thing takes (default), or how long it blocks the thread. */
-  verb?: "take" | "takes" | "block";
+  verb?: "take" | "takes" | "block" | "blocks";
+  /** The way of a user's scenario, and its input. */
+  way?: string;
+  input?: string;
+  /** The command that measures it alone. Default: `clearway lab` with its name. */
+  command?: string;
   /** What the peer is and how both are set up. */
   setUp: string;
 }

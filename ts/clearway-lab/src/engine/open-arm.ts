@@ -15,7 +15,7 @@ import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../runner/chromiu
 import { jvmArmCommand } from "../runner/jvm-find.js";
 import { ARM_PAGE, servePage } from "../runner/page-server.js";
 
-/** Time for one answer, in milliseconds. The slowest slice is a million cloned records on a busy machine. */
+/** Time for one answer, in milliseconds, if a command sets no other. The slowest slice is a million cloned records on a busy machine. */
 const ANSWER_MS = 60_000;
 /** Time between the request to end and a kill, in milliseconds. */
 const END_MS = 3000;
@@ -44,9 +44,12 @@ export class Arms {
     if (host === "chromium") return this.#openPage(name);
     const command = host === "jvm" ? jvmArmCommand(name) : nodeArm(name, this.#programs);
     if (typeof command === "string") throw new Error(command);
-    const arm = new ProcessArm(command, this.#env, this.pinning === undefined ? allowedCores().slice(0, 2) : [], () =>
-      this.#running.delete(arm),
-    );
+    return this.start({ ...command, cores: this.pinning === undefined ? allowedCores().slice(0, 2) : [] }, cores);
+  }
+
+  /** Starts a program as an arm, as `open` does. Without cores of its own, it runs where the scheduler puts it. */
+  async start(command: ArmCommand, cores: Cores): Promise<Arm> {
+    const arm = new ProcessArm(command, this.#env, () => this.#running.delete(arm));
     this.#running.add(arm);
     try {
       await arm.ready;
@@ -114,9 +117,15 @@ async function startChromium(): Promise<{ browser: Browser; server: LocalServer 
   return { browser, server };
 }
 
-interface ArmCommand {
+export interface ArmCommand {
   command: string;
   args: string[];
+  env?: Record<string, string>;
+  /** The cores of its threads. */
+  cores?: readonly number[];
+  /** Time for one answer, in milliseconds, and what is said of an arm that does not answer in time. */
+  answerMs?: number;
+  silent?: string;
   /** Whether the protocol has the standard streams instead of a descriptor of its own. */
   standard?: boolean;
 }
@@ -133,22 +142,21 @@ class ProcessArm implements Arm {
   readonly #out: Writable;
   readonly #answers: AsyncGenerator<unknown>;
   readonly #cores: readonly number[];
+  readonly #answerMs: number;
+  readonly #silent: string;
   #stderr = "";
   #startError: Error | undefined;
 
-  constructor(
-    { command, args, standard = false }: ArmCommand,
-    env: object,
-    cores: readonly number[],
-    ended: () => void,
-  ) {
+  constructor({ command, args, standard = false, cores = [], ...rest }: ArmCommand, env: object, ended: () => void) {
     this.#cores = cores;
+    this.#answerMs = rest.answerMs ?? ANSWER_MS;
+    this.#silent = rest.silent ?? `the arm did not answer in time: timeoutMs=${this.#answerMs}`;
     const pinned = cores.length === 0 ? [command, ...args] : ["taskset", "-c", cores.join(","), command, ...args];
     // A separate process group, so that Ctrl-C in the terminal reaches only the lab, which ends its arms.
     this.#child = spawn(pinned[0]!, pinned.slice(1), {
       stdio: standard ? ["pipe", "pipe", "pipe"] : ["ignore", "ignore", "pipe", "pipe"],
       detached: process.platform !== "win32",
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, ...rest.env },
     });
     this.#child.on("error", (error) => {
       this.#startError = error;
@@ -218,7 +226,7 @@ class ProcessArm implements Arm {
   async #next(): Promise<unknown> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silent = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`the arm did not answer in time: timeoutMs=${ANSWER_MS}`)), ANSWER_MS);
+      timer = setTimeout(() => reject(new Error(this.#silent)), this.#answerMs);
     });
     const answer = this.#answers.next().catch((error: NodeJS.ErrnoException) => {
       // The channel of an arm that was killed ends like this.

@@ -6,7 +6,6 @@ import type { RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import { loadNote, NOISE_NOTE, REST } from "./answer-text.js";
 import { answersHtml } from "./answers-html.js";
-import { mainThreadLines } from "./bench-text.js";
 import { doubtLines } from "./doubts.js";
 import { duration } from "./duration.js";
 import { experimentsHtml } from "./experiments/html.js";
@@ -38,7 +37,6 @@ export function reportHtml(results: Results, record: RunRecord): string {
   const [first, ...others] = verdictOf(results, record).map(withMicroSign);
   const tables = tablesOf(results, record);
   const isBench = record.profile === "bench";
-  const mainThread = mainThreadLines(results, record);
   const { style, script } = zoomAssets();
   const { run, machine } = results;
   const load = loadNote(machine);
@@ -50,7 +48,6 @@ export function reportHtml(results: Results, record: RunRecord): string {
 <body><main>
 <header><p class="kicker">${isBench ? "Clearway bench" : "Clearway lab"}</p><h1>${first!}</h1>${load === undefined ? html`` : html`<p>${load}</p>`}
 ${answers.length > 0 ? answersHtml(answers, isBench ? "the way" : "Clearway") : others.length > 0 && record.experiments === undefined ? html`<ul class="verdicts">${others.map((sentence) => html`<li>${sentence}</li>`)}</ul>` : html``}
-${mainThread.length > 0 ? html`<p>${mainThread.join(" ")}</p>` : html``}
 ${answers.length > 0 ? html`<p class="meta">${isBench ? `${BENCH_RATIO} ${NOISE_NOTE}` : `${RATIO} ${NOISE_NOTE} ${REST}`}</p>` : html``}
 <p class="meta">${when} UTC, profile ${run.profile}, ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores; ${Object.values(run.runtimes).join(", ")}.</p></header>
 ${experimentsHtml(results, record)}

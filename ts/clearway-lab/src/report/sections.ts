@@ -4,7 +4,6 @@ import type { HostName } from "../protocol/message.js";
 import type { RecordedCell, RecordedScenario, RunRecord } from "../run/record.js";
 import type { Results } from "../run/results.js";
 import type { Distribution } from "../statistics/distribution.js";
-import { benchCharts } from "./bench-charts.js";
 import { histogramChart } from "./chart/histograms.js";
 import { stripOf, timelineChart } from "./chart/timeline.js";
 import { figuresOf } from "./columns.js";
@@ -68,7 +67,6 @@ function hostCharts(
   cells: RecordedCell[],
   title: string = hostTitle(host),
 ): Html {
-  if (scenario.family === "bench") return benchCharts(results, record, cells);
   const states = [...new Set(cells.map(({ params }) => coresText(params)))];
   // Threads on one core and threads on two cores have charts of their own.
   if (states.length > 1)

@@ -9,7 +9,6 @@ import type { Metric, Results } from "../run/results.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import type { Distribution } from "../statistics/distribution.js";
 import { answersHeadline, answerText } from "./answer-text.js";
-import { loneWayLines } from "./bench-text.js";
 import { experimentLines } from "./experiments/findings-text.js";
 import { hostTitle } from "./host-titles.js";
 import { shown, times } from "./number.js";
@@ -20,7 +19,6 @@ export function verdictOf(results: Results, record: RunRecord): string[] {
   const answers = record.questions === undefined ? [] : answersOf(record, record.questions);
   if (answers.length > 0) return [answersHeadline(answers), ...answers.map(answerText)];
   if (record.experiments !== undefined) return experimentLines(record);
-  if (record.profile === "bench") return loneWayLines(record);
   const sentences = [
     studentsSentence,
     poolSentence,

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The runner for a user's own code: scenarios of `clearway bench` and functions of `clearway measure`. The lab starts a new process of it
-// for every measurement. Whatever the code does, this process answers, or the lab kills it.
+// The process of a user's own code: a way of `clearway bench` as an arm of the engine, or the probes that read and verify a scenario and
+// measure a function. Whatever the code does, this process answers, or the lab kills it.
+
 import { nowMs } from "#lab-host";
+import { serveArm } from "../arm/serve-node.js";
 import { type Definition, readDefinition } from "../bench/definition.js";
-import { choose, measureWay, verifyWay } from "../bench/run-way.js";
 import { type ScenarioInfo, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
 import { LateError, Steps } from "../bench/steps.js";
+import { choose, openWay, verifyWay, type WayArm } from "../bench/ways.js";
 import { findFunction } from "../frame-drops/find-function.js";
 import { FunctionCalls } from "../frame-drops/function-calls.js";
 import type { Part } from "../frame-drops/run-function.js";
 import { clockStepUs } from "../mechanism/clock-step.js";
+import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openChannel } from "../protocol/channel.js";
-import { type CellRequest, type Json, type Measurement, PROTOCOL_VERSION } from "../protocol/message.js";
+import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
 import { type RunnerOperations, serve } from "../protocol/serve.js";
-import { toMeasurement } from "./convert.js";
 
-const { urls, timeoutMs, timeMs, unit } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
+const { urls, timeoutMs, way } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
 let steps = new Steps(timeoutMs);
 let calls: FunctionCalls | undefined;
 
@@ -42,12 +44,38 @@ const operations: RunnerOperations = {
   verify: async () => {
     throw new Error("a user's code is verified by the probe `verify`");
   },
-  measure,
+  measure: async () => {
+    throw new Error("a user's code is measured as an arm");
+  },
   probe: async ({ name, params }) => probe(name, params as Record<string, Json>),
   close: async () => {},
 };
 // The channel fails if the lab was killed. Whatever the code has left running ends then, too.
-await serve(operations, openChannel()).finally(() => exit(0));
+await (way === undefined ? serve(operations, openChannel()) : serveWay(way)).finally(() => exit(0));
+
+/** Serves a way. Each request has the limit of time for itself; the result of the last call of a warm-up is verified. */
+async function serveWay(name: string): Promise<void> {
+  let opened: WayArm;
+  const open = async (): Promise<WayArm> => {
+    const definition = await define();
+    opened = await openWay(definition, name, steps);
+    return opened;
+  };
+  const guard = async (request: ArmRequest, reply: () => Promise<ArmReply>): Promise<ArmReply> => {
+    if (request.op === "end") return reply();
+    try {
+      steps.restart();
+      return await steps.run("a call", async () => {
+        const answer = await reply();
+        if (request.op === "warm" && !("failed" in answer)) await opened.verify(request.work);
+        return answer;
+      });
+    } catch (error) {
+      return { failed: (error as Error).message };
+    }
+  };
+  await serveArm(open, guard);
+}
 
 async function load(): Promise<Record<string, unknown>> {
   steps = new Steps(timeoutMs);
@@ -56,12 +84,6 @@ async function load(): Promise<Record<string, unknown>> {
 
 async function define(): Promise<Definition> {
   return readDefinition(await load());
-}
-
-async function measure({ mechanism, params, ...rest }: CellRequest): Promise<Measurement> {
-  const chosen = choose(await define(), mechanism, params["input"] as string | undefined, steps);
-  const measured = await measureWay(chosen, timeMs, unit);
-  return toMeasurement(measured, { ...rest, mechanism, params });
 }
 
 async function probe(operation: string, params: Record<string, Json>): Promise<Json> {

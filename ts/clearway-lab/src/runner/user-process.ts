@@ -3,8 +3,9 @@
 // started is ended.
 import { fileURLToPath } from "node:url";
 import { CLOSING_MS_MAX, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
+import type { ArmCommand } from "../engine/open-arm.js";
 import { CHANNEL_FD } from "../protocol/channel.js";
-import type { CellRequest, Description, Json, Measurement } from "../protocol/message.js";
+import type { Json } from "../protocol/message.js";
 import { RunnerClient } from "./client.js";
 import type { RunnerError } from "./runner-error.js";
 
@@ -27,10 +28,6 @@ export class UserProcesses {
     this.#settings = settings;
   }
 
-  describe(): Promise<Description> {
-    return this.#with({}, (runner) => runner.describe());
-  }
-
   probe(name: string, params: Json): Promise<Json> {
     return this.probes((probe) => probe(name, params));
   }
@@ -38,7 +35,7 @@ export class UserProcesses {
   /** Gives `use` one process for several probes, which share the limit. A probe rejects with a SilentError if the process blocks beyond it. */
   probes<T>(use: (probe: (name: string, params: Json) => Promise<Json>) => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#settings;
-    return this.#with({}, (runner) => {
+    return this.#with((runner) => {
       const untilMs = performance.now() + requestMsMax(timeoutMs);
       return use(async (name, params) => {
         try {
@@ -51,24 +48,13 @@ export class UserProcesses {
     });
   }
 
-  measure(cell: CellRequest, unit: "us" | "ms"): Promise<Measurement> {
-    return this.#with({ unit }, (runner) => runner.measure(cell, requestMsMax(this.#settings.timeoutMs)));
-  }
-
   /** Kills the processes at once, and everything that they started. */
   interrupt(): void {
     for (const runner of this.#current) killGroup(runner);
   }
 
-  async #with<T>(changed: Partial<UserCodeSettings>, use: (runner: RunnerClient) => Promise<T>): Promise<T> {
-    const settings = JSON.stringify({ ...this.#settings, ...changed });
-    const program = fileURLToPath(new URL("./runner-user-code.js", import.meta.url));
-    const runner = new RunnerClient({
-      command: process.execPath,
-      args: ["--enable-source-maps", "--max-old-space-size=8192", program],
-      env: { [SETTINGS_VARIABLE]: settings },
-      channel: true,
-    });
+  async #with<T>(use: (runner: RunnerClient) => Promise<T>): Promise<T> {
+    const runner = new RunnerClient({ ...userCommand(this.#settings), channel: true });
     this.#current.add(runner);
     // A lab that ends early leaves no process behind.
     const end = () => killGroup(runner);
@@ -89,6 +75,26 @@ export class UserProcesses {
   }
 }
 
+function userCommand(settings: UserCodeSettings) {
+  return {
+    command: process.execPath,
+    args: [
+      ...["--enable-source-maps", "--max-old-space-size=8192"],
+      fileURLToPath(new URL("./runner-user-code.js", import.meta.url)),
+    ],
+    env: { [SETTINGS_VARIABLE]: JSON.stringify(settings) },
+  };
+}
+
+/** Returns the command of an arm that serves a way of a user's scenario. */
+export function wayCommand(settings: UserCodeSettings & { way: string }): ArmCommand {
+  const { timeoutMs } = settings;
+  return { ...userCommand(settings), answerMs: requestMsMax(timeoutMs), silent: blockedText(timeoutMs) };
+}
+
+const blockedText = (timeoutMs: number): string =>
+  `it blocked its thread for more than ${timeoutMs / 1000} s; --timeout sets this limit`;
+
 /** Kills the process group of a runner. A runner is the leader of its group, except on Windows. */
 function killGroup({ pid }: RunnerClient): void {
   if (pid === undefined) return;
@@ -101,7 +107,7 @@ function killGroup({ pid }: RunnerClient): void {
 
 /** Explains what happened to a process, for a reader who does not know the runner's protocol. */
 function plainMessage({ code, message }: RunnerError, timeoutMs: number): string {
-  if (code === "silent") return `it blocked its thread for more than ${timeoutMs / 1000} s; --timeout sets this limit`;
+  if (code === "silent") return blockedText(timeoutMs);
   const ended = /^the runner ended: code=(\S+) signal=(\S+)(?: stderr: (.*))?$/s.exec(message);
   if (ended !== null) {
     const [, code, signal, stderr] = ended;

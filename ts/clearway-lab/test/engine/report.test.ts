@@ -3,23 +3,29 @@
 import { describe, expect, test } from "vitest";
 import { ANSWERS_VERSION, type Answer, type LabResults } from "../../src/engine/answer.js";
 import { COMPARISONS, CONTROLS } from "../../src/engine/comparison.js";
-import { adviceOf } from "../../src/report/answers/advice.js";
+import { adviceOf, openingOf } from "../../src/report/answers/advice.js";
 import { answersHtml } from "../../src/report/answers/page.js";
 import { answersText } from "../../src/report/answers/text.js";
-import { controlText, doubtsOf, sentenceOf } from "../../src/report/answers/words.js";
+import { controlText, doubtsOf, sentenceOf, shownAnswers } from "../../src/report/answers/words.js";
 import { record } from "../record.js";
 
 const answer = (own: Partial<Answer> = {}): Answer => ({
   ...{ name: "call", host: "node", thing: "A call", peer: "a bare worker's", setUp: "one worker" },
   ...{ verdict: "slower", interval: { ratio: 1.2, low: 1.15, high: 1.25 } },
-  ...{ subjectNs: 19_000, peerNs: 16_000, pairs: [1.19, 1.2, 1.21, 1.2] },
+  ...{ subjectNs: 19_000, peerNs: 16_000, pairs: [1.19, 1.2, 1.21, 1.2], costsNs: [] },
   ...own,
 });
 
 const results = (own: Partial<LabResults> = {}): LabResults => ({
   version: ANSWERS_VERSION,
   run: {
-    ...{ startedAt: "2026-01-02T03:04:05.000Z", durationMs: 280_000, seed: 7, interrupted: false },
+    ...{
+      kind: "lab" as const,
+      startedAt: "2026-01-02T03:04:05.000Z",
+      durationMs: 280_000,
+      seed: 7,
+      interrupted: false,
+    },
     command: "clearway lab",
   },
   ...{ answers: [answer()], controls: [], missing: [], machine: record().machine, build: record().build },
@@ -74,6 +80,53 @@ test("advice follows decided answers alone, in at most six lines", () => {
   expect(adviceOf(all).length).toBeLessThanOrEqual(6);
   expect(adviceOf(all)[0]).toContain("return a table");
   expect(adviceOf(all.map((each) => ({ ...each, verdict: "open" as const })))).toEqual([]);
+});
+
+describe("the opening of a scenario's report", () => {
+  const call = (own: Partial<Answer>): Answer =>
+    answer({ thing: "pool, input big", way: "pool", input: "big", peer: "direct", ...own });
+  const opening = (answers: Answer[]) =>
+    openingOf(results({ run: { ...results().run, kind: "bench", title: "Which?" }, answers }));
+
+  test("has the user's title, and names the way that frees the main thread", () => {
+    const stall = call({
+      ...{ name: "pool/big/stall", verb: "blocks", verdict: "faster", subjectNs: 1e6, peerNs: 4e7 },
+      interval: { ratio: 0.025, low: 0.02, high: 0.03 },
+    });
+    expect(opening([call({ name: "pool/big" }), stall])).toEqual({
+      title: "Which?",
+      lines: ["Input big: use pool. It blocks the main thread for 1 ms, not 40 ms, and takes 1.20 times as long."],
+    });
+  });
+
+  test("names the faster way where no call costs a frame", () => {
+    const faster = {
+      verdict: "faster" as const,
+      interval: { ratio: 0.5, low: 0.4, high: 0.6 },
+      subjectNs: 4e3,
+      peerNs: 8e3,
+    };
+    expect(opening([call(faster)]).lines).toEqual([
+      "Input big: use pool. It is 2.00 times as fast as direct: 4 us instead of 8 us.",
+    ]);
+  });
+
+  test("keeps the reference where nothing is gained", () => {
+    expect(opening([call({})]).lines).toEqual([
+      "Input big: use direct: it costs no frame, and no other way is measurably faster.",
+    ]);
+  });
+
+  test("says that a lone way is compared with nothing", () => {
+    const control = answer({ way: "only", peer: "itself", subjectNs: 2e3 });
+    const alone = openingOf(results({ run: { ...results().run, kind: "bench" }, answers: [], controls: [control] }));
+    expect(alone.lines).toEqual(["only takes 2 us. It is the only way that was measured, so nothing is compared."]);
+  });
+});
+
+test("stalls that the meter does not notice are not shown", () => {
+  const stall = answer({ verb: "blocks", subjectNs: 1e6, peerNs: 1e6 });
+  expect(shownAnswers(results({ answers: [stall, answer()] }))).toEqual([answer()]);
 });
 
 test("there are at most three doubts, and each has a next step", () => {

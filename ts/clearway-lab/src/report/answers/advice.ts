@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a user should do on this machine, from the answers. An open answer advises nothing.
-import type { Answer } from "../../engine/answer.js";
-import { timeText } from "./words.js";
+import type { Answer, LabResults } from "../../engine/answer.js";
+import { ratioText, timeText } from "./words.js";
 
 type Decided = Answer & { subjectNs: number; peerNs: number };
 type Rule = (answer: Decided) => string | undefined;
@@ -62,6 +62,56 @@ const RULES: readonly [name: string, rule: Rule][] = [
     (answer) => `A live stream: an event reaches the main thread ${timeText(answer.subjectNs)} after it was due.`,
   ],
 ];
+
+/** What a report opens with. */
+export function openingOf(results: LabResults): { title: string; lines: string[] } {
+  const { run, answers } = results;
+  if (run.kind === "lab") return { title: "What to do on this machine", lines: adviceOf(answers) };
+  return { title: run.title ?? "", lines: run.kind === "bench" ? waysAdvice(results) : buildsAdvice(answers) };
+}
+
+/** A call that blocks the thread for longer costs a frame at 60 Hz. */
+const FRAME_NS = 1e9 / 60;
+
+/** One line for each input of a scenario: which way to choose. */
+function waysAdvice({ answers, controls }: LabResults): string[] {
+  const measured = answers.filter(({ interval }) => interval !== undefined);
+  const calls = measured.filter(({ verb }) => verb === undefined);
+  if (answers.length === 0) return controls.flatMap(loneWay);
+  const inputs = new Map<string, Answer[]>();
+  for (const each of calls) inputs.set(each.input ?? "", [...(inputs.get(each.input ?? "") ?? []), each]);
+  return [...inputs].map(([input, ways]) => {
+    const stallOf = (way: Answer) => measured.find(({ name }) => name === `${way.name}/stall`);
+    const reference = ways[0]!.peer;
+    const start = input === "" ? "Use" : `Input ${input}: use`;
+    const blockedNs = Math.max(0, ...ways.map((way) => stallOf(way)?.peerNs ?? 0));
+    const free = ways.filter((way) => (stallOf(way)?.subjectNs ?? blockedNs) < Math.min(FRAME_NS, blockedNs / 2));
+    const [least] = [...(blockedNs > FRAME_NS ? free : ways)].sort((a, b) => a.interval!.ratio - b.interval!.ratio);
+    const takes = (way: Answer) =>
+      way.verdict === "no difference"
+        ? `takes as long as ${reference}`
+        : `takes ${ratioText(way.interval!.ratio)} times as long`;
+    if (blockedNs > FRAME_NS && least !== undefined)
+      return `${start} ${least.way}. It blocks the main thread for ${timeText(stallOf(least)!.subjectNs!)}, not ${timeText(blockedNs)}, and ${takes(least)}.`;
+    if (least?.verdict === "faster")
+      return `${start} ${least.way}. It is ${ratioText(1 / least.interval!.ratio)} times as fast as ${reference}: ${times(least as Decided)}.`;
+    const blocks = blockedNs > FRAME_NS ? `no way blocks the main thread for much less` : `it costs no frame`;
+    return `${start} ${reference}: ${blocks}, and no other way is measurably faster.`;
+  });
+}
+
+function loneWay({ subjectNs, way }: Answer): string[] {
+  if (subjectNs === undefined) return [];
+  return [`${way} takes ${timeText(subjectNs)}. It is the only way that was measured, so nothing is compared.`];
+}
+
+/** How many answers of two builds differ. */
+function buildsAdvice(answers: readonly Answer[]): string[] {
+  const count = (verdict: Answer["verdict"]) => answers.filter((each) => each.verdict === verdict).length;
+  return [
+    `${count("slower")} slower, ${count("faster")} faster, ${count("no difference")} without a difference, ${count("open")} open.`,
+  ];
+}
 
 /** Returns at most six lines. */
 export function adviceOf(answers: readonly Answer[]): string[] {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The report of a run: one file that fetches nothing and needs no script. It opens with what to do on this machine.
 import type { Answer, LabResults } from "../../engine/answer.js";
-import { EQUAL_WITHIN } from "../../engine/estimate.js";
+import { EQUAL_WITHIN, quantile } from "../../engine/estimate.js";
 import { duration } from "../duration.js";
 import { hostTitle } from "../host-titles.js";
 import { Html, html } from "../html.js";
 import { withMicroSign } from "../number.js";
 import { scrolling } from "../scroll.js";
 import { STYLE } from "../style.js";
-import { adviceOf } from "./advice.js";
-import { controlText, doubtsOf, GROUPS, ratioText, sentenceOf, timeText } from "./words.js";
+import { openingOf } from "./advice.js";
+import { controlText, doubtsOf, GROUPS, ratioText, sentenceOf, shownAnswers, timeText } from "./words.js";
 
 export function answersHtml(results: LabResults): string {
-  const { answers, run, machine } = results;
-  const advice = adviceOf(answers).map(withMicroSign);
+  const { run, machine } = results;
+  const answers = shownAnswers(results);
+  const { title, lines } = openingOf(results);
+  const advice = lines.map(withMicroSign);
   const control = controlText(results);
   const doubts = doubtsOf(results);
   const when = new Date(run.startedAt).toISOString().replace("T", " ").slice(0, 16);
@@ -21,12 +23,12 @@ export function answersHtml(results: LabResults): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Clearway lab report</title><link rel="icon" href="data:,"><style>${new Html(STYLE + OWN_STYLE)}</style></head>
 <body><main>
-<header><p class="kicker">Clearway lab</p><h1>What to do on this machine</h1>
+<header><p class="kicker">Clearway ${run.kind}</p><h1>${title}</h1>
 ${advice.length === 0 ? html`<p>No answer of this run has a consequence.</p>` : html`<ul class="verdicts">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
 <p class="meta">${when} UTC, ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores.</p></header>
-${picture(answers)}
+${run.kind === "bench" ? pictureOfWays(results) : picture(answers)}
 <h2>The answers</h2>
-<p class="hint">Each bar is the range in which the ratio lies. The line in the middle is “as long as the other”. Left of it, Clearway is faster.</p>
+<p class="hint">Each bar is the range in which the ratio lies. The line in the middle is “as long as the other”. Left of it, ${run.kind === "lab" ? "Clearway is faster" : "the first of the sentence is faster"}.</p>
 ${GROUPS.map(({ verdict, title }) =>
   group(
     title,
@@ -62,6 +64,35 @@ function picture(answers: readonly Answer[]): Html {
 ${bar("peer", "as cloned objects", peerNs)}${bar("clearway", "as a table of Clearway", subjectNs)}</figure>`;
 }
 
+/** Colours of the ways, in the order of the scenario. The way that the others are compared with has the first. */
+const COLOURS = ["reference", "clearway", "peer", "warm", "sky", "rose", "lime", "gold", "teal", "brick"];
+
+/** Draws the time of a call by each way, to scale, one picture for each input. */
+function pictureOfWays({ answers }: LabResults): Html {
+  const calls = answers.filter(({ verb, subjectNs }) => verb === undefined && subjectNs !== undefined);
+  const ways = [...new Set(calls.flatMap(({ peer, way = "" }) => [peer, way]))];
+  const inputs = [...new Set(calls.map(({ input = "" }) => input))];
+  return html`${inputs.map((input) => {
+    const own = calls.filter((each) => (each.input ?? "") === input);
+    const bars = [
+      {
+        way: own[0]!.peer,
+        ns: quantile(
+          own.map(({ peerNs }) => peerNs!),
+          0.5,
+        ),
+      },
+      ...own.map(({ way = "", subjectNs }) => ({ way, ns: subjectNs! })),
+    ];
+    const longest = Math.max(...bars.map(({ ns }) => ns));
+    const caption = `Time of a call${input === "" ? "" : ` with input ${input}`}, to scale`;
+    return html`<figure class="chart"><figcaption>${caption}</figcaption>${bars.map(
+      ({ way, ns }) =>
+        html`<div class="stall"><b>${withMicroSign(timeText(ns))}</b> ${way}<i style="width:${((ns / longest) * 100).toFixed(2)}%;background:var(--${COLOURS[ways.indexOf(way) % COLOURS.length]!})"></i></div>`,
+    )}</figure>`;
+  })}`;
+}
+
 /** The axis of a strip ends at these ratios. Longer bars end at its border. */
 const AXIS = 4;
 
@@ -83,7 +114,7 @@ function strip(answer: Answer): Html {
 
 /** Marks the command at the end of an open answer. */
 function withCommand(sentence: string): Html {
-  const [text = "", command] = sentence.split(/(?=clearway lab )/);
+  const [text = "", command] = sentence.split(/(?<=would decide: )/);
   return command === undefined ? html`${text}` : html`${text}<code>${command}</code>`;
 }
 
@@ -96,7 +127,7 @@ function figures({ answers, controls }: LabResults): Html {
     interval === undefined
       ? "–"
       : `${ratioText(interval.ratio)} (${ratioText(interval.low)} to ${ratioText(interval.high)})`;
-  return html`<h2>All figures</h2><p class="hint">A ratio below 1 is in favour of the first. “No difference” means: within a factor of ${EQUAL_WITHIN}. A range is an interval of 99 % over pairs of processes.</p>
+  return html`<h2>All figures</h2><p class="hint">A ratio below 1 is in favour of the first one. “No difference” means: within a factor of ${EQUAL_WITHIN}. A range is an interval of 99 % over pairs of processes.</p>
 ${scrolling(
   "all figures",
   html`<table class="figures"><thead><tr><th class="text" scope="col">question</th><th scope="col">ratio</th><th scope="col">times</th><th scope="col">pairs</th></tr></thead><tbody>${rows.map(

@@ -2,18 +2,19 @@
 // The answers for a terminal: what to do, the answers by group, the control, the doubts.
 import type { LabResults } from "../../engine/answer.js";
 import { colours } from "../colours.js";
-import { adviceOf } from "./advice.js";
-import { controlText, doubtsOf, GROUPS, sentenceOf } from "./words.js";
+import { openingOf } from "./advice.js";
+import { controlText, doubtsOf, GROUPS, sentenceOf, shownAnswers } from "./words.js";
 
 /** Returns lines that the caller breaks to the width of the terminal. Lines of a list begin with a hyphen. */
 export function answersText(results: LabResults): string[] {
-  const { answers } = results;
+  const answers = shownAnswers(results);
+  const { title, lines } = openingOf(results);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
   const list = (lines: readonly string[]): string[] => lines.map((line) => `- ${line}`);
   const control = controlText(results);
   return [
-    ...section("On this machine", list(adviceOf(answers))),
+    ...section(title, list(lines)),
     ...GROUPS.flatMap(({ verdict, title }) =>
       section(title, list(answers.filter((answer) => answer.verdict === verdict).map(sentenceOf))),
     ),

@@ -27,21 +27,27 @@ export function timeText(ns: number): string {
 /** Returns the answer as one sentence, with its interval and its times. */
 export function sentenceOf(answer: Answer): string {
   const { thing, peer, verb = "takes", verdict, interval, failed } = answer;
+  const isStall = verb === "block" || verb === "blocks";
   if (failed !== undefined) return `${thing}: not measured, ${failed.replace(/\.$/, "")}.`;
   if (interval === undefined) return `${thing}: the time ended before there was an answer.${furtherText(answer)}`;
   const { ratio, low, high } = interval;
+  const range = `(${ratioText(low)} to ${ratioText(high)})`;
   if (verdict === "no difference")
-    return `${thing}: no difference to ${peer}, within 10 % (${ratioText(low)} to ${ratioText(high)}).`;
+    return isStall
+      ? `${thing} ${verb} the main thread as long as ${peer}, within 10 % ${range}.`
+      : `${thing}: no difference to ${peer}, within 10 % ${range}.`;
   if (verdict === "open")
-    return `${thing}: between ${ratioText(low)} and ${ratioText(high)} times ${peer}.${furtherText(answer)}`;
+    return isStall
+      ? `${thing} ${verb} the main thread between ${ratioText(low)} and ${ratioText(high)} times as long as ${peer}.${furtherText(answer)}`
+      : `${thing}: between ${ratioText(low)} and ${ratioText(high)} times ${peer}.${furtherText(answer)}`;
   const times = timesText(answer);
   // The opposite of a small ratio is easier to read: "200 times shorter" instead of "0.005 times as long".
   if (ratio >= 1)
-    return `${thing} ${verb}${verb === "block" ? " the main thread" : ""} ${ratioText(ratio)} times as long as ${peer} (${ratioText(low)} to ${ratioText(high)})${times}.`;
-  const range = `(${ratioText(1 / high)} to ${ratioText(1 / low)})`;
-  return verb === "block"
-    ? `${thing} block the main thread ${ratioText(1 / ratio)} times shorter than ${peer} ${range}${times}.`
-    : `${thing} ${verb === "take" ? "are" : "is"} ${ratioText(1 / ratio)} times as fast as ${peer} ${range}${times}.`;
+    return `${thing} ${verb}${isStall ? " the main thread" : ""} ${ratioText(ratio)} times as long as ${peer} ${range}${times}.`;
+  const inverse = `(${ratioText(1 / high)} to ${ratioText(1 / low)})`;
+  return isStall
+    ? `${thing} ${verb} the main thread ${ratioText(1 / ratio)} times shorter than ${peer} ${inverse}${times}.`
+    : `${thing} ${verb === "take" ? "are" : "is"} ${ratioText(1 / ratio)} times as fast as ${peer} ${inverse}${times}.`;
 }
 
 function timesText({ subjectNs, peerNs }: Answer): string {
@@ -51,14 +57,24 @@ function timesText({ subjectNs, peerNs }: Answer): string {
 }
 
 /** Says which command decides an open answer. */
-function furtherText({ name, furtherMs }: Answer): string {
+function furtherText({ name, furtherMs, command = `clearway lab ${name}` }: Answer): string {
   if (furtherMs === undefined) return ` More time would hardly decide it.`;
   const seconds = Math.max(10, Math.ceil(furtherMs / 10_000) * 10);
-  return ` About ${duration(seconds * 1000)} more would decide: clearway lab ${name} --time ${commandSeconds(furtherMs)}`;
+  return ` About ${duration(seconds * 1000)} more would decide: ${command} --time ${commandSeconds(furtherMs)}`;
 }
 
 /** A new run also repeats the pairs so far. */
 const commandSeconds = (furtherMs: number): number => Math.ceil((furtherMs * 1.5) / 30_000) * 30;
+
+/** Returns the answers that a reader is shown. Where no way blocks the thread longer than the meter notices, there is nothing to compare. */
+export const shownAnswers = ({ answers }: LabResults): Answer[] =>
+  answers.filter(
+    ({ verb, interval, subjectNs = 0, peerNs = 0 }) =>
+      verb !== "blocks" || (interval !== undefined && Math.max(subjectNs, peerNs) > UNNOTICED_NS),
+  );
+
+/** The shortest stall that `clearway bench` notices. */
+const UNNOTICED_NS = 1e6;
 
 /** One line for the controls: the same mechanism twice, on each host. */
 export function controlText({ controls }: LabResults): string | undefined {
@@ -91,9 +107,12 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
   const apart = controls.filter(({ verdict }) => verdict === "faster" || verdict === "slower");
   const share = Math.max(0, ...beside.map(({ otherShare = 0 }) => otherShare));
   const all: (Doubt | undefined)[] = [
-    run.interrupted ? { text: "The run was interrupted.", next: "run it again: clearway lab" } : undefined,
+    run.interrupted ? { text: "The run was interrupted.", next: `run it again: ${run.command}` } : undefined,
     failed.length > 0
-      ? { text: `Failed: ${names(failed)} (${failed[0]!.failed}).`, next: "clearway hosts shows what is installed" }
+      ? {
+          text: `Failed: ${names(failed)} (${failed[0]!.failed}).`,
+          next: run.kind === "bench" ? "correct it, and run again" : "clearway hosts shows what is installed",
+        }
       : undefined,
     beside.length > 0
       ? {
@@ -110,7 +129,7 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
     warming.length > 0
       ? {
           text: `Still warming when the slices ended: ${names(warming)}.`,
-          next: "give it more time: clearway lab NAME --time 60",
+          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : commandSeconds(run.durationMs)}`,
         }
       : undefined,
     ...missing.map(({ why, names }) => ({ text: `Not measured: ${names.join(", ")}.`, next: why })),
