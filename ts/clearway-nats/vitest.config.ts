@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 // See `test/fixtures/fast-check.ts`.
@@ -7,6 +8,7 @@ const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261127";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: fileURLToPath(new URL("./test/fixtures/build.ts", import.meta.url)),
     provide: { seed: asked === "random" ? Date.now() | 0 : Number(asked) },
     // Each test file starts its own nats-server and its own workers, which wait for each other most of the time.
     maxWorkers: 3,

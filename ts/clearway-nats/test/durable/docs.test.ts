@@ -6,7 +6,7 @@ import { serveTasks } from "clearway-nats/serve";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { noServer, startServer } from "../server/nats-server.js";
 
-const source = new URL("../fixtures/orders.tasks.ts", import.meta.url);
+const source = new URL("../fixtures/built/orders.tasks.js", import.meta.url);
 type Orders = typeof import("../fixtures/orders.tasks.js");
 
 describe.skipIf(noServer)("the page about durable calls", () => {

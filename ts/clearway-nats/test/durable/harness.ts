@@ -46,11 +46,11 @@ export async function serve(nats: NatsConnection, ends: Ends = {}): Promise<Test
     modes: ["durable"],
     idempotent: ends.idempotent ?? ["add", "echo", "bytes", "lengthOf", "held", "exit"],
     limits: ends.limits ?? {},
-    pool: (ends.pool ?? { size: 2 }) as PoolOptions<never>,
+    pool: (ends.pool ?? { size: { min: 1, max: 2 } }) as PoolOptions<never>,
     onError: (error) => errors.push(error),
   });
   const workers = pool<AnyModule>(
-    new URL("../fixtures/work.tasks.ts", import.meta.url),
+    new URL("../fixtures/built/work.tasks.js", import.meta.url),
     (settings.pool ?? {}) as PoolOptions<never>,
   );
   await workers.ready();

@@ -9,15 +9,15 @@ const full = { name: "ClearwayError", code: "queue-full" };
 
 describe.skipIf(noServer)("when callers fill the storage of the servers", () => {
   test.each([
-    ["file", 20_000, {}],
-    ["memory", 20_000, {}],
-    ["file", 1, {}],
-    ["file", 50_000, { objectBytesMin: 1_000 }],
+    ["file", 20_000, 2_000_000, {}],
+    ["memory", 20_000, 2_000_000, {}],
+    ["file", 1, 500_000, {}],
+    ["file", 50_000, 2_000_000, { objectBytesMin: 1_000 }],
   ] as const)(
     "the queue leaves room for claims and outcomes, and drains (%s, %i bytes)",
-    async (storage, size, more) => {
+    async (storage, size, storageBytesMax, more) => {
       const log = logFile();
-      const server = await startServer({ storageBytesMax: 2_000_000 });
+      const server = await startServer({ storageBytesMax });
       const nats = await connection(server.url);
       const work = await caller(nats, { call: { storage, ...more } });
       const ids: string[] = [];

@@ -7,7 +7,7 @@ import { logFile } from "../fixtures/log-file.js";
 import { freePort, noServer, startServer, type TestServer } from "../server/nats-server.js";
 
 const module = "work";
-const source = new URL("../fixtures/work.tasks.ts", import.meta.url);
+const source = new URL("../fixtures/built/work.tasks.js", import.meta.url);
 
 const ways = [
   ["is dead", (server: TestServer) => server.kill()],

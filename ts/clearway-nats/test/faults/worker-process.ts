@@ -25,7 +25,7 @@ const program = fileURLToPath(new URL("./worker.mjs", import.meta.url));
 
 /** Starts a worker process and waits until calls reach it. Uses the built package. */
 export async function startWorker(options: WorkerOptions): Promise<WorkerProcess> {
-  const all = { module: "work", pool: { size: 2 }, ...options };
+  const all = { module: "work", pool: { size: { min: 1, max: 2 } }, ...options };
   const child = fork(program, [JSON.stringify(all)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
   let log = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {

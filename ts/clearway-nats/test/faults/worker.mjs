@@ -17,7 +17,7 @@ if (skewMs !== 0) {
 // Imported after the clock was set.
 const { serveTasks } = await import("clearway-nats/serve");
 const errors = [];
-const server = await serveTasks(new URL("../fixtures/work.tasks.ts", import.meta.url), {
+const server = await serveTasks(new URL("../fixtures/built/work.tasks.js", import.meta.url), {
   ...options,
   onError: (error) => errors.push(String(error)),
 });

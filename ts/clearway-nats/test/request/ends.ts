@@ -9,7 +9,7 @@ import { openServer, type ServerOptions, type TestServer } from "../server/nats-
 
 export type Sample = typeof import("../fixtures/sample.tasks.js");
 
-const source = new URL("../fixtures/sample.tasks.ts", import.meta.url);
+const source = new URL("../fixtures/built/sample.tasks.js", import.meta.url);
 
 let modules = 0;
 
