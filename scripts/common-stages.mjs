@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stages that `make test`, `make deep` and `make release-check` share: the builds, and what their tests come after.
 import { chosen } from "./maven.mjs";
-import { builds } from "./native.mjs";
+import { builds, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
 import { toolchain } from "./swift.mjs";
 
@@ -28,11 +28,11 @@ const rustPlugins = present("native: Rust plugins");
 export const allPlugins = [...cPlugins, ...realLife, ...rustPlugins];
 export const afterAddon = ["native: addon", ...allPlugins];
 export const afterJava = jdk.builds ? ["jvm: compile"] : [];
-export const afterSwift = hasSwift ? ["swift: products"] : [];
+export const afterSwift = hasSwift ? ["swift: compile"] : [];
 
 const build = { name: "build", command: [node, "scripts/build.mjs", "clearway", "clearway-nats", "clearway-lab"] };
 const compile = { name: "jvm: compile", command: [node, "scripts/jvm.mjs", "compile"] };
-const swift = { name: "swift: products", command: [node, "scripts/swift.mjs", "build"] };
+const swift = { name: "swift: compile", command: [node, "scripts/swift.mjs", "compile"] };
 
 /** The builds. In each lane, the long ones come first, so that no lane ends with a long stage. */
 export const buildStages = [
@@ -42,4 +42,13 @@ export const buildStages = [
   { name: "native: addon", command: [node, "scripts/build.mjs", "clearway-native"], after: ["build"], lane: "native" },
   ...builds.map((each) => ({ ...each, after: each.cargo ? ["native: addon"] : [], lane: "native" })),
   ...(hasSwift ? [{ ...swift, lane: "native" }] : []),
+];
+
+/** The languages whose codecs this machine can build. */
+export const languages = [
+  "ts",
+  ...(toolchains.c ? ["c"] : []),
+  ...(toolchains.rust ? ["rust"] : []),
+  ...(jdk.builds ? ["jvm"] : []),
+  ...(hasSwift ? ["swift"] : []),
 ];

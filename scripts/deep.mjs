@@ -8,7 +8,18 @@
 // - CLEARWAY_DEEP_CHANNEL_ORDERS: of channels, in TypeScript. The default is 100,000.
 // - CLEARWAY_DEEP_JVM_ORDERS: of the JVM's executor and channels. The default is 100,000.
 import { spawnSync } from "node:child_process";
-import { afterAddon, afterSwift, buildStages, hasSwift, jdk, newer, node, tests } from "./common-stages.mjs";
+import {
+  afterAddon,
+  afterJava,
+  afterSwift,
+  buildStages,
+  hasSwift,
+  jdk,
+  languages,
+  newer,
+  node,
+  tests,
+} from "./common-stages.mjs";
 import { sayMissing, toolchains } from "./native.mjs";
 import { runStages } from "./stages.mjs";
 import { missing as swiftMissing } from "./swift.mjs";
@@ -56,7 +67,7 @@ const stages = [
   everyTest(`node ${process.versions.node}`, { projects: ["node", "pure", "models", "node-port", "node-processes"] }),
   {
     name: "every test, lab",
-    ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...afterSwift] }),
+    ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }),
     env: { CLEARWAY_EVERY_TEST: "1" },
   },
   everyTest("chromium", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
@@ -122,9 +133,9 @@ const stages = [
     ? [
         {
           name: "codecs agree on random cases",
-          command: [node, "conformance/fuzz.mjs", "ts", "c"],
-          env: random(orders * 50),
-          after: ["build", "native: C codec"],
+          command: [node, "conformance/fuzz.mjs", ...languages],
+          env: random(orders * 10),
+          after: ["build", "native: addon", "native: C codec", ...afterJava, ...afterSwift],
           lane: "native",
         },
       ]

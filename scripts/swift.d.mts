@@ -3,7 +3,7 @@
 export function toolchain(): { swift: string; version: string; own?: string } | undefined;
 /** Instructions for a machine without Swift. */
 export const missing: string;
-/** The path of a product that `build` has made. It runs without Swift. */
-export function product(name: string): string;
-/** Builds the products, or only those that are named. Returns the exit status. Writes to stderr only. */
-export function build(...names: string[]): number;
+/** The command of a program that `compile` has compiled, as a list, or undefined if it is missing. */
+export function program(name: string): [string, ...string[]] | undefined;
+/** Compiles without optimisation: all targets, or with `--product NAME` that one. Returns the exit status. Writes to stderr only. */
+export function compile(...options: string[]): number;

@@ -95,7 +95,18 @@ export function product(name) {
   return join(scratch, "products/release", name);
 }
 
-/** Builds the products for this system, or only those that are named. Returns the exit status. Writes to stderr only. */
+/**
+ * Returns the command, as a list, of a program that {@link compile} has compiled, or undefined if it is missing. The Swift that set-up installs
+ * has the dynamic libraries that the program needs, and a newer C library than the system may have.
+ */
+export function program(name) {
+  const path = join(scratch, "debug", name);
+  const { own } = toolchain() ?? {};
+  if (!existsSync(path)) return undefined;
+  return own === undefined ? [path] : [join(own, "bin/swift-in"), path];
+}
+
+/** Builds the products with optimisation for this system, or only those that are named. Returns the exit status. Writes to stderr only. */
 export function build(...names) {
   const options = toolchain() === undefined ? [] : compatible();
   if (options === undefined) {
@@ -110,12 +121,15 @@ export function build(...names) {
   return 0;
 }
 
-/** Builds the libraries for tests and checks. Returns the exit status. Writes to stderr only. */
-export function buildDebug() {
-  return swift("build", debug, { stdio: ["ignore", 2, 2] });
+/**
+ * Compiles all targets but the tests, without optimisation. With `--build-tests`, compiles the tests, too; with `--product NAME`, only that
+ * product. Returns the exit status. Writes to stderr only.
+ */
+export function compile(...options) {
+  return swift("build", [...debug, ...options], { stdio: ["ignore", 2, 2] });
 }
 
-/** The folder of the modules that {@link buildDebug} has built. */
+/** The folder of the modules that {@link compile} has compiled. */
 export function modules() {
   return join(scratch, "debug/Modules");
 }
@@ -153,20 +167,22 @@ function test(options, env, args) {
   return status ?? 1;
 }
 
-/** Builds a product, and runs it with this process's standard streams. */
+/** Compiles a program, and runs it with this process's standard streams. */
 function run(name, ...args) {
-  const status = build(name);
+  const status = compile("--product", name);
   if (status !== 0) {
     process.exitCode = status;
     return;
   }
-  spawn(product(name), args, { stdio: "inherit" }).on("exit", (code) => {
+  const [path, ...before] = program(name);
+  spawn(path, [...before, ...args], { stdio: "inherit" }).on("exit", (code) => {
     process.exitCode = code ?? 1;
   });
 }
 
 const verbs = {
   build: (...names) => build(...names),
+  compile: () => compile("--build-tests"),
   test: (...args) => test(debug, {}, args),
   "test-thread": (...args) => test(thread, { TSAN_OPTIONS: "halt_on_error=1" }, args),
   format: () => format(),

@@ -12,6 +12,7 @@ import {
   cPlugins,
   hasSwift,
   jdk,
+  languages,
   newer,
   node,
   tests,
@@ -28,13 +29,6 @@ if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
-const fuzzed = [
-  "ts",
-  "c",
-  ...(toolchains.rust ? ["rust"] : []),
-  ...(jdk.builds ? ["jvm"] : []),
-  ...(hasSwift ? ["swift"] : []),
-];
 const conforms = (language, after) => ({
   name: `conformance, ${language}`,
   command: [node, "conformance/check.mjs", language],
@@ -59,10 +53,10 @@ const stages = [
     ...tests("ts/clearway", { projects: ["node", "pure", "models", "node-port", "node-processes"] }),
   },
   ...(newer
-    ? [{ name: "library, node 24", ...tests("ts/clearway", { program: newer, projects: ["node-hosts"] }) }]
+    ? [{ name: "library, node 24", ...tests("ts/clearway", { program: newer, projects: ["node-versions"] }) }]
     : []),
   { name: `remote pools, node ${process.versions.node}`, ...tests("ts/clearway-nats", {}) },
-  { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon", ...afterSwift] }) },
+  { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }) },
   { name: "examples", ...tests("examples", { after: ["build", ...afterAddon, ...afterSwift] }) },
   { name: "packed library", ...tests("test", { files: ["packaging/library", "runs-with/quick-starts"] }) },
   { name: "site", ...tests("test", { files: ["site"] }) },
@@ -76,15 +70,14 @@ const stages = [
   })),
   ...(hasSwift
     ? [
-        // After the products, because SwiftPM and the compiler take every core.
         {
           name: "swift: tests",
           command: [node, "scripts/swift.mjs", "test"],
-          after: ["swift: products", ...afterAddon],
+          after: [...afterSwift, ...afterAddon],
           lane: "native",
         },
         ...swiftChecks.map((stage) => ({ ...stage, name: `check: ${stage.name}`, after: ["swift: tests"] })),
-        conforms("swift", ["swift: products"]),
+        conforms("swift", ["swift: tests"]),
       ]
     : []),
   ...(toolchains.rust
@@ -99,13 +92,14 @@ const stages = [
         conforms("c", ["native: C codec"]),
         {
           name: "conformance, random cases",
-          command: [node, "conformance/fuzz.mjs", ...fuzzed],
+          command: [node, "conformance/fuzz.mjs", ...languages],
+          // Cargo and SwiftPM lock their folders, so that the programs would wait for the tests.
           after: [
             "build",
             "native: C codec",
             ...(toolchains.rust ? ["native: Rust"] : []),
             ...afterJava,
-            ...afterSwift,
+            ...(hasSwift ? ["swift: tests"] : []),
           ],
           lane: "native",
         },
@@ -139,14 +133,6 @@ const stages = [
     name: `native plugins, node ${process.versions.node}`,
     ...tests("ts/clearway-native", { after: afterAddon, lane: "native" }),
   },
-  ...(newer
-    ? [
-        {
-          name: "native plugins, node 24",
-          ...tests("ts/clearway-native", { after: afterAddon, program: newer, lane: "native" }),
-        },
-      ]
-    : []),
   ...(jdk.builds
     ? [
         conforms("jvm", afterJava),

@@ -2,13 +2,11 @@
 // Runs the Swift end of the remote control against the server. Compares times only with the added delay, which is a lower bound on every
 // machine.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { build, product, toolchain } from "../../scripts/swift.mjs";
+import { compile, program, toolchain } from "../../scripts/swift.mjs";
 import { serveRemoteControl } from "./server/app.mjs";
 import { drawnScreen } from "./server/drawn-screen.mjs";
 
-const program = product("RemoteControlExample");
 const addedMs = 60;
 
 interface Line {
@@ -17,7 +15,8 @@ interface Line {
 }
 
 async function run(...args: string[]): Promise<{ status: number | null; lines: Line[] }> {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [path, ...before] = program("RemoteControlExample")!;
+  const child = spawn(path, [...before, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (more) => {
     text += more;
@@ -31,7 +30,7 @@ test.skipIf(toolchain() === undefined).for(["a plain socket", "a WebSocket"])(
   "the Swift end receives frames over %s, sends commands, and finds the delay that was added to the network",
   { timeout: 600_000 },
   async (carrier) => {
-    if (!existsSync(program)) expect(build("RemoteControlExample")).toBe(0);
+    if (!program("RemoteControlExample")) expect(compile("--product", "RemoteControlExample")).toBe(0);
     const served = await serveRemoteControl({ socketPort: 0, windowBytes: 100_000, screen: drawnScreen() }); // each frame waits until the client has taken the one before
     try {
       const { url, token } = served.channel;

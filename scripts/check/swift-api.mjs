@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
-import { buildDebug, folder, missing, modules, toolchain } from "../swift.mjs";
+import { compile, folder, missing, modules, toolchain } from "../swift.mjs";
 
 /** The libraries whose API is public. */
 const libraries = ["ClearwayChannel", "ClearwayPlugin", "ClearwayTasks", "ClearwayMeter"];
@@ -44,7 +44,7 @@ function extracted(library, into) {
 
 if (isProgram(import.meta)) {
   if (toolchain() === undefined) console.log(`  left out: ${missing}`);
-  else if (buildDebug() !== 0) report(["swift/ was not built"], "");
+  else if (compile() !== 0) report(["swift/ was not built"], "");
   else {
     const into = mkdtempSync(join(tmpdir(), "clearway-swift-api-"));
     const problems = [];

@@ -7,13 +7,13 @@ import { fileURLToPath } from "node:url";
 import { standardMessageCodec } from "clearway/channel";
 import { expect, test } from "vitest";
 import { libclearway, plugins } from "../../scripts/native.mjs";
-import { product } from "../../scripts/swift.mjs";
+import { program } from "../../scripts/swift.mjs";
 import { root } from "../packaging/clean-folder.js";
 import { java } from "./java.js";
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const addon = join(root, "ts/clearway-native/dist/clearway.node");
-const conformance = product("ClearwayConformance");
+const conformance = program("ClearwayConformance");
 const steps = join(root, "native/plugins/check/build/plugin-steps");
 const jvm = java();
 
@@ -21,7 +21,7 @@ const jvm = java();
 const hosts: Record<string, string[]> = {
   ...(existsSync(addon) ? { node: [process.execPath, here("node.mjs")] } : {}),
   ...(jvm ? { jvm: [...jvm, here("Steps.java")] } : {}),
-  ...(existsSync(conformance) && existsSync(libclearway) ? { swift: [conformance, "plugin"] } : {}),
+  ...(conformance && existsSync(libclearway) ? { swift: [...conformance, "plugin"] } : {}),
   ...(existsSync(steps) ? { c: [steps] } : {}),
 };
 
