@@ -122,11 +122,11 @@ class ChaosTest {
 
     @Test
     fun `every future settles and nothing stays open, in any order of calls, cancellations and ends`(): Unit =
-        orders(300) { MemoryTransport.pair(LIMITS) }
+        orders(75) { MemoryTransport.pair(LIMITS) }
 
     @Test
     fun `every future settles and no thread remains over pipes, in any order of calls, cancellations and ends`(): Unit =
-        orders(100) {
+        orders(25) {
             val (there, back) = Pair(Pipe.open(), Pipe.open())
             Pair(transport(there.source(), back.sink()), transport(back.source(), there.sink()))
         }

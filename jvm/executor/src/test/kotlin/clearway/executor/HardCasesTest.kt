@@ -34,7 +34,7 @@ class HardCasesTest {
 
     @Test
     fun `every item runs once in every state of the site's model`() {
-        forAll(batches, runs = 150) { (size, kind, known) ->
+        forAll(batches, runs = 40) { (size, kind, known) ->
             val fresh = executor.site("once $kind $known")
             if (known) warm(fresh)
             val ran = IntArray(size)

@@ -102,7 +102,7 @@ class OrdersTest {
     @Test
     fun `every future settles or is returned, and no thread remains, in any order of actions`() {
         val seed = fuzzSeed(20_261_123)
-        val orders = fuzzRuns(100)
+        val orders = fuzzRuns(25)
         println("orders=$orders seed=$seed")
         val heap = if (orders >= 1000) HeapWatch(orders) else null
         for (number in 0 until orders) {

@@ -13,7 +13,7 @@ import kotlinx.coroutines.runBlocking
  * failure prints the seed and the shrunk value.
  */
 @OptIn(ExperimentalKotest::class)
-fun <A> forAll(arb: Arb<A>, runs: Int = 200, property: (A) -> Unit) {
+fun <A> forAll(arb: Arb<A>, runs: Int = 50, property: (A) -> Unit) {
     val config = PropTestConfig(seed = fuzzSeed(20_260_101L), iterations = fuzzRuns(runs))
     runBlocking { checkAll(config, arb) { property(it) } }
 }

@@ -13,7 +13,7 @@ import kotlinx.coroutines.runBlocking
  * failure prints the seed and the shrunk value.
  */
 @OptIn(ExperimentalKotest::class)
-fun <A> forAll(arb: Arb<A>, runs: Int = 200, property: (A) -> Unit) {
+fun <A> forAll(arb: Arb<A>, runs: Int = 50, property: (A) -> Unit) {
     val asked = System.getenv("CLEARWAY_FUZZ_SEED")
     val seed = if (asked == "random") System.nanoTime() else asked?.toLong() ?: 20_260_101L
     val times = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: runs

@@ -147,7 +147,7 @@ class EventFlowTest {
         ends.there.events("count").serveFlow(this) { numbers.from(1) }
         ends.there.events("quiet").serve(EventSource { _, _ -> })
         ends.there.methods("slow").handle(MethodTable().onSuspending("wait", this) { _, _ -> awaitCancellation() })
-        repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 300) {
+        repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 75) {
             val job = launch {
                 when (random.nextInt(3)) {
                     0 -> ends.here.events("count").asFlow<Int>().collect { if (it % 3 == 0) yield() }

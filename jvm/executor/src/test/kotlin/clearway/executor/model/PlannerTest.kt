@@ -161,7 +161,7 @@ class PlannerTest {
                 val itemNs = if (cpuShare < 1.0) maxOf(10.0.pow(exponent), 2e4) else 10.0.pow(exponent)
                 Case(itemNs, cpuShare, size, wrong, seed)
             }
-        forAll(worlds, runs = 100) { case ->
+        forAll(worlds, runs = 25) { case ->
             val real = Costs(2, wakeNs = (40_000 * case.wrong).toLong(), startedNs = (60_000 * case.wrong).toLong())
             val site = SiteModel()
             val world = World(real, case.seed, itemNs = { case.itemNs }, cpuShare = case.cpuShare)

@@ -93,7 +93,7 @@ class PluginCoroutinesTest {
     @Test
     fun `an answer that arrives when its coroutine is cancelled is released`() = loaded { plugin ->
         val random = Random(1)
-        repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 500) {
+        repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 125) {
             val job = launch { plugin.channel("pool/make").awaitSend(int32s(100_000)).close() }
             repeat(random.nextInt(40)) { yield() }
             job.cancelAndJoin()
@@ -173,7 +173,7 @@ class PluginCoroutinesTest {
     @Test
     fun `a collector that is cancelled at a random moment leaves nothing behind`() = loaded { plugin ->
         val random = Random(2)
-        repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 300) {
+        repeat(System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 75) {
             val job = launch {
                 plugin.ticks(0, 8192, 1 + random.nextInt(8)).collect { if (random.nextBoolean()) yield() }
             }
