@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Selects the tests of the library that `make test` runs on every host: Node 24, Node by port, child processes, Chromium without isolation.
-// The other tests run once on the machine's own Node and once in Chromium with isolation; `make deep` runs all tests on every host.
+// Selects the tests of the library that `make test` runs on further hosts: Node 24, Node by port, child processes, Chromium without
+// isolation. The other tests run once on the machine's own Node and once in Chromium with isolation; `make deep` runs all tests on every host.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { root } from "./sources.mjs";
@@ -8,23 +8,21 @@ import { root } from "./sources.mjs";
 /** The folders of `ts/clearway/src` whose code differs between hosts or between carriers. */
 export const differing = ["host", "start", "transport", "meter/host"];
 
-/** What a test contains that touches such code. */
-const touches = [
-  new RegExp(`"(?:\\.\\./)+src/(?:${differing.join("|")})/`),
+/** What a test contains that may do otherwise in another version of Node. */
+const versions = [
+  new RegExp(`"(?:\\.\\./)+src/(?:${differing.filter((name) => name !== "transport").join("|")})/`),
   /"node:(?:worker_threads|child_process)"/,
   /\bnew Worker\(/,
-  /\b(?:carrier|processes): /,
-  /\bin(?:Node|Processes)\b/,
+  /\bprocesses: /,
 ];
+/** What a test contains that depends on what carries the frames. A test that chooses the carrier itself needs no further host. */
+const carriers = [/"(?:\.\.\/)+src\/transport\//];
 
 /** Comments with which a test asks for every host, or for child processes, with its reason. */
 const asks = /^\/\/ Every host: \S/m;
 const asksForProcesses = /^\/\/ Child processes, too: \S/m;
-/** A comment with which a test that contains something of `touches` says why it still depends on no host. */
+/** A comment with which a test that contains something of these says why it still depends on no host. */
 const refuses = /^\/\/ One host: \S/m;
-/** What a test contains that depends on what carries the frames: a port, or shared memory. */
-const carries = [/"(?:\.\.\/)+src\/transport\//, /\bcarrier: /, /\bSharedArrayBuffer\b/, asks, asksForProcesses];
-
 const isPure = (path) => path.endsWith(".pure.test.ts");
 
 /** Returns the file's text with the texts of the suites that it imports. `test/fixtures` is left out, because every test uses it. */
@@ -40,8 +38,8 @@ function textOf(path, folder, seen = new Set()) {
 }
 
 /**
- * Returns paths of tests below `test/` of a package's folder: `everyHost`, the tests to run on every host; `byPort`, those of them to run
- * without shared memory in Node; `inProcesses`, the tests to run with child processes. Pure tests depend on no host and are in none.
+ * Returns paths of tests below `test/` of a package's folder: `everyNode`, the tests to run on every version of Node; `byPort`, those to run
+ * without shared memory; `inProcesses`, those to run with child processes. Pure tests depend on no host and are in none.
  */
 export function hostTests(folder = join(root, "ts/clearway")) {
   const tests = readdirSync(join(folder, "test"), { recursive: true, withFileTypes: true })
@@ -50,9 +48,12 @@ export function hostTests(folder = join(root, "ts/clearway")) {
     .filter((path) => !isPure(path))
     .sort();
   const texts = new Map(tests.map((path) => [path, textOf(path, folder)]));
-  const having = (paths, patterns) => paths.filter((path) => patterns.some((each) => each.test(texts.get(path))));
-  const everyHost = having(tests, [...touches, asks, asksForProcesses]).filter(
-    (path) => !refuses.test(texts.get(path)),
-  );
-  return { everyHost, byPort: having(everyHost, carries), inProcesses: having(tests, [asksForProcesses]) };
+  const having = (patterns) => tests.filter((path) => patterns.some((each) => each.test(texts.get(path))));
+  const refuse = having([refuses]);
+  const selected = (patterns) => having(patterns).filter((path) => !refuse.includes(path));
+  return {
+    everyNode: selected([...versions, asks]).filter((path) => !path.endsWith(".browser.test.ts")),
+    byPort: selected([...carriers, asks, asksForProcesses]),
+    inProcesses: having([asksForProcesses]),
+  };
 }

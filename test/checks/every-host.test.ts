@@ -18,51 +18,45 @@ function selected(texts: Record<string, string>): ReturnType<typeof hostTests> {
   return hostTests(folder);
 }
 
-test("a test that imports code that differs between hosts runs on every host", () => {
-  const texts = Object.fromEntries(
-    differing.map((folder) => [`a/${folder.replace("/", "-")}.test.ts`, `import "../../src/${folder}/x.js";`]),
-  );
-  expect(selected(texts).everyHost).toHaveLength(differing.length);
-  expect(selected({ "a/values.test.ts": 'import "../../src/transfer/move.js";' }).everyHost).toEqual([]);
-});
-
 test.each([
+  ["imports code that differs between hosts", 'import "../../src/start/x.js";'],
   ["starts a thread", 'import { Worker } from "node:worker_threads";'],
   ["starts a process", 'import { spawn } from "node:child_process";'],
   ["starts a web worker", "new Worker(url);"],
-  ["chooses the carrier", 'pool(url, { carrier: "port" });'],
   ["chooses child processes", "pool(url, { processes: true });"],
-  ["differs in Node", "test.runIf(inNode)();"],
+  ["says why it asks for every host", "// Every host: each version of Node has its own permission model."],
+])("a test that %s runs on every version of Node", (_, text) => {
+  expect(
+    selected({ "a/x.test.ts": text, "a/other.test.ts": 'import "../../src/transfer/move.js";' }).everyNode,
+  ).toEqual(["test/a/x.test.ts"]);
+});
+
+test.each([
+  ["imports the transport", 'import "../../src/transport/port.js";'],
   ["says why it asks for every host", "// Every host: memory moves by ring and by port."],
-])("a test that %s runs on every host", (_, text) => {
-  expect(selected({ "a/x.test.ts": text }).everyHost).toEqual(["test/a/x.test.ts"]);
+])("a test that %s also runs by port", (_, text) => {
+  expect(selected({ "a/x.test.ts": text, "a/other.test.ts": "new Worker(url);" }).byPort).toEqual(["test/a/x.test.ts"]);
 });
 
 test("a suite counts for the tests that import it, and a fixture for none", () => {
-  const { everyHost } = selected({
+  const { everyNode } = selected({
     "a/suite.ts": 'import "node:worker_threads";',
     "a/with-suite.test.ts": 'import { suite } from "./suite.js";',
     "a/with-fixture.test.ts": 'import { plainPool } from "../fixtures/pools.js";',
     "fixtures/pools.ts": 'import "node:worker_threads";',
   });
-  expect(everyHost).toEqual(["test/a/with-suite.test.ts"]);
+  expect(everyNode).toEqual(["test/a/with-suite.test.ts"]);
 });
 
 test("a pure test runs on no further host, whatever it contains", () => {
   const text = 'import "../../src/host/node.js"; inProcesses;';
-  expect(selected({ "a/x.pure.test.ts": text })).toEqual({ everyHost: [], byPort: [], inProcesses: [] });
+  expect(selected({ "a/x.pure.test.ts": text })).toEqual({ everyNode: [], byPort: [], inProcesses: [] });
 });
 
 test("a test that says why one host is enough runs on no further host", () => {
-  const text = "// One host: the misdeeds are the caller's.\nimport 'node:worker_threads'; pool(url, { carrier: 1 });";
-  expect(selected({ "a/x.test.ts": text }).everyHost).toEqual([]);
-});
-
-test("a test that depends on the carrier also runs by port", () => {
-  const carried = 'pool(url, { carrier: "auto" });';
-  const started = 'import { Worker } from "node:worker_threads";';
-  const { everyHost, byPort } = selected({ "a/carried.test.ts": carried, "a/started.test.ts": started });
-  expect([everyHost.length, byPort]).toEqual([2, ["test/a/carried.test.ts"]]);
+  const text =
+    "// One host: the misdeeds are the caller's.\nimport 'node:worker_threads'; pool(url, { processes: true });";
+  expect(selected({ "a/x.test.ts": text })).toEqual({ everyNode: [], byPort: [], inProcesses: [] });
 });
 
 test("a test that says why it asks for child processes also runs with them", () => {
@@ -71,11 +65,12 @@ test("a test that says why it asks for child processes also runs with them", () 
   expect(selected({ "a/x.test.ts": "// Child processes, too:" }).inProcesses).toEqual([]);
 });
 
-test("every folder of the library that differs between hosts has a test that runs on every host, or a pure one", () => {
-  const { everyHost } = hostTests();
+test("every folder of the library that differs between hosts has a test that runs on further hosts, or a pure one", () => {
+  const { everyNode, byPort } = hostTests();
+  const further = [...everyNode, ...byPort];
   const sources: { path: string; text: string }[] = files(/^ts\/clearway\/test\/.*\.test\.ts$/);
   const texts = sources.filter(
-    ({ path }) => path.endsWith(".pure.test.ts") || everyHost.includes(path.slice("ts/clearway/".length)),
+    ({ path }) => path.endsWith(".pure.test.ts") || further.includes(path.slice("ts/clearway/".length)),
   );
   for (const folder of differing) {
     expect(

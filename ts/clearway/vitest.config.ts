@@ -44,9 +44,9 @@ const isolation: Plugin = {
 const asked = process.env["CLEARWAY_FUZZ_SEED"] ?? "20261121";
 const seed = asked === "random" ? Date.now() | 0 : Number(asked);
 const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1";
-/** Node plays the random orders of the seed. Every other host plays one, which shows that the test runs there. */
-const inFull = { seed, ordersMax: 0 };
-const once = { seed, ordersMax: everyTest ? 0 : 1 };
+/** The share of random cases. Another host than the machine's own Node plays one of each test, which shows that the test runs there. */
+const someCases = { seed, casesShare: everyTest ? 1 : 0.25 };
+const oneCase = { seed, casesShare: everyTest ? 1 : 0 };
 
 // These limits catch tests that hang, not slow ones: the machine may be busy. They are ten minutes, as for a stage of `make test`.
 const patience = {
@@ -63,7 +63,7 @@ const pure = "test/**/*.pure.test.ts";
 // Pure files share a page or a process: one for each file would take as long as half of their tests. `make deep` gives each file its own.
 const shared = { isolate: everyTest };
 const selected = hostTests(here("."));
-const onEveryHost = everyTest ? ["test/**/*.test.ts"] : selected.everyHost;
+const orAll = (paths: string[]): string[] => (everyTest ? ["test/**/*.test.ts"] : paths);
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";
 
@@ -78,7 +78,7 @@ function nodeProject(name: string, include: string[], more: object = {}) {
     define: define("node"),
     test: {
       name,
-      provide: once,
+      provide: oneCase,
       server,
       setupFiles,
       globalSetup: here("./test/fixtures/build.ts"),
@@ -99,7 +99,7 @@ function browserProject(name: string, plugins: Plugin[], include: string[], excl
     optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
     test: {
       name,
-      provide: once,
+      provide: oneCase,
       setupFiles,
       env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
       globalSetup: here("./test/fixtures/build.ts"),
@@ -131,14 +131,14 @@ const byPort = everyTest
 export default defineConfig({
   test: {
     projects: [
-      nodeProject("node", all, { provide: inFull }),
-      nodeProject("pure", [pure], { provide: inFull, exclude: [], ...shared }),
+      nodeProject("node", all, { provide: someCases }),
+      nodeProject("pure", [pure], { provide: someCases, exclude: [], ...shared }),
       { test: { name: "models", include: [models], ...inNode, ...patience } },
       // For another version of Node than the machine's own.
-      nodeProject("node-hosts", onEveryHost),
+      nodeProject("node-versions", orAll(selected.everyNode)),
       nodeProject("node-port", byPort, { env: { CLEARWAY_CARRIER: "port" } }),
       nodeProject("node-processes", selected.inProcesses, { env: { CLEARWAY_WORKERS: "processes" } }),
-      browserProject("chromium", [], onEveryHost, [pure]),
+      browserProject("chromium", [], orAll(selected.byPort), [pure]),
       browserProject("chromium-isolated", [isolation], all, [pure]),
       browserProject("chromium-pure", [], [pure], [], shared),
     ],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkDepth } from "../../src/error/depth.js";
 import { depthMax } from "../../src/error/depth-max.js";
 import { searchLimit } from "../../src/transfer/find-memory.js";
@@ -18,6 +18,15 @@ const wraps: Record<string, (inner: unknown) => object> = {
   "map, by key": (inner) => new Map([[inner, 1]]),
   error: (inner) => new Error("outer", { cause: inner }),
 };
+
+// Each of 50,000 errors would format its stack.
+const { stackTraceLimit } = Error;
+beforeAll(() => {
+  Error.stackTraceLimit = 0;
+});
+afterAll(() => {
+  Error.stackTraceLimit = stackTraceLimit;
+});
 
 function nest(wrap: (inner: unknown) => object, depth: number): unknown {
   let value: unknown = 1;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// One host: the readers are processes of their own.
 // The metrics, read by others: OpenTelemetry's SDK, and Prometheus's client library for Python.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -6,7 +6,7 @@ import { hitchRatio, hitchVerdicts } from "../../src/meter/model/hitch.js";
 import { quantile, tail } from "../../src/meter/model/tail.js";
 import { lagMean, waitProbability } from "../../src/meter/model/wait.js";
 import { worstSecond } from "../../src/meter/model/worst-second.js";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 
 /** Generates separate stalls in a run, in whole milliseconds, so that a brute-force count is exact. */
 const runs = fc
@@ -131,7 +131,7 @@ describe("the worst second", () => {
         expect(worst.stalledMs).toBeCloseTo(most, 9);
         expect(stalledFrom(worst.startMs)).toBeCloseTo(most, 9);
       }),
-      { numRuns: 50 },
+      { numRuns: cases(50) },
     );
   });
 });

@@ -5,7 +5,7 @@ import { pool } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
 import { upTo, warmCallbackPool } from "../fixtures/callback-pools.js";
-import fc, { orders, seed } from "../fixtures/fast-check.js";
+import fc, { cases, seed } from "../fixtures/fast-check.js";
 import { builtUrl } from "../fixtures/pools.js";
 import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 
@@ -14,7 +14,7 @@ type Callbacks = typeof import("../fixtures/callback.tasks.js");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-const runs = orders(60);
+const runs = cases(60);
 // Ends the test if a run hangs.
 const timeout = 120_000 + runs * 2000;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: each version of Node terminates a thread otherwise.
 // Child processes, too: a process is killed where a thread is terminated.
 import type { CallOptions, PoolOptions } from "clearway";
 import { describe, expect, test, vi } from "vitest";

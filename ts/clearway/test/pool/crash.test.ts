@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: each version of Node ends a thread otherwise.
 // Child processes, too: a process crashes in more ways than a thread.
 import type { PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import fc, { orders, seed } from "../fixtures/fast-check.js";
+import fc, { cases, seed } from "../fixtures/fast-check.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
 import { play, type Surroundings } from "./chaos/play.js";
 
 // Plays fewer of the same plans as `no-hang.node.test.ts`, which also has the checks that only Node allows.
-const runs = orders(60);
+const runs = cases(60);
 
 const listeners = new WeakMap<AbortSignal, number>();
 const add = AbortSignal.prototype.addEventListener;

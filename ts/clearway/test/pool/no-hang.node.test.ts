@@ -3,7 +3,7 @@
 import { getEventListeners, once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import fc, { orders, seed } from "../fixtures/fast-check.js";
+import fc, { cases, seed } from "../fixtures/fast-check.js";
 import { inProcesses } from "../fixtures/pools.js";
 import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 import { failedOnce, type Plan, plans } from "./chaos/plan.js";
@@ -11,7 +11,7 @@ import { play, type Surroundings } from "./chaos/play.js";
 import { Watch } from "./chaos/watch.js";
 
 // Number of plans. `CLEARWAY_FUZZ_RUNS=5000` runs for a night.
-const runs = orders(100);
+const runs = cases(100);
 // The seed is in the tests' names. A failing run prints it with the path to the failed plan. `CLEARWAY_FUZZ_SEED` and
 // `CLEARWAY_FUZZ_PATH` repeat that plan, and `CLEARWAY_FUZZ_SHRINK=1` searches for a smaller one. That takes long when a plan hangs,
 // because each attempt waits for the watchdog.

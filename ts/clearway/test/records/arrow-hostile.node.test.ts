@@ -5,7 +5,7 @@ import { tableFromArrow } from "clearway/records";
 import { describe, expect, test } from "vitest";
 import { pieces } from "../../src/records/arrow/from-arrow.js";
 import { shapesFrom } from "../../src/records/arrow/types.js";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 import { decoded } from "./counted.js";
 import { everything } from "./students.js";
 
@@ -198,7 +198,7 @@ test("an Arrow table with any changed memory is refused, or its values stay prop
       expect(read.byteLength).toBeLessThan(stream.length * 2);
       expect(decoded(read)).toBeLessThan(stream.length * 16);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 

@@ -4,7 +4,7 @@ import { bytesOf, firstRows, Growth, grown } from "../../src/records/builder/bui
 import { RowBytes } from "../../src/records/builder/texts.js";
 import { type ChunkLimits, TableWriter } from "../../src/records/writer.js";
 import { bool, bytes, f64, list, nullable, record, struct, text, timestamp, u8 } from "../../src/records.js";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 import { plain, thrown } from "./students.js";
 
 // The real limits are 256 MiB to 4 GiB. Small limits exercise the same code.
@@ -37,7 +37,7 @@ describe("a writer of rows of very different sizes", () => {
         for (const { data } of table.toMessage().chunks) expect(data.byteLength).toBeLessThan(90_000);
         expect(plain(table.toObjects())).toEqual(plain(list.map(mixed)));
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { bool, f64, nullable, record, type Shape, struct, type Table, tableFrom, text, u8 } from "clearway/records";
 import { describe, expect, test } from "vitest";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 import { counted, decoded } from "./counted.js";
 import { Everything, everything, students, thrown } from "./students.js";
 
@@ -154,7 +154,7 @@ test("a message with any columns, shared or not, costs a bounded number of reads
       if (error && error.code !== "protocol") throw error;
       expect(visits()).toBeLessThan(visitsMax);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 
@@ -173,7 +173,7 @@ test("a message with any changed bytes has values proportional to its bytes", ()
       const error = thrown(() => expect(decoded(tableFrom({ [key]: message }))).toBeLessThan(bytes * 16));
       if (error && error.code !== "protocol") throw error;
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

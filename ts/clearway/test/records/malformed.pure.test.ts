@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { tableFrom } from "clearway/records";
 import { describe, expect, test } from "vitest";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 import { everything, Student, students, thrown } from "./students.js";
 
 const key = "clearway:records";
@@ -141,7 +141,7 @@ test("a message with any changed bytes is refused or read, and its values are re
       });
       if (error && error.code !== "protocol") throw error;
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// One host: a database behind the contract of resources, which no host changes.
 import { Worker } from "node:worker_threads";
 import { type PoolOptions, pool } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";

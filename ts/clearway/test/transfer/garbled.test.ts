@@ -4,7 +4,7 @@
 import { callback } from "clearway/callback";
 import { expect, test } from "vitest";
 import { isFromCaller, isFromWorker } from "../../src/transport/frame-check.js";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Borders = typeof import("../fixtures/borders.tasks.js");
@@ -103,7 +103,7 @@ test("any frames that a worker posts are read, or end it with protocol or with t
         outcome === "ok" || outcome?.code === undefined ? "ok" : outcome.code,
       );
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
   await pool.terminate();
 });
@@ -114,7 +114,7 @@ test("the check of a frame throws for nothing, from either side", () => {
       expect(typeof isFromWorker(...parts)).toBe("boolean");
       expect(typeof isFromCaller(...parts)).toBe("boolean");
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 

@@ -4,7 +4,7 @@
 import { callback, proxy } from "clearway/callback";
 import { registerTransfer } from "clearway/transfer";
 import { expect, onTestFinished, test } from "vitest";
-import fc from "../fixtures/fast-check.js";
+import fc, { cases } from "../fixtures/fast-check.js";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
 type Borders = typeof import("../fixtures/borders.tasks.js");
@@ -128,7 +128,7 @@ test("data made of the library's words crosses unchanged, in any nesting", async
     fc.asyncProperty(value, fc.constantFrom(...Object.keys(places)), async (each, place) => {
       expect(await places[place]!(call, each)).toEqual(structuredClone(each));
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

@@ -9,7 +9,7 @@ import {
   stringCodec,
 } from "clearway/channel";
 import { describe, expect, test } from "vitest";
-import fc from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { hex, thrown } from "./thrown.js";
 
 const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double(), fc.constantFrom(-0, 2 ** 31, 2 ** 53, 2 ** 63));
@@ -56,7 +56,7 @@ describe("any value", () => {
         expect(standard.decode(message)).toEqual(asRead(each));
         expect(standard.decode(message, { owned: true })).toEqual(asRead(each));
       }),
-      { numRuns: 400 },
+      { numRuns: cases(400) },
     );
   });
 
@@ -92,7 +92,7 @@ describe("any value", () => {
         expect(code).toBe("truncated");
         expect(Number(offset)).toBeLessThanOrEqual(size);
       }),
-      { numRuns: 400 },
+      { numRuns: cases(400) },
     );
   });
 
@@ -155,7 +155,7 @@ describe("any bytes", () => {
           }
           expect(hex(message)).toBe(before);
         }),
-        { numRuns: 1000 },
+        { numRuns: cases(1000) },
       );
     },
   );
@@ -191,7 +191,7 @@ describe("any bytes", () => {
         if (typeof expected === "object") expect(result).toEqual(expected);
         else expect(result).toBe("malformed 0");
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

@@ -8,7 +8,7 @@ import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
 import { readError, writeError } from "../../../src/channel/wire/error-body.js";
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import { readHello } from "../../../src/channel/wire/hello.js";
-import fc from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { thrown } from "./thrown.js";
 
 afterEach(() => {
@@ -53,7 +53,7 @@ describe("a decoded message", () => {
         const value = attempt(() => decode(bytes));
         if (value) expect(countValues(value.read)).toBeLessThanOrEqual(bytes.length + 1);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 
@@ -69,7 +69,7 @@ describe("a decoded message", () => {
         const parts = Array.isArray(value?.read) && name === "standard reply" ? value.read.length : 0;
         if (value) expect(countValues(value.read) - 1).toBeLessThanOrEqual(valuesMax + parts);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 
@@ -143,7 +143,7 @@ describe("an error's body", () => {
         const error = attempt(() => readError(body, "c"));
         if (error) expect(countValues(error.read)).toBeLessThanOrEqual(body.length + 16);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -6,7 +6,7 @@ import { connect } from "../../../src/channel/endpoint/connect.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { Op, Status, writeFrame } from "../../../src/channel/wire/frame.js";
 import { writeHello } from "../../../src/channel/wire/hello.js";
-import fc from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { Log } from "../transports/contract.js";
 
 const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -68,7 +68,7 @@ describe("an endpoint that sends arbitrary frames", () => {
           const { calls, handling, listening, serving } = end.stats();
           expect([calls, handling, listening, serving]).toEqual([0, 0, 0, 0]);
         }),
-        { numRuns: 300 },
+        { numRuns: cases(300) },
       );
     },
   );

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, test } from "vitest";
-import fc, { orders } from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { play, step } from "./chaos.js";
 import { transports } from "./pairs.js";
 
 // Plans per combination of transport and wire, which take a second or two. In Node, `CLEARWAY_FUZZ_RUNS=2000` runs more.
-const runs = orders(60);
+const runs = cases(60);
 
 describe("two endpoints never hang, whatever they do,", () => {
   for (const carrier of Object.keys(transports)) {

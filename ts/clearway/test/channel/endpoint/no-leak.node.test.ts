@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import fc, { orders, seed } from "../../fixtures/fast-check.js";
+import fc, { cases, seed } from "../../fixtures/fast-check.js";
 import { HeapWatch, watchLeft } from "../../pool/chaos/left-behind.js";
 import { play, type Step, step } from "./chaos.js";
 import { transports } from "./pairs.js";
 
 // How many plans in all; `CLEARWAY_FUZZ_RUNS` plays more.
-const runs = orders(200);
+const runs = cases(200);
 
 // The watchdog of hanging promises is the plan's own; this ends the test if even that should fail.
 const timeout = 120_000 + runs * 200;

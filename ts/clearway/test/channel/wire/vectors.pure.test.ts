@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import vectors from "../../../../../spec/vectors/channel.json" with { type: "json" };
 import { Flag, headBytes, Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
 import { helloMagic, readHello, wireVersion, writeHello } from "../../../src/channel/wire/hello.js";
-import fc from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 
 interface Parts {
   op: number;
@@ -99,7 +99,7 @@ describe("the frames of channels (spec/vectors/channel.json):", () => {
         const frame = readFrame(data, []);
         if (frame) for (const each of frame.attachments) expect(each.length).toBeLessThanOrEqual(data.length);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 });

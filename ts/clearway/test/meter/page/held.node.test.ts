@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Watch } from "../../../src/meter/watch.js";
-import fc from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { block, expectStalls, hour, minute, second, world } from "./world.js";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -73,7 +73,7 @@ describe("a watch of a blocked page", () => {
           vi.unstubAllGlobals();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 

@@ -5,7 +5,7 @@ import { countBytes } from "../../../src/transport/fast-path.js";
 import { Op } from "../../../src/transport/protocol.js";
 import { at, headerBytes } from "../../../src/transport/ring/layout.js";
 import { RingPort } from "../../../src/transport/ring/ring-port.js";
-import fc from "../../fixtures/fast-check.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { gate } from "../../fixtures/pools.js";
 import { strayTo } from "../../fixtures/stray.js";
 import { carrierContract } from "../carrier.js";
@@ -89,7 +89,7 @@ describe.runIf(shared)("a ring", () => {
         expect(ids()).toEqual(Array.from({ length: last }, (_, index) => index + 1));
         expect(errors).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Every host: each version of V8 wakes an asynchronous wait otherwise.
 import { afterEach, describe, expect, test } from "vitest";
 import { Op } from "../../../src/transport/protocol.js";
 import { at } from "../../../src/transport/ring/layout.js";
