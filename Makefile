@@ -7,12 +7,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: ## measure every way of leaving the main thread on this machine: out/results.json and out/report.html
-	@scripts/setup.sh node chromium jvm rust swift
+	@scripts/setup.sh node chromium jvm rust
 	@node scripts/build.mjs
 	@node scripts/jvm-lab.mjs || echo "lab: the JVM's runner was not built; the rest runs"
 	@command -v cc >/dev/null && command -v make >/dev/null && node scripts/native.mjs "C plugins" >/dev/null || echo "lab: the example plugin was not built; questions that need it are left out"
-	@command -v cargo >/dev/null && node scripts/native.mjs "Rust plugins" >/dev/null || echo "lab: libclearway was not built; cells that load plugins into the JVM say so"
-	@node scripts/swift-lab.mjs || echo "lab: Swift's runner was not built; the rest runs"
 	@node ts/clearway-lab/dist/cli.js lab --out out
 
 test: ## set up, build, check and test a change; ONLY="lab chromium" selects stages by name; out/stages.json has the times
@@ -48,10 +46,12 @@ remote: ## serve the remote control on loopback: frames one way, commands the ot
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "remote: the native screen was not built; JavaScript draws"
 	@npm run --silent start -w @clearway-examples/remote-control
 
-bench: ## measure the promised figures beside other libraries, in about five minutes: out/promises.json
-	@scripts/setup.sh node chromium nats rust
+bench: ## measure whatever has a limit beside other libraries, in about fifteen minutes: out/results.json and out/report.html
+	@scripts/setup.sh node chromium nats jvm rust
 	@node scripts/build.mjs
-	@node ts/clearway-lab/dist/cli.js lab --profile promises --out out
+	@node scripts/jvm-lab.mjs || echo "bench: the JVM's runner was not built; the rest runs"
+	@node scripts/native.mjs "C plugins" >/dev/null || echo "bench: the example plugin was not built; its questions are left out"
+	@node ts/clearway-lab/dist/cli.js lab --limits --out out
 
 check: ## check format, lint, types, import rules, file sizes, manifests, API snapshot, snippets, figures, sizes; ONLY as in test
 	@scripts/setup.sh node jvm rust swift

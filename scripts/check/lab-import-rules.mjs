@@ -69,7 +69,7 @@ export const labFolders = {
     why: "family: calls to other processes over NATS, Redis and HTTP; the servers and worker processes that they need",
   },
   arm: {
-    may: ["channel", "host", "isolate", "memory", "native", "offload", "protocol", "push"],
+    may: ["channel", "host", "isolate", "memory", "native", "offload", "protocol", "push", "remote"],
     types: ["work"],
     why: "the arms of the engine: one process or page with one mechanism, and the work that it is asked for",
   },
@@ -87,10 +87,6 @@ export const labFolders = {
     may: ["bench", "mechanism", "statistics"],
     why: "the command `measure`: one function, called directly and in a worker",
   },
-  promises: {
-    may: ["channel", "machine", "native", "protocol", "remote", "run", "scenario", "statistics"],
-    why: "the profile `promises`: probes, rows, targets, table",
-  },
   runner: {
     may: [
       ...[
@@ -106,7 +102,7 @@ export const labFolders = {
         "mechanism",
         "memory",
       ],
-      ...["native", "offload", "promises", "protocol", "push", "remote", "statistics"],
+      ...["native", "offload", "protocol", "push", "remote", "statistics"],
     ],
     types: ["engine"],
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
@@ -130,9 +126,9 @@ export const labFolders = {
         "jank",
         "machine",
         "native",
-        "promises",
         "protocol",
         "ratio",
+        "remote",
         "report",
         "run",
         "runner",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Builds dist/ (the CLI, the runners and the workers for Node) and dist/page/ (the same mechanisms for Chromium). All entries of one
 // target are in one flat folder, so that a file finds its worker next to it.
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build as bundle, transform } from "esbuild";
+import { build as bundle } from "esbuild";
 import ts from "typescript";
 import { bundledPackages, licenceTexts } from "../../scripts/notices.mjs";
 import { copyPluginSources } from "./plugin-sources.mjs";
@@ -79,7 +79,6 @@ const external = [
   "ajv",
   "ajv/*",
   "bullmq",
-  "capnweb",
   "cbor-x",
   "clearway",
   "clearway-nats",
@@ -96,7 +95,6 @@ const external = [
   "leven",
   "msgpackr",
   "node-api-headers",
-  "osra",
   "piscina",
   "playwright-core",
   "poolifier",
@@ -165,25 +163,6 @@ const { outputText } = ts.transpileDeclaration(await readFile(source("bench/scen
 });
 await writeFile(path.join(out, "index.d.ts"), outputText);
 
-// Each worker of the profile `promises` is one file, because the measured start includes the loading of the worker's code.
-const promises = (name) => source(`promises/${name}.mjs`);
-const promiseWorkers = (names) =>
-  Object.fromEntries(names.map((name) => [`promises-worker-${path.posix.basename(name)}`, promises(`worker/${name}`)]));
-const onBothHosts = ["clearway.tasks", "records.tasks", "workerpool"];
-await build({
-  ...shared,
-  splitting: false,
-  platform: "node",
-  outdir: out,
-  entryPoints: promiseWorkers([
-    ...onBothHosts,
-    ...["capnweb", "comlink", "default-function", "osra", "poolifier", "raw", "students", "values"].map(
-      (name) => `node/${name}`,
-    ),
-  ]),
-  external,
-});
-
 // The part of `clearway jank` that runs in a measured page is one script, because it runs before the page's own scripts.
 await build({
   ...shared,
@@ -227,60 +206,9 @@ if (!options["node-only"]) {
       "#lab-node-only": source("runner/node-only-none.ts"),
     },
   });
-  await promisesPage(path.join(out, "page/promises"));
 }
 
 await writeFile(
   path.join(out, "THIRD-PARTY-LICENSES.txt"),
   `The files in this folder contain code of these packages.\n\n${licenceTexts(bundledPackages(bundled, here))}`,
 );
-
-/**
- * Builds the page of the profile `promises` as Vite builds an app: what the library loads later are separate files. Each worker's own code is
- * one file, because with esbuild's splitting, every worker would fetch one more file, with a helper, before it starts.
- */
-async function promisesPage(outdir) {
-  const isLater = /^(clearway-arrow|records)\.js$/;
-  const later = {
-    name: "what is loaded later",
-    setup: ({ onResolve }) =>
-      onResolve({ filter: /^\.\// }, ({ path: name, kind }) =>
-        kind === "dynamic-import" && isLater.test(name.slice(2)) ? { path: name, external: true } : undefined,
-      ),
-  };
-  const options = {
-    ...shared,
-    minify: true,
-    platform: "browser",
-    outdir,
-    conditions: ["browser"],
-    define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [later],
-    // Code imports these modules only after a check for Node.
-    external: ["node:*", "worker_threads", "os", "child_process"],
-  };
-  await build({
-    ...options,
-    splitting: true,
-    chunkNames: "page-[hash]",
-    entryPoints: { page: promises("host/in-page") },
-  });
-  await build({
-    ...options,
-    splitting: false,
-    entryPoints: promiseWorkers([
-      ...onBothHosts,
-      ...["capnweb", "comlink", "osra", "raw", "students", "values"].map((name) => `page/${name}`),
-    ]),
-  });
-  const library = path.dirname(fileURLToPath(import.meta.resolve("clearway"))).replace(/node$/, "browser");
-  for (const name of (await readdir(library)).filter((each) => isLater.test(each))) {
-    const { code } = await transform(await readFile(path.join(library, name), "utf8"), { minify: true, format: "esm" });
-    await writeFile(path.join(outdir, name), code);
-  }
-  // publint recognises a module by an `export` at the start of a line.
-  for (const name of (await readdir(outdir)).filter((each) => isLater.test(each) || each.startsWith("page-"))) {
-    const code = await readFile(path.join(outdir, name), "utf8");
-    await writeFile(path.join(outdir, name), code.replace(/export\{[^}]*\};?\s*$/, "\n$&"));
-  }
-}

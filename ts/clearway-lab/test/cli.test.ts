@@ -2,7 +2,7 @@
 // Tests the built command as a user runs it. The tests have their own runner and scenario.
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -93,76 +93,6 @@ describe("clearway lab", () => {
   ])("refuses %s", async (_, args, message) => {
     const { code, stderr } = await lab(...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
-  });
-});
-
-describe("clearway lab --profile promises", () => {
-  const lab = (...args: string[]) => clearway(["lab", ...args], TESTED);
-  const written = (folder: string) => {
-    const value: unknown = JSON.parse(readFileSync(path.join(scratch, folder, "promises.json"), "utf8"));
-    assertResults(value);
-    return value;
-  };
-
-  test("prints the table, and writes valid results with the given seed and rounds", async () => {
-    const args = [
-      "start",
-      "--profile",
-      "promises",
-      "--host",
-      "node",
-      "--rounds",
-      "3",
-      "--seed",
-      "5",
-      "--out",
-      "promised",
-    ];
-    const { code, stdout, stderr } = await lab(...args);
-    expect(stderr).toMatch("start on node: ");
-    expect(stdout).toMatch("| at most 1.2 | 1.1; 11.0 ms over 10.0 | met |");
-    expect(stdout).toMatch("promised/promises.json written after ");
-    expect(code).toBe(0);
-    const { run, cells } = written("promised");
-    expect(run).toMatchObject({ profile: "promises", seed: 5, measurementsPlanned: 1, measurementsDone: 1 });
-    expect(cells.map(({ family, mechanism }) => `${family} ${mechanism}`)).toEqual([
-      "bench clearway",
-      "bench postMessage",
-      "promise clearway",
-    ]);
-  });
-
-  test("exits with status 1 after a failed probe, and keeps its reason", async () => {
-    const { code, stdout } = await lab("--profile", "promises", "--host", "node", "--rounds", "13", "--out", "unlucky");
-    expect(code).toBe(1);
-    expect(stdout).toMatch("failed: no such luck");
-    expect(written("unlucky").cells).toMatchObject([{ status: "failed", why: "no such luck" }]);
-  });
-
-  test("reports unmeasured cells as interrupted on Ctrl-C", async () => {
-    const { code, stdout } = await lab("--profile", "promises", "--host", "node", "--rounds", "14", "--out", "cut");
-    expect(code).toBe(130);
-    expect(stdout).toMatch("unavailable: the run was interrupted");
-    expect(written("cut").run).toMatchObject({ interrupted: true, measurementsDone: 0 });
-  });
-
-  test.each([
-    [["calls"], 'unknown scenario "calls" in the profile promises. Scenarios: start'],
-    [["--family", "memory"], "the profile promises has no families; name its scenarios"],
-    [["start", "--host", "jvm"], "the profile promises measures none of this on jvm"],
-  ])("refuses the arguments %j and measures nothing", async (args, message) => {
-    const { code, stdout, stderr } = await lab(...args, "--profile", "promises", "--out", "refused");
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(`error: ${message}`);
-    expect(existsSync(path.join(scratch, "refused"))).toBe(false);
-  });
-
-  test("lists its scenarios with their targets", async () => {
-    const { code, stdout } = await lab("list", "--profile", "promises");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^start: .*\n {2}start-over-bare +pool start to first result over a bare worker's \(at most 1.2\)\n$/,
-    );
   });
 });
 

@@ -122,15 +122,6 @@ describe("--json", () => {
     expect(stderr).toMatch("as json/results.json written");
   });
 
-  test("prints the profile promises and its list", async () => {
-    const listed = await run("lab", "list", "--profile", "promises", "--json");
-    expect(JSON.parse(listed.stdout)).toMatchObject({ scenarios: [{ name: "start" }] });
-    const args = ["start", "--profile", "promises", "--host", "node", "--rounds", "3", "--out", "promised"];
-    const measured = await run("lab", ...args, "--json");
-    expect(measured.code).toBe(0);
-    expect(JSON.parse(measured.stdout)).toMatchObject({ run: { profile: "promises" } });
-  });
-
   test("prints the list of what is named", async () => {
     const named = await run("lab", "--profile", "quick", "list", "tiny/fast", "--host", "node", "--json");
     const cells = JSON.parse(named.stdout).scenarios[0].cells as { cell: string }[];

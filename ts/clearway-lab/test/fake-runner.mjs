@@ -33,20 +33,9 @@ process.stdin.on("data", (chunk) => {
   for (const line of lines) answer(JSON.parse(line));
 });
 
-const subjects = ["clearway", "postMessage"].map((name) => ({ name, role: "reference", settings: "fake" }));
-
-function probe({ name, params }) {
-  if (name === "list") return { ok: true, result: subjects };
-  if (params.rounds === 13) return { ok: false, error: { message: "no such luck" } };
-  const figures = (ms) => new Array(params.rounds).fill(ms);
-  return { ok: true, result: { clearway: figures(11), postMessage: figures(10) } };
-}
-
-function answer({ id, op, cell, probe: asked }) {
+function answer({ id, op, cell }) {
   const say = (response) => process.stdout.write(JSON.stringify({ id, ...response }) + "\n");
   if (op === "describe") return say({ ok: true, result: description });
-  if (op === "probe" && asked.params.rounds === 14) return process.kill(process.ppid, "SIGINT");
-  if (op === "probe") return say(probe(asked));
   const signal = process.env.CLEARWAY_FAKE_SIGNAL ?? "SIGINT";
   if (cell.mechanism === "stuck" && signal !== "none") return process.kill(process.ppid, signal);
   if (cell.mechanism === "wrong") return say({ ok: false, error: { message: "the work gave a wrong result" } });

@@ -109,9 +109,9 @@ describe("an output folder", () => {
   test("is taken again for the next run, also after a run that left an empty file", async () => {
     const own = folder();
     await writeRun(own, resultsOf(record()), record());
-    writeFileSync(path.join(own, "promises.json"), "");
-    openOut(own, [...RUN_FILES, "promises.json"]).close();
-    expect(readdirSync(own).sort()).toEqual([...RUN_FILES, "promises.json"].sort());
+    writeFileSync(path.join(own, "record.json"), "");
+    openOut(own, RUN_FILES).close();
+    expect(readdirSync(own).sort()).toEqual([...RUN_FILES].sort());
   });
 });
 

@@ -7,6 +7,12 @@ import type { OpenArm, OpenMechanism } from "./work.js";
 const arms: Record<string, () => Promise<OpenArm>> = {
   "students-clone": async () => (await import("./works/students.js")).cloned,
   "students-records": async () => (await import("./works/students.js")).records,
+  "students-parts": async () => (await import("./works/students.js")).parts,
+  "pool-clearway": async () => (await import("./works/pool.js")).clearway,
+  "pool-bare": async () => (await import("./works/pool.js")).bare,
+  "pool-comlink": async () => (await import("./works/pool.js")).comlink,
+  "push-clearway": async () => (await import("./works/push.js")).clearway,
+  "push-bare": async () => (await import("./works/push.js")).bare,
   ...nodeArms,
 };
 

@@ -7,14 +7,36 @@ const channel = (payload: string, codec: "standard" | "binary") => ({
   [`channel-clone-${payload}`]: async () => (await import("./works/channel.js")).cloned(payload, codec),
 });
 
+const stdio = (payload: string, codec: "standard" | "binary") => ({
+  [`stdio-clearway-${payload}`]: async () => (await import("./works/stdio.js")).clearway(payload, codec),
+  [`stdio-ipc-${payload}`]: async () => (await import("./works/stdio.js")).ipc(payload, codec),
+});
+
+const native = (payload: string) => ({
+  [`native-clearway-${payload}`]: async () => (await import("./works/native.js")).clearway(payload),
+  [`native-addon-${payload}`]: async () => (await import("./works/native.js")).addon(payload),
+});
+
 export const nodeArms: Record<string, () => Promise<OpenArm>> = {
-  "pool-clearway": async () => (await import("./works/pool.js")).clearway,
-  "pool-bare": async () => (await import("./works/pool.js")).bare,
+  "pool-clearway-port": async () => (await import("./works/pool.js")).clearwayPort,
+  "pool-piscina": async () => (await import("./works/pool-peers.js")).piscina,
   ...channel("null", "standard"),
   ...channel("2 KB", "standard"),
   ...channel("1 MB", "binary"),
-  "push-clearway": async () => (await import("./works/push.js")).clearway,
-  "push-bare": async () => (await import("./works/push.js")).bare,
+  ...stdio("null", "standard"),
+  ...stdio("2 KB", "standard"),
+  ...stdio("1 MB", "binary"),
+  ...native("null"),
+  ...native("2 KB"),
+  "native-clearway-1 MB": async () => (await import("./works/native.js")).lent,
+  "table-column": async () => (await import("./works/table.js")).column,
+  "table-rows": async () => (await import("./works/table.js")).rows,
+  "table-none": async () => (await import("./works/table.js")).plain,
+  "remote-clearway": async () => (await import("./works/remote.js")).remote("clearway", 1),
+  "remote-clearway-two": async () => (await import("./works/remote.js")).remote("clearway", 2),
+  "remote-nats": async () => (await import("./works/remote.js")).remote("nats-request", 1),
+  "remote-clearway-durable": async () => (await import("./works/remote.js")).remote("clearway-durable", 1),
+  "remote-jetstream": async () => (await import("./works/remote.js")).remote("jetstream", 1),
   "codec-clearway": async () => (await import("./works/codec.js")).clearway,
   "codec-msgpackr": async () => (await import("./works/codec.js")).msgpackr,
   "memset-clearway": async () => (await import("./works/memset.js")).clearway,

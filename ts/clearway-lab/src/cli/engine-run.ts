@@ -45,6 +45,10 @@ export interface EngineRun extends Pick<RunFacts, "kind" | "title" | "command"> 
   /** Comparisons that cannot be measured, with the reason. */
   failed?: readonly { comparison: Comparison; why: string }[];
   open: Bench["open"];
+  /** The limits of comparisons by name. */
+  limits?: Readonly<Record<string, number>>;
+  /** Returns the version of the browser in which arms ran. */
+  chromium?: () => Promise<string | null>;
   /** The time of the run in milliseconds, from `begin`, which is a reading of `performance.now()`. */
   budgetMs: number;
   begin: number;
@@ -73,6 +77,7 @@ export async function runEngine(out: string, run: EngineRun): Promise<LabResults
       { open: run.open, nowMs: () => performance.now(), sleep, random, load: () => readLoad(cores) },
       {
         ...{ budgetMs: budgetMs - (performance.now() - begin), isNamed, signal },
+        ...(run.limits && { limits: run.limits }),
         onPair: (name, decided, leftMs) => progress.step({ done: decided, planned: all.length, leftMs, name }),
       },
     );
@@ -88,7 +93,7 @@ export async function runEngine(out: string, run: EngineRun): Promise<LabResults
       answers: [...answers(comparisons), ...failed.map(({ comparison, why }) => failedAnswer(comparison, why))],
       ...{ controls: answers(controls), missing: run.missing ?? [] },
       machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
-      build: buildFacts(null),
+      build: buildFacts((await run.chromium?.()) ?? null),
     };
     await keepRun(out, (folder) => writeAnswers(folder, results));
     if (run.json === true) printJson(results);

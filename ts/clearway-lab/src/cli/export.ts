@@ -15,7 +15,7 @@ import { print } from "./print.js";
 import { UsageError } from "./select.js";
 
 /** The files of a run, in the order in which an export looks for them. The first has samples, the others only figures. */
-const RUN_FILES = [...RECORD_FILES, "results.json", "promises.json"];
+const RUN_FILES = [...RECORD_FILES, "results.json"];
 
 /** Adds the command to the program. */
 export function addExport(program: Command): void {
@@ -23,7 +23,7 @@ export function addExport(program: Command): void {
     .command("export")
     .description("print a run as Markdown tables, or as the Benchmark JSON of Android's Jetpack Benchmark")
     .addArgument(new Argument("<format>").choices(["markdown", "jetpack"]))
-    .argument("<run>", "the folder of a run, or its record.json, results.json or promises.json")
+    .argument("<run>", "the folder of a run, or its record.json or results.json")
     .action((format: "markdown" | "jetpack", run: string) => {
       const { file, results, record } = readSource(run);
       if (format === "markdown") {
@@ -47,7 +47,7 @@ function readSource(run: string): { file: string; results: Results; record?: Run
     return { file, results: value };
   } catch (error) {
     throw new UsageError(
-      `${file} is not the record of a run (record.json), nor its results (results.json, promises.json): ${(error as Error).message.slice(0, 200)}`,
+      `${file} is not the record of a run (record.json), nor its results (results.json): ${(error as Error).message.slice(0, 200)}`,
     );
   }
 }

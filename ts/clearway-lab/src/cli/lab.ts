@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab [QUESTION ...]`: measures the comparisons until they are decided, writes and prints the answers.
 import type { LabResults } from "../engine/answer.js";
-import { COMPARISONS, CONTROLS, type Comparison, comparisonsNamed } from "../engine/comparison.js";
+import { COMPARISONS, CONTROLS, type Comparison } from "../engine/comparison.js";
+import { FURTHER, LIMITS } from "../engine/limits.js";
 import { type ArmHost, Arms } from "../engine/open-arm.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import { koffiProblem } from "../native/peers.js";
 import { pluginProblem } from "../native/plugin.js";
+import { remoteProblem } from "../remote/programs.js";
+import { limitText } from "../report/answers/words.js";
 import { duration } from "../report/duration.js";
 import { chromiumMissing, findChromium } from "../runner/chromium-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
@@ -21,18 +24,22 @@ export interface LabOptions {
   out: string;
   /** The time of the run, in seconds. */
   time?: number;
+  /** Whether to measure everything that has a limit, and until it is on one side of it. */
+  limits?: boolean;
   seed?: number;
   json?: boolean;
 }
 
 /** Time of a run of all comparisons, in seconds: under five minutes with its end. */
 const TIME_S = 280;
+/** Time of a run of all comparisons with limits, in seconds. */
+const TIME_LIMITS_S = 900;
 /** Time of a run of named comparisons, in seconds for each. */
 const TIME_NAMED_S = 30;
 
 /** Runs the lab and returns the exit status. */
 export async function lab(names: readonly string[], options: LabOptions): Promise<number> {
-  const chosen = choose(names, options.host);
+  const chosen = choose(names, options);
   const out = openOut(options.out, RUN_FILES);
   try {
     return await measure(chosen, names.length > 0, out.path, options);
@@ -42,30 +49,35 @@ export async function lab(names: readonly string[], options: LabOptions): Promis
 }
 
 /** Prints the comparisons and what this machine lacks for them. Returns the exit status. */
-export async function listComparisons(names: readonly string[], host?: readonly string[]): Promise<number> {
-  const chosen = choose(names, host);
+export async function listComparisons(names: readonly string[], options: Pick<LabOptions, "host" | "limits">) {
+  const chosen = choose(names, options);
   const missing = await missingHere(chosen);
-  for (const { name, thing, peer } of chosen) {
+  for (const { name, thing, peer, verb } of chosen) {
     const why = missing.find(({ names }) => names.includes(name))?.why;
-    print(`${name.padEnd(24)}${thing}, against ${peer}${why === undefined ? "" : ` (cannot run: ${why})`}\n`);
+    const limit = options.limits === true ? LIMITS[name] : undefined;
+    const further = `${limit === undefined ? "" : `; ${limitText(limit, verb)}`}${why === undefined ? "" : ` (cannot run: ${why})`}`;
+    print(`${name.padEnd(25)}${thing}, against ${peer}${further}\n`);
   }
   return 0;
 }
 
-function choose(names: readonly string[], hosts: readonly string[] | undefined): Comparison[] {
+function choose(names: readonly string[], { host: hosts, limits }: Pick<LabOptions, "host" | "limits">): Comparison[] {
+  const all = limits === true ? [...COMPARISONS, ...FURTHER] : COMPARISONS;
+  const every = [...COMPARISONS, ...FURTHER, ...CONTROLS];
   const named = names.map((name) => {
-    const found = comparisonsNamed(name);
+    const found = every.filter(
+      (each) =>
+        each.name === name || (each.name.startsWith(`${name}-`) && (all.includes(each) || CONTROLS.includes(each))),
+    );
     if (found.length > 0) return found;
-    const known = COMPARISONS.map((each) => each.name);
+    const known = all.map((each) => each.name);
     throw new UsageError(
       `unknown question "${name}".${didYouMean(name, known)} Questions: ${known.join(", ")}. ` +
         "A scenario is measured with --profile, e.g. clearway lab students --profile published",
     );
   });
-  const asked = new Set(names.length === 0 ? COMPARISONS : named.flat());
-  return [...COMPARISONS, ...CONTROLS].filter(
-    (each) => asked.has(each) && (hosts === undefined || hosts.includes(each.host)),
-  );
+  const asked = new Set(names.length === 0 ? all : named.flat());
+  return every.filter((each) => asked.has(each) && (hosts === undefined || hosts.includes(each.host)));
 }
 
 async function measure(
@@ -75,7 +87,8 @@ async function measure(
   options: LabOptions,
 ): Promise<number> {
   const begin = performance.now();
-  const { time = isNamed ? TIME_NAMED_S * chosen.length : TIME_S, seed, json } = options;
+  const { limits = false, seed, json } = options;
+  const { time = isNamed ? TIME_NAMED_S * chosen.length : limits ? TIME_LIMITS_S : TIME_S } = options;
   const missing = await missingHere(chosen);
   const can = chosen.filter(({ name }) => !missing.some(({ names }) => names.includes(name)));
   if (can.length === 0)
@@ -83,7 +96,7 @@ async function measure(
       `nothing can be measured here: ${missing.map(({ why }) => why).join("; ") || "no question is for this host"}`,
       "clearway hosts shows what is installed",
     );
-  const peers = can.some(({ name }) => name.startsWith("memset")) ? compilePeers() : undefined;
+  const peers = can.some(({ needs }) => needs === "native") ? compilePeers() : undefined;
   const arms = new Arms(peers && { [PEERS_VARIABLE]: JSON.stringify(peers.peers) });
   try {
     return await interruptible(
@@ -93,10 +106,12 @@ async function measure(
         const questions = can.length === 1 ? "1 question" : `${can.length} questions`;
         printError(`${questions}, at most ${duration(time * 1000)}\n`);
         const results = await runEngine(out, {
+          ...(limits && { limits: LIMITS }),
           ...{ kind: "lab", comparisons: can, missing, isNamed, seed, json, signal, begin },
           controls: CONTROLS.filter(({ host }) => !isNamed && hosts.has(host)),
           ...{ budgetMs: time * 1000, command: commandOf(options, chosen, isNamed) },
           open: (host, arm, cores) => arms.open(host, arm, cores),
+          chromium: () => arms.chromiumVersion(),
         });
         return statusOf(results);
       },
@@ -107,9 +122,9 @@ async function measure(
   }
 }
 
-function commandOf({ time }: LabOptions, chosen: readonly Comparison[], isNamed: boolean): string {
+function commandOf({ time, limits }: LabOptions, chosen: readonly Comparison[], isNamed: boolean): string {
   const names = isNamed ? ` ${chosen.map(({ name }) => name).join(" ")}` : "";
-  return `clearway lab${names}${time === undefined ? "" : ` --time ${time}`}`;
+  return `clearway lab${names}${limits === true ? " --limits" : ""}${time === undefined ? "" : ` --time ${time}`}`;
 }
 
 /** Returns what this machine lacks, one entry for each reason. */
@@ -121,12 +136,15 @@ async function missingHere(chosen: readonly Comparison[]): Promise<LabResults["m
     chromium: findChromium() === undefined ? chromiumMissing() : undefined,
     jvm: typeof jvm === "string" ? jvm : undefined,
   };
-  const isMemset = ({ name }: Comparison): boolean => name.startsWith("memset");
-  const memset = chosen.some(isMemset) ? ((await pluginProblem()) ?? (await koffiProblem())) : undefined;
+  const lacks: Record<"native" | "nats", string | undefined> = {
+    native: chosen.some(({ needs }) => needs === "native")
+      ? ((await pluginProblem()) ?? (await koffiProblem()))
+      : undefined,
+    nats: remoteProblem("nats-server", ["clearway-nats", "@nats-io/jetstream", "@nats-io/transport-node"]),
+  };
   const reasons = new Map<string, string[]>();
   for (const each of chosen) {
-    const why =
-      hosts[each.host] ?? (isMemset(each) ? memset : undefined) ?? (each.cores === "one" ? pinning : undefined);
+    const why = hosts[each.host] ?? (each.needs && lacks[each.needs]) ?? (each.cores === "one" ? pinning : undefined);
     if (why !== undefined) reasons.set(why, [...(reasons.get(why) ?? []), each.name]);
   }
   return [...reasons].map(([why, names]) => ({ why, names }));

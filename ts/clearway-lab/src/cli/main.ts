@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { packageRoot } from "../machine/package-root.js";
-import { isPromiseProfile, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
 import type { ForeignRunners } from "../runner/runners.js";
 import type { ProfileName } from "../scenario/scenario.js";
@@ -41,8 +40,9 @@ import { columnsOf, helpItem } from "./width.js";
 
 type LabArguments = Omit<ScenarioOptions, "profile" | "host" | "runner"> & {
   time?: number;
+  limits?: boolean;
   family?: string[];
-  profile?: ProfileName | PromiseProfile;
+  profile?: ProfileName;
   host?: HostName[];
   dryRun?: boolean;
   runner?: ForeignRunners;
@@ -89,10 +89,11 @@ const labCommand = program
   .option("--jdk <release>", "the JDK for host jvm, e.g. 17; default: the newest installed", parseJdk)
   .option(
     "--profile <name>",
-    "measure scenarios instead of questions: published (the five published experiments, an hour), quick (a look at named scenarios), full (everything, hours), promises (the promised figures, 5 minutes) or promises-full",
+    "measure scenarios instead of questions: published (the five published experiments, an hour), quick (a look at named scenarios) or full (everything, hours)",
     parseProfile,
   )
   .option("--rounds <number>", "with --profile: rounds of each cell", parseRounds)
+  .option("--limits", "measure everything that has a limit, and whether it is within it (15 minutes)")
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
   .option("--dry-run", "print what would be measured and how long it would take; measure nothing")
@@ -108,23 +109,13 @@ const labCommand = program
         throw new UsageError(
           `--${scenarioOption === "dryRun" ? "dry-run" : scenarioOption} is for scenarios: add --profile quick, full or published`,
         );
-      process.exitCode = await (listed ? listComparisons(names, given.host) : lab(names, given));
+      process.exitCode = await (listed ? listComparisons(names, given) : lab(names, given));
       return;
     }
     if (given.time !== undefined) throw new UsageError("--time is for questions: leave it out, or leave --profile out");
-    if (given.without !== undefined && (listed || isPromiseProfile(profile)))
-      throw new UsageError(
-        "--without is for a run or a dry run of cells: leave it out of lab list and of the promises",
-      );
-    if (isPromiseProfile(profile)) {
-      const { listPromises, promises } = await import("./promises.js");
-      if (family.length > 0) throw new UsageError(`the profile ${profile} has no families; name its scenarios`);
-      if (Object.keys(runner).length > 0)
-        throw new UsageError(`the profile ${profile} measures the lab's own hosts; leave --runner out`);
-      if (isDry) throw new UsageError(`the profile ${profile} has no dry run: leave --dry-run out, or use lab list`);
-      process.exitCode = listed ? listPromises(names, options.json) : await promises(names, { ...options, profile });
-      return;
-    }
+    if (given.limits === true) throw new UsageError("--limits is for questions: leave --profile out");
+    if (given.without !== undefined && listed)
+      throw new UsageError("--without is for a run or a dry run of cells: leave it out of lab list");
     const labOptions = { ...options, profile };
     process.exitCode = await (listed
       ? list(names, labOptions)
@@ -134,7 +125,7 @@ const labCommand = program
   });
 labCommand.addHelpText(
   "after",
-  "\nclearway lab list                       the questions, and what this machine lacks for them\nclearway lab list --profile full        the cells that can run here, and the reasons for the others\nclearway lab list --profile promises    the promised figures and their targets",
+  "\nclearway lab list                       the questions, and what this machine lacks for them\nclearway lab list --profile full        the cells that can run here, and the reasons for the others\nclearway lab list --limits              everything that has a limit",
 );
 
 program

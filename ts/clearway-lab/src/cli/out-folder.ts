@@ -10,7 +10,6 @@ import { headOf } from "./file-head.js";
 /** How the files of a run begin. A file of that name with another beginning is not the lab's. */
 const BEGINNINGS: Record<string, RegExp> = {
   "results.json": /^\s*\{\s*"version":\s*\d+,\s*"run":/,
-  "promises.json": /^\s*\{\s*"version":\s*\d+,\s*"run":/,
   "record.json": /^\s*\{\s*"version":\s*\d+,\s*"profile":/,
   "report.html": /^\s*<!doctype html>[\s\S]*<title>Clearway lab report<\/title>/i,
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Parses the arguments of `clearway lab --profile NAME`: families, scenarios or cells (SCENARIO/MECHANISM), hosts and a profile.
 import { InvalidArgumentError } from "commander";
-import { PROMISE_PROFILES, type PromiseProfile } from "../promises/scenario.js";
 import type { HostName } from "../protocol/message.js";
 import { presentName } from "../scenario/former-names.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
@@ -93,11 +92,11 @@ export function parseHostNames(text: string): HostName[] {
   return [...new Set(text.split(",").map((name) => name.trim()))];
 }
 
-export function parseProfile(text: string): ProfileName | PromiseProfile {
-  const all: readonly string[] = [...PROFILE_NAMES, ...PROMISE_PROFILES];
+export function parseProfile(text: string): ProfileName {
+  const all: readonly string[] = PROFILE_NAMES;
   if (!all.includes(text))
     throw new InvalidArgumentError(`unknown profile "${text}". Profiles: ${all.join(", ")}.${didYouMean(text, all)}`);
-  return text as ProfileName | PromiseProfile;
+  return text as ProfileName;
 }
 
 /** Parses the names of families, scenarios or cells after --without. */

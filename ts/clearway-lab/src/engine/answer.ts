@@ -2,7 +2,7 @@
 // The results of a run: answers as data. `results.json` has them; docs/lab/method.md describes the format.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import type { Comparison } from "./comparison.js";
-import { type Interval, intervalOf, quantile, type Verdict } from "./estimate.js";
+import { type Interval, intervalOf, type LimitVerdict, limitVerdictOf, quantile, type Verdict } from "./estimate.js";
 import { furtherMs, verdictNow } from "./plan.js";
 import type { Measured } from "./run.js";
 
@@ -21,6 +21,8 @@ export interface Answer
   pairs: number[];
   /** The costs of each pair in nanoseconds, the subject's first. */
   costsNs: [subject: number, peer: number][];
+  /** The ratio that it must not exceed, and whether it does. Only in a run with limits. */
+  limit?: { ratio: number; verdict: LimitVerdict };
   /** Why it was not measured. */
   failed?: string;
   /** In how many pairs the ratio still moved at the end. */
@@ -56,7 +58,7 @@ export interface LabResults {
 }
 
 export function answerOf(measured: Measured): Answer {
-  const { comparison, logs, pairs, failed, otherShare, pairMs } = measured;
+  const { comparison, logs, pairs, failed, otherShare, pairMs, limit } = measured;
   const { name, host, thing, peer, verb, setUp, way, input, command } = comparison;
   const verdict = failed === undefined ? verdictNow(measured, true) : "open";
   const warming = pairs.filter(({ stillWarming }) => stillWarming).length;
@@ -82,6 +84,9 @@ export function answerOf(measured: Measured): Answer {
           0.5,
         ),
       ),
+    }),
+    ...(limit !== undefined && {
+      limit: { ratio: limit, verdict: interval === undefined ? "open" : limitVerdictOf(interval, limit) },
     }),
     pairs: logs.map((log) => digits(Math.exp(log))),
     costsNs: pairs.map(({ subjectNs, referenceNs }) => [digits(subjectNs), digits(referenceNs)]),

@@ -16,6 +16,8 @@ export interface Comparison {
   slicing: Slicing;
   /** Whether every slice has an arm of its own, because the work can be done only once. */
   isFresh?: boolean;
+  /** What it needs beyond its host. */
+  needs?: "native" | "nats";
   /** How it is warmed up, if not by 8,000 calls of its work: by less of a longer work, or by other work. */
   warm?: WarmUp;
   /** The subject of the answer's sentence, and the peer: "A call on one core", "a bare worker's". */
@@ -33,16 +35,16 @@ export interface Comparison {
 }
 
 const PAIRS = 4;
-const SHORT: Slicing = { ms: 9, runs: 1, blocks: 8, pairsMin: PAIRS };
+export const SHORT: Slicing = { ms: 9, runs: 1, blocks: 8, pairsMin: PAIRS };
 /** Work whose runs are longer than a slice. */
-const LONG: Slicing = { ms: 0, runs: 1, blocks: 4, pairsMin: PAIRS };
+export const LONG: Slicing = { ms: 0, runs: 1, blocks: 4, pairsMin: PAIRS };
 /** A million records take a second or two, and differ by factors of a hundred. */
-const RECORDS: Slicing = { ms: 0, runs: 1, blocks: 1, pairsMin: 3 };
-const FEW_ROWS: WarmUp = { work: "few-rows", calls: 1 };
+export const RECORDS: Slicing = { ms: 0, runs: 1, blocks: 1, pairsMin: 3 };
+export const FEW_ROWS: WarmUp = { work: "few-rows", calls: 1 };
 
-type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp">;
+export type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp">;
 
-const POOL: Arms = {
+export const POOL: Arms = {
   host: "node",
   subject: "pool-clearway",
   reference: "pool-bare",
@@ -73,7 +75,7 @@ const WAITS: Arms = {
   setUp: "pool(url, { size: four per core }); Piscina with as many threads, minThreads = maxThreads",
 };
 
-const pool = (
+export const pool = (
   name: string,
   work: string,
   cores: Cores,
@@ -100,6 +102,7 @@ const push = (name: string, slicing: Slicing, thing: string): Comparison => ({
 
 const memset = (size: string): Comparison => ({
   host: "node",
+  needs: "native",
   subject: "memset-clearway",
   reference: "memset-c",
   setUp: "the example plugin in C, which gets lent memory; the peer's loop and clock are in C, compiled with -O2",
@@ -107,7 +110,7 @@ const memset = (size: string): Comparison => ({
   ...{ thing: `Filling ${size} of JavaScript's memory by a native plugin`, peer: "C alone" },
 });
 
-const records = (host: ArmHost, title: string): Comparison => ({
+export const records = (host: ArmHost, title: string): Comparison => ({
   ...{ name: `records-${host}`, host, subject: "students-records", reference: "students-clone" },
   setUp: "the worker returns a table of clearway/records; the peer posts an array of objects",
   ...{ work: "stall", warm: FEW_ROWS, cores: "free", slicing: RECORDS, verb: "block" },
@@ -181,8 +184,3 @@ export const CONTROLS: readonly Comparison[] = [
   { ...control("chromium", "students-records", "stall", "free", RECORDS), warm: FEW_ROWS },
   control("jvm", "direct", "lists", "free", SHORT),
 ];
-
-/** Returns the comparisons that a name asks for: its own, or those whose names begin with it and a hyphen. Empty if it is unknown. */
-export function comparisonsNamed(name: string): Comparison[] {
-  return [...COMPARISONS, ...CONTROLS].filter((each) => each.name === name || each.name.startsWith(`${name}-`));
-}

@@ -68,14 +68,27 @@ export function verdictOf({ low, high }: Interval, isLast: boolean): Verdict {
   return isLast || (low <= 1 && high >= 1) ? "no difference" : "open";
 }
 
+/** Whether the ratio is within its limit. `open`: the interval contains the limit. */
+export type LimitVerdict = "held" | "missed" | "open";
+
+export function limitVerdictOf({ low, high }: Interval, limit: number): LimitVerdict {
+  if (high <= limit) return "held";
+  return low > limit ? "missed" : "open";
+}
+
+/** Returns whether the interval answers the question, and the one about the `limit` if there is one. */
+export function isAnswered(interval: Interval, isLast: boolean, limit: number | undefined): boolean {
+  return verdictOf(interval, isLast) !== "open" && (limit === undefined || limitVerdictOf(interval, limit) !== "open");
+}
+
 /**
  * Returns how many further pairs would decide if they spread like those so far, or undefined if more than `most` pairs in all would be
  * needed.
  */
-export function furtherPairs(logs: readonly number[], most: number): number | undefined {
+export function furtherPairs(logs: readonly number[], most: number, limit?: number): number | undefined {
   const { mean, deviation } = momentsOf(logs);
   for (let pairs = logs.length + 1; pairs <= most; pairs++)
-    if (verdictOf(spread(mean, deviation, pairs, coverageOf(logs)), false) !== "open") return pairs - logs.length;
+    if (isAnswered(spread(mean, deviation, pairs, coverageOf(logs)), false, limit)) return pairs - logs.length;
   return undefined;
 }
 

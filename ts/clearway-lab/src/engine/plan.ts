@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Spends a run's time: first the least number of pairs for every comparison, then the comparison that needs the fewest further pairs. Pure.
-import { furtherPairs, intervalOf, type Verdict, verdictOf } from "./estimate.js";
+import { furtherPairs, intervalOf, isAnswered, type Verdict, verdictOf } from "./estimate.js";
 
 /** Maximum number of pairs of a comparison, and of a comparison that a user asked for by name, whose time is longer. */
 export const PAIRS_MAX = 12;
@@ -12,6 +12,8 @@ const HOPE = 2;
 export interface Progress {
   readonly pairsMin: number;
   readonly pairsMax: number;
+  /** The ratio that it must not exceed. A comparison with a limit is measured until its interval leaves the limit out. */
+  readonly limit?: number | undefined;
   readonly logs: number[];
   /** Why no further pair is measured, if an arm has failed. */
   failed?: string;
@@ -24,11 +26,11 @@ export function verdictNow({ logs, pairsMin, pairsMax }: Progress, isLast = fals
 
 /** Returns how many pairs are still needed. 0: nothing more to do, because it is decided, failed, or hopeless. */
 export function pairsNeeded(progress: Progress): number {
-  const { logs, pairsMin, pairsMax, failed } = progress;
+  const { logs, pairsMin, pairsMax, limit, failed } = progress;
   if (failed !== undefined) return 0;
   if (logs.length < pairsMin) return pairsMin - logs.length;
-  if (verdictNow(progress) !== "open") return 0;
-  return furtherPairs(logs, pairsMax * HOPE) ?? 0;
+  if (logs.length >= pairsMax || isAnswered(intervalOf(logs), false, limit)) return 0;
+  return furtherPairs(logs, pairsMax * HOPE, limit) ?? 0;
 }
 
 /** A session: the comparisons that two arms answer together. A pair of arms measures all of them that still need one. */
@@ -76,7 +78,8 @@ function first<S>(all: readonly { session: S; pairs: number }[], by: (each: { se
 }
 
 /** Returns the further time in milliseconds that would decide an open comparison, if one hour would. */
-export function furtherMs({ logs, pairsMin }: Progress, pairMs: number): number | undefined {
-  const pairs = logs.length < Math.max(2, pairsMin) ? pairsMin - logs.length : furtherPairs(logs, PAIRS_MAX_NAMED);
+export function furtherMs({ logs, pairsMin, limit }: Progress, pairMs: number): number | undefined {
+  const pairs =
+    logs.length < Math.max(2, pairsMin) ? pairsMin - logs.length : furtherPairs(logs, PAIRS_MAX_NAMED, limit);
   return pairs === undefined ? undefined : pairs * pairMs;
 }

@@ -41,6 +41,8 @@ export interface RunOptions {
   budgetMs: number;
   /** Whether the user named the comparisons: each may then use the whole time. */
   isNamed?: boolean;
+  /** The limits of comparisons by name. They are measured until their intervals leave the limits out. */
+  limits?: Readonly<Record<string, number>>;
   signal?: AbortSignal;
   onPair?(session: string, decided: number, leftMs: number): void;
 }
@@ -49,12 +51,13 @@ export interface RunOptions {
 export async function measureAll(
   comparisons: readonly Comparison[],
   bench: Bench,
-  { budgetMs, isNamed = false, signal, onPair }: RunOptions,
+  { budgetMs, isNamed = false, limits = {}, signal, onPair }: RunOptions,
 ): Promise<Measured[]> {
   const pairsMax = isNamed ? PAIRS_MAX_NAMED : PAIRS_MAX;
   const all = comparisons.map(
     (comparison): Measured => ({
-      ...{ comparison, pairsMin: comparison.slicing.pairsMin, pairsMax, logs: [], pairs: [], pairMs: PAIR_MS },
+      ...{ comparison, pairsMin: comparison.slicing.pairsMin, pairsMax, limit: limits[comparison.name] },
+      ...{ logs: [], pairs: [], pairMs: PAIR_MS },
     }),
   );
   const sessions = sessionsOf(all);

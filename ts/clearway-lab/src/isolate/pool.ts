@@ -192,7 +192,7 @@ export async function bareWorker(): Promise<PoolUnderTest> {
   };
 }
 
-async function comlinkWorker(): Promise<PoolUnderTest> {
+export async function comlinkWorker(): Promise<PoolUnderTest> {
   let worker = undefined as ReturnType<typeof openWorker> | undefined;
   let remote = undefined as Comlink.Remote<ComlinkPool> | undefined;
   let closing = false;

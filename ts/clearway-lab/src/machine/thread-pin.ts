@@ -15,7 +15,7 @@ const STARTING_MS = 500;
 
 /** Returns the reason why this machine cannot pin a runner's threads, or undefined if it can. */
 export function runnerPinningProblem(): string | undefined {
-  return pinningProblem("apart");
+  return pinningProblem();
 }
 
 /** Returns the prefix of a runner's command that pins all its threads to the first core. */

@@ -9,8 +9,6 @@ import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "./chromium-find.j
 import { toMeasurement } from "./convert.js";
 import type { LabPage } from "./page.js";
 import { servePage } from "./page-server.js";
-import { runProbe } from "./probe-page.js";
-import { PROFILE_VARIABLE } from "./profile.js";
 
 process.on("SIGINT", () => {});
 
@@ -19,18 +17,13 @@ interface Running {
   server: LocalServer;
 }
 
-/** Chromium's flags. Probes of the profile `promises` hold up to a hundred million records, so that profile has a larger heap limit. */
-const FLAGS = [
-  ...CHROMIUM_FLAGS,
-  ...(process.env[PROFILE_VARIABLE]?.startsWith("promises") ? ["--js-flags=--max-old-space-size=8192"] : []),
-];
 let starting: Promise<Running> | undefined;
 
 async function start(): Promise<Running> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(chromiumMissing());
   const [browser, server] = await Promise.all([
-    chromium.launch({ executablePath, args: FLAGS, handleSIGINT: false }),
+    chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false }),
     servePage(),
   ]);
   return { browser, server };
@@ -77,10 +70,8 @@ await serve({
   },
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
-  probe: async (probe) => {
-    starting ??= start();
-    const { browser, server } = await starting;
-    return runProbe(browser, server.url, probe);
+  probe: async ({ name }) => {
+    throw new RangeError(`this host has no probes: probe=${name}`);
   },
   close: async () => {
     if (starting === undefined) return;

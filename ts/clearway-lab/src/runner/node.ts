@@ -25,7 +25,9 @@ await serve({
   }),
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
-  probe: async ({ name, params }) => (await import("../promises/host/in-node.mjs")).probe(name, params),
+  probe: async ({ name }) => {
+    throw new RangeError(`this host has no probes: probe=${name}`);
+  },
   close: async () => running?.close(),
 });
 // Peers may leave open handles (timers, ports). The runner has sent all answers, so it exits.

@@ -21,9 +21,6 @@ const documentOf = (
 /** The page of an arm (arm/page.ts). */
 export const ARM_PAGE = "arm";
 
-/** The path of the page of the profile `promises`. That page is bundled as Vite bundles an app, in a separate folder. */
-export const PROMISES_PAGE = "promises/";
-
 /** Reads the whole folder into memory, so that a rebuild during a run cannot mix two builds in one page. */
 async function readBundle(): Promise<Map<string, Buffer>> {
   const folder = fileURLToPath(new URL("./page/", import.meta.url));
@@ -39,7 +36,7 @@ export async function servePage(): Promise<LocalServer> {
     if (answerFixture(asked, response, image)) return;
     if (asked.method === "POST") return refuse(response, 405);
     const name = asked.path.slice(1);
-    if (name === "" || name === PROMISES_PAGE || name === ARM_PAGE) {
+    if (name === "" || name === ARM_PAGE) {
       const script = name === ARM_PAGE ? "arm.js" : "page.js";
       response.writeHead(200, { ...ISOLATION, "content-type": "text/html" }).end(documentOf(script));
       return;

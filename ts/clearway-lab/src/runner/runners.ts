@@ -53,7 +53,7 @@ export class Runners {
   readonly #env: Record<string, string>;
   readonly #jdk: number | undefined;
   readonly #foreign: ForeignRunners;
-  /** The runners of single measurements that run now. There may be several: the profile `promises` measures idle pools concurrently. */
+  /** The runners of single measurements that run now. There may be several. */
   readonly #current = new Set<RunnerClient>();
 
   /** Whether threads cannot be pinned here, so that each measurement in Node says on which cores they were. */

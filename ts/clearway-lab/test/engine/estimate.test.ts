@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
+import { COMPARISONS } from "../../src/engine/comparison.js";
 import {
   furtherPairs,
   hasTwoGroups,
   intervalOf,
+  limitVerdictOf,
   sliceCost,
   trimmedMean,
   verdictOf,
 } from "../../src/engine/estimate.js";
+import { FURTHER, LIMITS } from "../../src/engine/limits.js";
 
 test("the cost of a slice is the lower quartile without the first fifth", () => {
   expect(sliceCost([900, 900, 10, 11, 12, 13, 14, 500, 500, 500], false)).toBe(11.75);
@@ -61,4 +64,15 @@ test("the further pairs are those that would decide with the same spread", () =>
 test("pairs in two groups are seen, a lone outlier is not a group", () => {
   expect(hasTwoGroups([0, 0.01, 0.2, 0.21])).toBe(true);
   expect(hasTwoGroups([0, 0.01, 0.02, 0.4])).toBe(false);
+});
+
+test("a limit is held if the interval ends at or below it, missed if it begins above, and else open", () => {
+  const interval = { ratio: 1.1, low: 1.05, high: 1.15 };
+  expect([1.15, 1.04, 1.1].map((limit) => limitVerdictOf(interval, limit))).toEqual(["held", "missed", "open"]);
+});
+
+test("every limit is one of a comparison", () => {
+  const names = [...COMPARISONS, ...FURTHER].map(({ name }) => name);
+  expect(Object.keys(LIMITS).filter((name) => !names.includes(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
 });

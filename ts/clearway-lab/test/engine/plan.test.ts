@@ -35,6 +35,16 @@ test("decided, failed and hopeless comparisons need no pair", () => {
   expect(nextSession([session("a", 1, DECIDED, HOPELESS)], 10_000)).toBeUndefined();
 });
 
+test("a comparison with a limit needs pairs until its interval leaves the limit out", () => {
+  expect(pairsNeeded({ ...DECIDED, limit: 1.5 })).toBe(0);
+  expect(pairsNeeded({ ...DECIDED, limit: 1.37 })).toBeGreaterThan(0);
+  expect(pairsNeeded({ ...DECIDED, limit: 1.2 })).toBe(0);
+});
+
+test("an open comparison needs no pair after its greatest number of them", () => {
+  expect(pairsNeeded({ ...CLOSE, pairsMax: 4 })).toBe(0);
+});
+
 test("a comparison has no verdict before its least number of pairs", () => {
   expect(verdictNow(progress(0.3, 0.31, 0.3))).toBe("open");
   expect(verdictNow(DECIDED)).toBe("slower");

@@ -55,6 +55,19 @@ describe("a sentence", () => {
       { verdict: "open", interval: { ratio: 1.1, low: 0.4, high: 3 } },
       "A call: between 0.40 and 3.00 times a bare worker's. More time would hardly decide it.",
     ],
+    [
+      "a limit",
+      { limit: { ratio: 1.1, verdict: "missed" } },
+      "A call takes 1.20 times as long as a bare worker's (1.15 to 1.25): 19 us, not 16 us. Beyond its limit: at most 1.1 times as long.",
+    ],
+    [
+      "a limit below 1 that is open",
+      {
+        ...{ verdict: "faster", interval: { ratio: 0.5, low: 0.25, high: 0.8 }, subjectNs: 5000, peerNs: 10_000 },
+        limit: { ratio: 0.5, verdict: "open" },
+      },
+      "A call is 2.00 times as fast as a bare worker's (1.25 to 4.00): 5 us, not 10 us. Not clear whether within its limit: at least 2 times as fast.",
+    ],
     ["failed", { verdict: "open", failed: "no addon." }, "A call: not measured, no addon."],
     [
       "a blocked thread",

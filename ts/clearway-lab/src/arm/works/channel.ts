@@ -15,7 +15,7 @@ async function open(kind: PortKind, entry: string, payload: string, codec: "stan
   return { works: { trip: timedCalls(() => caller.call(value)) }, close: end };
 }
 
-async function checkEcho(caller: Caller, payload: string, value: unknown): Promise<void> {
+export async function checkEcho(caller: Caller, payload: string, value: unknown): Promise<void> {
   if (!same(value, await caller.call(value)))
     throw new Error(`the echo differs from what was sent: payload=${payload}`);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Small calls to a pool of one worker: one after another, a thousand at once, after a rest, and the first one with the start.
-import { nowMs } from "#lab-host";
-import { bareWorker, type PoolUnderTest } from "../../isolate/pool.js";
+import { hostName, nowMs } from "#lab-host";
+import { bareWorker, comlinkWorker, type PoolUnderTest } from "../../isolate/pool.js";
 import { openClearway } from "../../isolate/pool-clearway.js";
 import type { OpenArm, Work } from "../work.js";
 import { timedCalls } from "../work.js";
 
 const TASK = { connection: "none", port: 0, value: 20 } as const;
+/** A page's clock has steps of 5 us, and a call takes about as long. */
+const CALLS = hostName === "node" ? 1 : 20;
 const AT_ONCE = 1000;
 const REST_MS = 10;
 
@@ -18,7 +20,7 @@ function works(pool: PoolUnderTest): Record<string, Work> {
   const burst = () => Promise.all(Array.from({ length: AT_ONCE }, call));
   const lone = timedCalls(call);
   return {
-    call: lone,
+    call: timedCalls(call, CALLS),
     "at-once": {
       calls: AT_ONCE,
       async run(costsNs) {
@@ -37,8 +39,8 @@ function works(pool: PoolUnderTest): Record<string, Work> {
   };
 }
 
-/** Opens the pool on the first `start`; the other kinds of work find it open. */
-const arm =
+/** The arm of a pool. Opens the pool on the first `start`; the other kinds of work find it open. */
+export const arm =
   (make: () => Promise<PoolUnderTest>): OpenArm =>
   async () => {
     const pool = await make();
@@ -75,4 +77,6 @@ const arm =
   };
 
 export const clearway: OpenArm = arm(() => openClearway("auto"));
+export const clearwayPort: OpenArm = arm(() => openClearway("port"));
 export const bare: OpenArm = arm(bareWorker);
+export const comlink: OpenArm = arm(comlinkWorker);

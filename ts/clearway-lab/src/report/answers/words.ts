@@ -24,8 +24,21 @@ export function timeText(ns: number): string {
   return `${shown(ns / scale)} ${unit}`;
 }
 
-/** Returns the answer as one sentence, with its interval and its times. */
+/** Formats a limit for the ratio of Clearway's cost to the other's. */
+export const limitText = (ratio: number, verb?: Answer["verb"]): string =>
+  ratio < 1
+    ? `at least ${shown(1 / ratio)} times ${verb === "block" ? "shorter" : "as fast"}`
+    : `at most ${shown(ratio)} times as long`;
+
+/** Returns the answer as one sentence, with its interval and its times, and another one about its limit. */
 export function sentenceOf(answer: Answer): string {
+  const { limit, verb } = answer;
+  if (limit === undefined) return answerOf(answer);
+  const start = { held: "Within its limit", missed: "Beyond its limit", open: "Not clear whether within its limit" };
+  return `${answerOf(answer)} ${start[limit.verdict]}: ${limitText(limit.ratio, verb)}.`;
+}
+
+function answerOf(answer: Answer): string {
   const { thing, peer, verb = "takes", verdict, interval, failed } = answer;
   const isStall = verb === "block" || verb === "blocks";
   if (failed !== undefined) return `${thing}: not measured, ${failed.replace(/\.$/, "")}.`;
