@@ -6,6 +6,7 @@ import { isProgram, report } from "../problems.mjs";
 import { files } from "../sources.mjs";
 
 const library = "ts/clearway/src/";
+const remote = "ts/clearway-nats/src/";
 
 /** The globals, each with what to import instead. */
 export const captured = {
@@ -24,9 +25,13 @@ export const captured = {
   AbortController: "newAbortController",
 };
 
+/** The globals that `ts/clearway-nats` captures. NATS's client, which it needs, uses the others itself. */
+const ofRemote = /Timeout|Interval|Immediate|performance/;
+
 /** The files whose functions run as source text in a thread of their own, where no test replaces anything, and the capture itself. */
 const exempt = [
   `${library}globals.ts`,
+  `${remote}timer.ts`,
   `${library}meter/host/browser-beat-worker.ts`,
   `${library}meter/host/browser-beater.ts`,
   `${library}meter/host/node-watchdog.ts`,
@@ -64,18 +69,25 @@ function isUse(node) {
 export function globalProblems(sources) {
   const problems = [];
   for (const { path, text } of sources) {
-    if (!path.startsWith(library) || !path.endsWith(".ts") || path.endsWith(".d.ts") || exempt.includes(path)) continue;
+    if (
+      ![library, remote].some((folder) => path.startsWith(folder)) ||
+      !path.endsWith(".ts") ||
+      path.endsWith(".d.ts") ||
+      exempt.includes(path)
+    )
+      continue;
     const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
     const own = declared(file);
     const found = (node, name, instead) => {
       const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-      problems.push(`${path}:${line + 1}: uses the global ${name}; import ${instead} from globals.js`);
+      const where = path.startsWith(remote) ? "timers from timer.js" : `${instead} from globals.js`;
+      problems.push(`${path}:${line + 1}: uses the global ${name}; import ${where}`);
     };
     const visit = (node) => {
       if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return;
       if (isWallClock(node)) found(node, node.expression.getText(), "clock, or wallMs for a label");
       const isGlobal = ts.isIdentifier(node) && Object.hasOwn(captured, node.text);
-      if (isGlobal && isUse(node) && !isHeap(node)) {
+      if (isGlobal && (path.startsWith(library) || ofRemote.test(node.text)) && isUse(node) && !isHeap(node)) {
         const qualified = ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
         if (qualified || !own.has(node.text)) found(node, node.text, captured[node.text]);
       }

@@ -27,6 +27,12 @@ describe("the check of globals", () => {
     expect(problems(text)).toEqual([]);
   });
 
+  test("refuses timers and clocks in remote pools, whose client uses the other globals itself", () => {
+    const path = "ts/clearway-nats/src/serve.ts";
+    expect(problems("setTimeout(() => {}, 1);", path)).toEqual([expect.stringContaining("from timer.js")]);
+    expect(problems("new Promise(() => {});", path)).toEqual([]);
+  });
+
   test("allows everything in the file that captures the globals, and outside the library", () => {
     expect(problems("setTimeout(() => {});", "ts/clearway/src/globals.ts")).toEqual([]);
     expect(problems("setTimeout(() => {});", "ts/clearway-lab/src/run/run.ts")).toEqual([]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ConsumerInfo, JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { timers } from "../timer.js";
 import { watchConnection } from "./connection.js";
 
 /** What {@link AckRepair} needs. */
@@ -45,7 +46,7 @@ export class AckRepair {
 
   constructor(parts: AckRepairParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => void this.check(), checkMs);
+    this.#timer = timers.setInterval(() => void this.check(), checkMs);
     this.#timer.unref();
     this.#unwatch = watchConnection(parts.connection, {
       reconnected: () => void this.#afterReconnect(),
@@ -74,7 +75,7 @@ export class AckRepair {
 
   close(): void {
     this.#closed = true;
-    clearInterval(this.#timer);
+    timers.clearInterval(this.#timer);
     this.#unwatch();
   }
 

@@ -6,6 +6,7 @@ import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, unmoved } from "clearway/remote";
 import { onAbort } from "../request/limits.js";
 import { outcome, own } from "../request/outcome.js";
+import { timers } from "../timer.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
@@ -105,7 +106,10 @@ export class DurableCaller {
     this.#results = new StoredResults(connection, manager, names, storage);
     this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
     const { callAgeMs, resultAgeMs } = settings;
-    this.#sweeper = setInterval(() => this.#open.failOld(callAgeMs + resultAgeMs), Math.min(60_000, callAgeMs / 4));
+    this.#sweeper = timers.setInterval(
+      () => this.#open.failOld(callAgeMs + resultAgeMs),
+      Math.min(60_000, callAgeMs / 4),
+    );
     this.#sweeper.unref();
     this.#unwatch = watchConnection(connection, {
       reconnected: () => {},
@@ -148,7 +152,7 @@ export class DurableCaller {
       }
       const id = this.#nextId();
       const call = this.#encode(task, args, settings);
-      const atMs = performance.now();
+      const atMs = timers.nowMs();
       const open: OpenCall = { resolve, fail, atMs, release: undefined, stored: undefined, cancelled: false };
       this.#open.add(id, open);
       this.#counters.calls++;
@@ -224,10 +228,10 @@ export class DurableCaller {
 
   /** Takes no more calls and waits for the open ones. Settles after at most about `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
-    const endMs = performance.now() + timeoutMs;
+    const endMs = timers.nowMs() + timeoutMs;
     this.#closing ??= this.#open
       .empty(timeoutMs)
-      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), endMs - performance.now()));
+      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), endMs - timers.nowMs()));
     await this.#closing;
   }
 
@@ -245,7 +249,7 @@ export class DurableCaller {
 
   #end(reason: ClearwayError): void {
     this.#life.abort(reason);
-    clearInterval(this.#sweeper);
+    timers.clearInterval(this.#sweeper);
     this.#unwatch();
     this.#parts.storage.close();
     this.#open.failAll(reason);

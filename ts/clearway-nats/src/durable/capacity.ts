@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { timers } from "../timer.js";
 import { waitMsMax } from "./slots.js";
 
 // A process holds calls for about this time beside those that it runs. 50 ms hide the round trip to the servers, and are short for a person who
@@ -19,7 +21,7 @@ export class Capacity {
   #since = 0;
   #meanMs: number | undefined;
 
-  constructor(concurrency: number, now: () => number = () => performance.now()) {
+  constructor(concurrency: number, now: () => number = () => timers.nowMs()) {
     this.#concurrency = concurrency;
     this.#now = now;
   }

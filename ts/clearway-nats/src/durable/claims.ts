@@ -2,7 +2,7 @@
 import { type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
-import { timerMsMax } from "../timer.js";
+import { timerMsMax, timers } from "../timer.js";
 import { persistently, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import type { Publisher, Stored } from "./publisher.js";
@@ -124,26 +124,26 @@ export class Claims {
 
   /** Deletes a claim after some time. The servers must have confirmed that its call has ended. */
   release(revision: number): void {
-    this.#ended.push({ revision, dueMs: performance.now() + this.#releaseMs });
-    this.#timer ??= setTimeout(() => this.#delete(), this.#releaseMs).unref();
+    this.#ended.push({ revision, dueMs: timers.nowMs() + this.#releaseMs });
+    this.#timer ??= timers.setTimeout(() => this.#delete(), this.#releaseMs).unref();
   }
 
   /** Leaves the claims that are not deleted yet to their age. */
   close(): void {
     this.#unwatch();
-    clearTimeout(this.#timer);
+    timers.clearTimeout(this.#timer);
     this.#ended = [];
   }
 
   #delete(): void {
     this.#timer = undefined;
-    const at = performance.now();
+    const at = timers.nowMs();
     const due = this.#ended.findIndex(({ dueMs }) => dueMs > at);
     for (const { revision } of this.#ended.splice(0, due === -1 ? this.#ended.length : due)) {
       // Rejects if the servers are away. The claim's age deletes it.
       this.#manager.streams.deleteMessage(`KV_${this.#bucket}`, revision, false).catch(() => {});
     }
     const [next] = this.#ended;
-    if (next) this.#timer = setTimeout(() => this.#delete(), next.dueMs - at).unref();
+    if (next) this.#timer = timers.setTimeout(() => this.#delete(), next.dueMs - at).unref();
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { createInbox, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
+import { timers } from "../timer.js";
 import { isPassing, serverError } from "./server-errors.js";
 
 /** Returns a new subject for answers. Users may be allowed subjects with a certain beginning only, which the connection's options have. */
@@ -38,7 +39,7 @@ export function watchConnection(connection: NatsConnection, listener: Connection
     follow(connection, watch);
   }
   const { listeners, reason } = watch;
-  if (reason) queueMicrotask(() => listener.closed(reason));
+  if (reason) timers.queueMicrotask(() => listener.closed(reason));
   else listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -100,6 +101,6 @@ export async function persistently<Value>(connection: NatsConnection, act: () =>
       if (!isPassing(reason)) throw serverError(reason);
       if (connection.isClosed()) throw caused("transport-closed", "the connection to the servers is closed", reason);
     }
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    await new Promise((resolve) => timers.setTimeout(resolve, retryMs));
   }
 }

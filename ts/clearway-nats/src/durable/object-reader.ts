@@ -12,6 +12,7 @@ import {
 } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { onAbort } from "../request/limits.js";
+import { timers } from "../timer.js";
 import { Interrupted, watchConnection } from "./connection.js";
 
 /** The part of an object store that an {@link ObjectReader} uses. */
@@ -139,12 +140,12 @@ export class ObjectReader {
 async function within<Value>(step: Promise<Value>, interrupted: Promise<never>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Stalled("the servers send nothing more of the object")), chunkMsMax);
+    timer = timers.setTimeout(() => reject(new Stalled("the servers send nothing more of the object")), chunkMsMax);
   });
   try {
     return await Promise.race([step, late, interrupted]);
   } finally {
-    clearTimeout(timer);
+    timers.clearTimeout(timer);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
 import { onAbort } from "../request/limits.js";
-import { timerMsMax } from "../timer.js";
+import { timerMsMax, timers } from "../timer.js";
 import type { Stored } from "./publisher.js";
 
 /** A call that the servers have confirmed. */
@@ -71,7 +71,7 @@ export class OpenCalls {
 
   /** Rejects the calls that are older than the servers keep them. */
   failOld(ageMs: number): void {
-    const oldest = performance.now() - ageMs;
+    const oldest = timers.nowMs() - ageMs;
     // A map keeps the order of insertion, so the oldest calls come first.
     for (const [id, { atMs }] of this.#calls) {
       if (atMs >= oldest) return;
@@ -87,9 +87,9 @@ export class OpenCalls {
   async empty(timeoutMs: number): Promise<void> {
     if (this.#calls.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+      const timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
       this.#whenEmpty = () => {
-        clearTimeout(timer);
+        timers.clearTimeout(timer);
         resolve();
       };
     });
@@ -108,10 +108,10 @@ export function limited(
   const message = `the call did not finish within deadlineMs: deadlineMs=${deadlineMs}`;
   const late = (): void => cancel(new ClearwayError("deadline", message));
   // A longer deadline is as good as none: the servers do not keep a call for so long.
-  const timer = deadlineMs === undefined || deadlineMs > timerMsMax ? undefined : setTimeout(late, deadlineMs);
+  const timer = deadlineMs === undefined || deadlineMs > timerMsMax ? undefined : timers.setTimeout(late, deadlineMs);
   const ignore = signal && onAbort(signal, cancel);
   return () => {
-    clearTimeout(timer);
+    timers.clearTimeout(timer);
     ignore?.();
   };
 }

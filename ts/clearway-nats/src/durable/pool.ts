@@ -168,8 +168,8 @@ function byName<Functions>(make: (name: string) => Caller): Functions {
   const known = new Map<string, Caller>();
   return new Proxy(Object.freeze(Object.create(null)), {
     get: (_target, name) => {
-      // An object with a `then` is a thenable, so an `await` of it would call a task.
-      if (typeof name !== "string" || name === "then") return undefined;
+      // An `await` of the object would call a task `then`, and a logger that writes JSON a task `toJSON`.
+      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
       let caller = known.get(name);
       if (!caller) {
         caller = make(name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
+import { timers } from "../timer.js";
 import { inboxOf, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import { isFull, isPassing, notAllowed, refused } from "./server-errors.js";
@@ -103,7 +104,7 @@ export class Publisher {
       },
     });
     // A message is sent again between one and two periods after it was sent.
-    this.#timer = setInterval(() => this.#resend(), settings.resendMs);
+    this.#timer = timers.setInterval(() => this.#resend(), settings.resendMs);
     this.#timer.unref();
     this.#storage = settings.storage ?? present;
     this.#unlisten = this.#storage.onLost((reason) => this.#lost(reason));
@@ -167,7 +168,7 @@ export class Publisher {
   end(reason: ClearwayError = new ClearwayError("transport-closed", "the connection to the servers is closed")): void {
     if (this.#ended) return;
     this.#ended = reason;
-    clearInterval(this.#timer);
+    timers.clearInterval(this.#timer);
     this.#unwatch();
     this.#unlisten();
     this.#subscription.unsubscribe();
@@ -192,7 +193,7 @@ export class Publisher {
   }
 
   #transmit(waiting: Waiting): void {
-    if (this.#connected) waiting.sentMs ??= performance.now();
+    if (this.#connected) waiting.sentMs ??= timers.nowMs();
     if (!this.#ready) return;
     const { token, subject, body, options } = waiting;
     const { headers } = options;
@@ -292,7 +293,7 @@ export class Publisher {
 
   // Sends messages again that were sent before the last sweep, or all of them.
   #resend(all = false): void {
-    const at = performance.now();
+    const at = timers.nowMs();
     for (const waiting of [...this.#sent.values()]) {
       if (!all && waiting.sweep === this.#sweep) continue;
       const { sentMs = at, refusal, sent, answered } = waiting;

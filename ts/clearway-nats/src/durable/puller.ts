@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Msg, type NatsConnection, nanos, type Subscription } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
+import { timers } from "../timer.js";
 import { inboxOf, watchConnection } from "./connection.js";
 
 const encoder = new TextEncoder();
@@ -104,7 +105,7 @@ export class Puller {
     if (this.#stopped) return;
     this.#stopped = true;
     for (const token of [...this.#requests.keys()]) this.#forget(token);
-    clearTimeout(this.#retry);
+    timers.clearTimeout(this.#retry);
     this.#unwatch();
   }
 
@@ -131,7 +132,7 @@ export class Puller {
     const token = (this.#tokens++).toString(36);
     // The servers end the request after `pullMs` and say so. If they do not, because they have restarted or have another leader, the
     // request is given up.
-    const timer = setTimeout(() => this.#again(token), pullMs + 1_000);
+    const timer = timers.setTimeout(() => this.#again(token), pullMs + 1_000);
     timer.unref();
     this.#requests.set(token, { left: room, timer });
     this.#requested += room;
@@ -183,7 +184,7 @@ export class Puller {
     }
     this.#forget(token);
     const gone = code === 503 || /deleted/i.test(message.headers?.description ?? "");
-    this.#retry ??= setTimeout(async () => {
+    this.#retry ??= timers.setTimeout(async () => {
       if (gone) await this.#settings.missing();
       this.#retry = undefined;
       this.pull();
@@ -200,7 +201,7 @@ export class Puller {
     if (!request) return;
     this.#requests.delete(token);
     this.#requested -= request.left;
-    clearTimeout(request.timer);
+    timers.clearTimeout(request.timer);
   }
 }
 

@@ -2,6 +2,7 @@
 import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { caused } from "clearway/remote";
+import { timers } from "../timer.js";
 import { watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import { serverError } from "./server-errors.js";
@@ -54,7 +55,7 @@ export class ReplyReader {
     this.#settings = settings;
     this.#nextSeq = nextSeq;
     this.#purgedSeq = nextSeq;
-    this.#timer = setInterval(() => void this.#purge(), purgeMs);
+    this.#timer = timers.setInterval(() => void this.#purge(), purgeMs);
     this.#timer.unref();
     this.#unwatch = watchConnection(settings.connection, {
       reconnected: () => void this.#renew(undefined),
@@ -88,7 +89,7 @@ export class ReplyReader {
   async close(purgeMs: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    clearInterval(this.#timer);
+    timers.clearInterval(this.#timer);
     this.#unwatch();
     this.#unlisten();
     // The consumer ends with its connection, or when it was not used for some time.
@@ -143,7 +144,7 @@ export class ReplyReader {
     for (let attempt = 0; ; attempt++) {
       if (reason) this.#settings.onError(serverError(reason));
       if (attempt > 0 || error)
-        await new Promise((resolve) => setTimeout(resolve, Math.min(retryMsMax, retryMs * 2 ** attempt)));
+        await new Promise((resolve) => timers.setTimeout(resolve, Math.min(retryMsMax, retryMs * 2 ** attempt)));
       if (this.#closed || this.#generation !== generation + consumed) return;
       try {
         // Other streams begin another renewal. The storage reports what fails.

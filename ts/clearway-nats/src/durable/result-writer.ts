@@ -2,6 +2,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
+import { timers } from "../timer.js";
 import { persistently } from "./connection.js";
 import { joinOutcomes } from "./layout.js";
 import { isId, type Names } from "./names.js";
@@ -113,7 +114,7 @@ export class ResultWriter {
     });
     const batch: Batch = { caller, outcomes, bytes: 0, stored, send };
     this.#batches.set(caller, batch);
-    setImmediate(() => {
+    timers.setImmediate(() => {
       // A batch that was full has been sent already.
       if (this.#batches.get(caller) === batch) send();
     });

@@ -3,6 +3,7 @@ import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
 import type { ServeContext } from "../serve/context.js";
+import { timers } from "../timer.js";
 import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
 import type { Claims } from "./claims.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
@@ -108,7 +109,7 @@ export class Run {
   readonly #runId = crypto.randomUUID();
   // Time in which the task may still run although the call has an outcome.
   #stopMs = 0;
-  readonly #receivedMs = performance.now();
+  readonly #receivedMs = timers.nowMs();
 
   constructor(context: RunContext, envelope: CallEnvelope, delivery: Delivery) {
     this.#context = context;
@@ -134,7 +135,7 @@ export class Run {
       const outcome = await this.#outcome();
       await this.#report(outcome);
       counters.answered++;
-      if (this.#stopMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#stopMs));
+      if (this.#stopMs > 0) await new Promise((resolve) => timers.setTimeout(resolve, this.#stopMs));
       await this.#confirm();
       return true;
     } catch (reason) {
@@ -279,7 +280,7 @@ export class Run {
     // The pool keeps a function for each name. Only the names of the module's tasks come here.
     if (options === undefined && this.#controller === undefined) return pool;
     const { timeoutMs, deadlineMs, key, priority } = options ?? {};
-    const waitedMs = performance.now() - this.#receivedMs;
+    const waitedMs = timers.nowMs() - this.#receivedMs;
     return pool.with({
       ...(this.#controller && { signal: this.#controller.signal }),
       ...(timeoutMs !== undefined && { timeoutMs }),

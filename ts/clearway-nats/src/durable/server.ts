@@ -6,7 +6,7 @@ import type { Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import { ClearwayError } from "clearway/remote";
 import type { ServeContext, ServedMode } from "../serve/context.js";
-import { timerMsMax } from "../timer.js";
+import { timerMsMax, timers } from "../timer.js";
 import { AckRepair } from "./ack-repair.js";
 import { Capacity } from "./capacity.js";
 import { Claims, openClaims } from "./claims.js";
@@ -200,7 +200,7 @@ class Server implements ServedMode<DurableServeStats> {
         if (error === null) this.#runs.get(message.string())?.cancel();
       },
     });
-    this.#working = setInterval(() => {
+    this.#working = timers.setInterval(() => {
       for (const each of this.#runs.values()) each.working();
     }, workingMsOf(parts.consumers()));
     this.#working.unref();
@@ -272,14 +272,14 @@ class Server implements ServedMode<DurableServeStats> {
   async close(timeoutMs: number): Promise<void> {
     const { threads, claiming, memory, withdrawals, connection, publisher, claims } = this.#context;
     this.#closing = true;
-    const endMs = performance.now() + timeoutMs;
-    const restMs = (): number => Math.min(flushMsMax, Math.max(flushMsMin, endMs - performance.now()));
+    const endMs = timers.nowMs() + timeoutMs;
+    const restMs = (): number => Math.min(flushMsMax, Math.max(flushMsMin, endMs - timers.nowMs()));
     for (const each of this.#pullers) each.stop();
     if (this.#runs.size > 0) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+        const timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
         this.#idle = () => {
-          clearTimeout(timer);
+          timers.clearTimeout(timer);
           resolve();
         };
       });
@@ -288,10 +288,10 @@ class Server implements ServedMode<DurableServeStats> {
     const reason = new ClearwayError("pool-closed", "the worker process closes");
     for (const each of [claiming, threads, memory]) each.end(reason);
     // Their runs give them back before this turn of the event loop ends, or when their claims are withdrawn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => timers.setImmediate(resolve));
     if (withdrawals.size > 0) await within(restMs(), Promise.all(withdrawals));
     for (const each of this.#pullers) each.close();
-    clearInterval(this.#working);
+    timers.clearInterval(this.#working);
     this.#repair.close();
     this.#drops.unsubscribe();
     // Confirmations of ended calls are under way. What is lost comes again and is recognized by its outcome.

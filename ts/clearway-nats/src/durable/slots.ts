@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { timers } from "../timer.js";
 
 interface Waiting {
   readonly priority: number;
@@ -27,7 +28,7 @@ export class Slots {
   readonly #waiting: Waiting[] = [];
   #used = 0;
   // When a part was last taken or given.
-  #movedMs = performance.now();
+  #movedMs = timers.nowMs();
   #timer: NodeJS.Timeout | undefined;
   #gathering: NodeJS.Timeout | undefined;
   #ended: { readonly reason: unknown } | undefined;
@@ -40,7 +41,7 @@ export class Slots {
 
   /** Whether all are taken and none was taken or given for `waitMsMax`, so that a further call would wait for a long time. */
   get stuck(): boolean {
-    return this.#used >= this.#size() && performance.now() - this.#movedMs > waitMsMax;
+    return this.#used >= this.#size() && timers.nowMs() - this.#movedMs > waitMsMax;
   }
 
   /**
@@ -54,9 +55,9 @@ export class Slots {
       if (this.stuck) throw this.#tooLong();
       await new Promise<void>((start, refuse) => {
         const at = this.#waiting.findIndex((each) => each.priority < priority);
-        const waiting = { priority, weight, sinceMs: performance.now(), start, refuse };
+        const waiting = { priority, weight, sinceMs: timers.nowMs(), start, refuse };
         this.#waiting.splice(at === -1 ? this.#waiting.length : at, 0, waiting);
-        this.#timer ??= setTimeout(() => this.#refuseOld(), waitMsMax).unref();
+        this.#timer ??= timers.setTimeout(() => this.#refuseOld(), waitMsMax).unref();
         this.#startNext();
       });
     }
@@ -65,7 +66,7 @@ export class Slots {
       if (given) return;
       given = true;
       this.#used -= weight;
-      this.#movedMs = performance.now();
+      this.#movedMs = timers.nowMs();
       this.#startNext();
     };
   }
@@ -77,7 +78,7 @@ export class Slots {
 
   /** Begins no call for a time, in milliseconds, so that the calls which come meanwhile begin by their priority. */
   gather(ms: number): void {
-    this.#gathering ??= setTimeout(() => {
+    this.#gathering ??= timers.setTimeout(() => {
       this.#gathering = undefined;
       this.#startNext();
     }, ms);
@@ -86,8 +87,8 @@ export class Slots {
   /** Refuses the calls that wait, and all later ones. */
   end(reason: unknown): void {
     this.#ended ??= { reason };
-    clearTimeout(this.#timer);
-    clearTimeout(this.#gathering);
+    timers.clearTimeout(this.#timer);
+    timers.clearTimeout(this.#gathering);
     for (const { refuse } of this.#waiting.splice(0)) refuse(reason);
   }
 
@@ -97,7 +98,7 @@ export class Slots {
 
   #start(weight: number): void {
     this.#used += weight;
-    this.#movedMs = performance.now();
+    this.#movedMs = timers.nowMs();
   }
 
   #startNext(): void {
@@ -110,7 +111,7 @@ export class Slots {
 
   #refuseOld(): void {
     this.#timer = undefined;
-    const at = performance.now();
+    const at = timers.nowMs();
     let oldestMs = at;
     for (const each of [...this.#waiting]) {
       if (at - each.sinceMs < waitMsMax) oldestMs = Math.min(oldestMs, each.sinceMs);
@@ -120,7 +121,7 @@ export class Slots {
       }
     }
     if (this.#waiting.length > 0) {
-      this.#timer = setTimeout(() => this.#refuseOld(), Math.ceil(oldestMs + waitMsMax - at)).unref();
+      this.#timer = timers.setTimeout(() => this.#refuseOld(), Math.ceil(oldestMs + waitMsMax - at)).unref();
     }
     // The first one may have been too large for what is free.
     this.#startNext();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { timers } from "../timer.js";
 import { watchConnection } from "./connection.js";
 import type { Names } from "./names.js";
 import type { StreamSettings } from "./options.js";
@@ -52,7 +53,7 @@ export class StoredResults {
             await this.#storage.check().catch((refusal) => end(() => reject(refusal)));
         }
       };
-      const timer = setInterval(look, lookMs);
+      const timer = timers.setInterval(look, lookMs);
       const unwatch = watchConnection(this.#connection, {
         reconnected: () => void look(),
         closed: (reason) => end(() => reject(reason)),
@@ -61,7 +62,7 @@ export class StoredResults {
       const aborted = (): void => end(() => reject(signal.reason));
       signal.addEventListener("abort", aborted);
       const end = (settle: () => void): void => {
-        clearInterval(timer);
+        timers.clearInterval(timer);
         unwatch();
         unlisten();
         signal.removeEventListener("abort", aborted);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { timerMsMax } from "../timer.js";
+import { timerMsMax, timers } from "../timer.js";
 
 /** Waits for a step, at most a number of milliseconds. Never rejects: the servers may be away. The step itself goes on. */
 export async function within(timeoutMs: number, step: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+    timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
   });
   await Promise.race([
     step.then(
@@ -14,5 +14,5 @@ export async function within(timeoutMs: number, step: Promise<unknown>): Promise
     ),
     late,
   ]);
-  clearTimeout(timer);
+  timers.clearTimeout(timer);
 }

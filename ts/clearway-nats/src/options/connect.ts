@@ -78,6 +78,7 @@ export async function connected(options: ConnectOptions): Promise<Connected> {
     return { connection: options.connection, own: false, inboxPrefix: its?.inboxPrefix };
   }
   const { servers, nats, name } = options;
+  await refuseFakeMicrotasks();
   try {
     const connection = await connect({
       maxReconnectAttempts: -1,
@@ -97,6 +98,20 @@ export async function connected(options: ConnectOptions): Promise<Connected> {
       cause,
     );
   }
+}
+
+// NATS's client sends with the global at the time of use. With a fake one it never connects, and its own limit may be a fake timer.
+async function refuseFakeMicrotasks(): Promise<void> {
+  let ran = false;
+  globalThis.queueMicrotask(() => {
+    ran = true;
+  });
+  await undefined;
+  if (!ran)
+    throw new ClearwayError(
+      "connect-failed",
+      "queueMicrotask is replaced by one that does not run, as fake timers of tests do; NATS's client needs the real one",
+    );
 }
 
 /** Makes the part of a pool or a server that subscribes. Throws `connect-failed` if the NATS client refuses to. */

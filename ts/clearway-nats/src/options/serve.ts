@@ -4,6 +4,7 @@ import type { PoolOptions } from "clearway";
 import type { Extension } from "clearway/channel";
 import { checked, invalid, type Rules, type Test } from "clearway/remote";
 import { type DurableServeOptions, serveSettingsOf as durableSettingsOf } from "../durable/options.js";
+import { timers } from "../timer.js";
 import { type ConnectOptions, checkConnect, connectRules, moduleRules } from "./connect.js";
 
 /** How calls reach the workers. See {@link ServeOptions.modes}. */
@@ -140,6 +141,6 @@ export function serveSettingsOf(options: AnyServeOptions): ServeSettings {
  * uncaught error of the app, and the calls go on.
  */
 export function reporter(options: object, onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
-  if (onError) return (error) => queueMicrotask(() => onError.call(options, error));
+  if (onError) return (error) => timers.queueMicrotask(() => onError.call(options, error));
   return (error) => process.emitWarning(error instanceof Error || typeof error === "string" ? error : inspect(error));
 }

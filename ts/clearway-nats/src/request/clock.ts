@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { timerMsMax } from "../timer.js";
+import { timerMsMax, timers } from "../timer.js";
 
 /** The time and the timers of a pool or a server. Tests use a clock of their own. */
 export interface Clock {
@@ -13,11 +13,11 @@ export interface Clock {
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
-  nowMs: () => performance.now(),
+  nowMs: () => timers.nowMs(),
   after(ms, act) {
     if (ms === Number.POSITIVE_INFINITY) return () => {};
     const wait = (leftMs: number): NodeJS.Timeout =>
-      setTimeout(
+      timers.setTimeout(
         () => {
           if (leftMs > timerMsMax) timer = wait(leftMs - timerMsMax);
           else act();
@@ -25,11 +25,11 @@ export const systemClock: Clock = {
         Math.min(leftMs, timerMsMax),
       );
     let timer = wait(ms);
-    return () => clearTimeout(timer);
+    return () => timers.clearTimeout(timer);
   },
   every(ms, act) {
-    const timer = setInterval(act, ms);
+    const timer = timers.setInterval(act, ms);
     timer.unref();
-    return () => clearInterval(timer);
+    return () => timers.clearInterval(timer);
   },
 };

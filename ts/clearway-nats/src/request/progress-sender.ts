@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { StandardMessageCodec } from "clearway/channel";
+import { timers } from "../timer.js";
 import { Op } from "../wire/op.js";
 
 /** Maximum number of progress values in a message. Of more values in one turn, only the newest are sent. */
@@ -22,12 +23,12 @@ export class ProgressSender {
   add(value: unknown): void {
     this.#values.push(value);
     if (this.#values.length > valuesMax * 2) this.#values = this.#values.slice(-valuesMax);
-    this.#immediate ??= setImmediate(() => this.flush());
+    this.#immediate ??= timers.setImmediate(() => this.flush());
   }
 
   /** Drops the values that wait. */
   drop(): void {
-    if (this.#immediate) clearImmediate(this.#immediate);
+    if (this.#immediate) timers.clearImmediate(this.#immediate);
     this.#immediate = undefined;
     this.#values = [];
   }

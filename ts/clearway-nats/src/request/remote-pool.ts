@@ -114,8 +114,8 @@ function callers<Module>(caller: Caller, settings: CallSettings): Callers<Module
   const known = new Map<string, (...args: unknown[]) => unknown>();
   return new Proxy(Object.freeze(Object.create(null)), {
     get: (_target, name) => {
-      // An object with a `then` is a thenable, so an `await` of it would call a task.
-      if (typeof name !== "string" || name === "then") return undefined;
+      // An `await` of the object would call a task `then`, and a logger that writes JSON a task `toJSON`.
+      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
       let call = known.get(name);
       if (!call) {
         call = (...args) => caller.submit(name, args, settings);

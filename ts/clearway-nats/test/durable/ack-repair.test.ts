@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AckRepair } from "../../src/durable/ack-repair.js";
 import { namesOf, partitionOf } from "../../src/durable/names.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { logFile } from "../fixtures/log-file.js";
 import { freePort, noServer, startServer, type TestServer } from "../server/nats-server.js";
 import { caller, connection, serve } from "./harness.js";
@@ -35,8 +36,8 @@ describe.skipIf(noServer)(
       const nats = await connection(server.url);
       const work = await caller(nats);
       const consumer = `key-${partitionOf("k", 16)}`;
-      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-      onTestFinished(() => void vi.useRealTimers());
+      useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      onTestFinished(() => void useRealTimers());
       const worker = await serve(nats, { pool: { size: 1, concurrency: 4 }, serve: { ackWaitMs: 600_000 } });
 
       // The oldest call of the queue. The server would otherwise clean up what is older than its queue.

@@ -4,6 +4,7 @@ import { DrainingConnectionError } from "@nats-io/transport-node";
 import { move } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { namesOf } from "../../src/durable/names.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, type Ends, serve } from "./harness.js";
@@ -123,8 +124,8 @@ describe.skipIf(noServer)("the options of a durable call", () => {
     const manager = await jetstreamManager(nats);
     const waiting = async () => (await manager.streams.info(namesOf("work", "0").calls)).state.messages;
     const controller = new AbortController();
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void useRealTimers());
     const limits = how === "signal" ? { signal: controller.signal } : { timeoutMs: 50 };
     const first = work.with({ key: "k", ...limits }).call.untilAborted(log.path, "x");
     const failed = expect(first).rejects.toBeDefined();
@@ -161,8 +162,8 @@ describe.skipIf(noServer)("the options of a durable call", () => {
   test("put a call of higher priority before those that wait", async () => {
     const log = logFile();
     // No call waits for too long in this process, so it gives none back.
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void useRealTimers());
     const { work, worker } = await ends({ pool: { size: 1 }, idempotent: ["held", "effect"] });
     const first = work.call.held(log.path, "first", log.beside("gate"));
     await log.until((lines) => lines.length === 1);
@@ -299,8 +300,8 @@ describe.skipIf(noServer)("a worker process that starts with another ackWaitMs",
       callback: (_error, message) => void reports.push(message.string()),
     });
     const other = await connection(server.url);
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void useRealTimers());
     await serve(other, { serve: { ackWaitMs: 600_000 } });
     const work = await caller(nats);
     const call = work.call.held(log.path, "x", log.beside("gate"));

@@ -6,12 +6,13 @@ import { Claims } from "../../src/durable/claims.js";
 import { outstanding } from "../../src/durable/options.js";
 import { Publisher } from "../../src/durable/publisher.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  useFakeTimers();
 });
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
 });
 
 function setup(ackWaitMs = 1_000) {

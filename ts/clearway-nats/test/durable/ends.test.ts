@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { writeOutcome } from "../../src/durable/layout.js";
 import { namesOf } from "../../src/durable/names.js";
 import { callerSettingsOf } from "../../src/durable/options.js";
 import { ensureStreams } from "../../src/durable/streams.js";
 import { encodeResult, wireCodec } from "../../src/wire/call.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, serve } from "./harness.js";
@@ -162,8 +163,8 @@ describe.skipIf(noServer)("ending durable mode", () => {
   test("by close() of a worker process leaves a call that has not begun to another process, also if it may run only once", async () => {
     const log = logFile();
     // No call waits for too long in this process, so it gives none back before it closes.
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void useRealTimers());
     const server = await startServer();
     const worker = await serve(await connection(server.url), { pool: { size: 1 } });
     const work = await caller(await connection(server.url));

@@ -5,12 +5,13 @@ import { TimeoutError } from "@nats-io/transport-node";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ObjectReader, type ReadableStore } from "../../src/durable/object-reader.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  useFakeTimers();
 });
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
 });
 
 const stallMs = 30_000;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { limited, type OpenCall, OpenCalls } from "../../src/durable/open-calls.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  useFakeTimers();
 });
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
 });
 
 function open(calls: OpenCalls, id: string) {

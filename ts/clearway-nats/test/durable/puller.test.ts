@@ -2,12 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Delivery, Puller } from "../../src/durable/puller.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  useFakeTimers();
 });
 afterEach(() => {
-  vi.useRealTimers();
+  useRealTimers();
 });
 
 function setup(capacity = 4, missing = async () => {}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Slots } from "../../src/durable/slots.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -89,10 +90,10 @@ test("a slot is given back once", async () => {
 
 describe("a call that waits for too long", () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   });
   afterEach(() => {
-    vi.useRealTimers();
+    useRealTimers();
   });
 
   test("is refused, and later ones at once, until a slot is given back", async () => {
