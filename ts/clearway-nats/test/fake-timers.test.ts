@@ -17,7 +17,7 @@ describe.skipIf(noServer)("while an app's test fakes the timers", () => {
     const large = await work.call.echo(new Uint8Array(3_000_000));
     expect((large as Uint8Array).length).toBe(3_000_000);
     await work.close();
-    await worker.close();
+    await worker.close(1_000);
   });
 });
 
