@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 
 /** Maximum time for any step of a page, in milliseconds. */
-export const patienceMs = 180_000;
+export const patienceMs = 600_000;
 
 /** A running example. Disposing it ends its server and its browser. */
 export class Shown implements AsyncDisposable {

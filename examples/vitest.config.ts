@@ -6,7 +6,9 @@ export default defineConfig({
   test: {
     include: ["*/*.test.ts"],
     maxWorkers: 2,
+    // These limits, in milliseconds, catch tests that hang, not slow ones: the machine may be busy.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
   },
 });

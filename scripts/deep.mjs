@@ -144,9 +144,9 @@ const stages = [
     ? [
         {
           name: "JVM: orders",
-          command: [node, "scripts/jvm.mjs", "test", String(jdk.builds)],
-          env: random(jvmOrders),
-          after: ["build"],
+          command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
+          env: { ...random(jvmOrders), CLEARWAY_EVERY_TEST: "1" },
+          after: ["build", ...afterAddon],
           lane: "native",
         },
         { name: "JVM: jcstress", command: [node, "scripts/jvm-stress.mjs", "default"], lane: "native" },

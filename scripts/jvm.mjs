@@ -26,9 +26,10 @@ function test(version, newest) {
   const java = (release) => join(found.get(release), "bin/java");
   const only = version < foreignMin ? ["-Dplugin.tests=**/RuntimeTest.java"] : [];
   const both = newest === undefined ? [] : [`-Dnewest.java=${java(newest)}`];
+  const everyTest = process.env.CLEARWAY_EVERY_TEST === "1" ? ["-Dnewest.skip=false"] : [];
   // With more runs of the random tests (`make deep`), a test may take hours without a fault.
   const patient = process.env.CLEARWAY_FUZZ_RUNS === undefined ? [] : ["-Dtest.timeout=24 h"];
-  const options = [...asTheyStand, `-Djvm=${java(version)}`, ...only, ...both, ...patient];
+  const options = [...asTheyStand, `-Djvm=${java(version)}`, ...only, ...both, ...everyTest, ...patient];
   const status = maven(["test", "--fail-at-end", ...options], found);
   console.log(summary(version, reports));
   if (newest !== undefined) console.log(summary(newest, newestReports));

@@ -2,7 +2,7 @@
 // Presses the demo's buttons in a real Chromium and reads its table. `make measure` compares the implementations ("ways").
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { patienceMs, Shown } from "../shown.js";
+import { Shown } from "../shown.js";
 
 const jobs = ["students", "photo", "upload"] as const;
 const ways = ["main-thread", "by-hand", "comlink", "clearway"] as const;
@@ -27,9 +27,7 @@ beforeAll(async () => {
 afterAll(() => demo?.[Symbol.asyncDispose]());
 
 describe("the demo", () => {
-  test("does every job in every way, gives all ways the same results, and shows what the meter said of each", {
-    timeout: patienceMs,
-  }, async () => {
+  test("does every job in every way, gives all ways the same results, and shows what the meter said of each", async () => {
     const page = await demo.open();
     expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(false);
     const pictures = new Set<string>();
@@ -55,7 +53,7 @@ describe("the demo", () => {
     await page.close();
   });
 
-  test("does every job with Clearway when it is cross-origin isolated", { timeout: patienceMs }, async () => {
+  test("does every job with Clearway when it is cross-origin isolated", async () => {
     const page = await demo.open("?isolated");
     expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(true);
     expect((await press(page, "students", "clearway")).outcome).toMatch(outcomes.students);

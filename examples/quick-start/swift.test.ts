@@ -6,7 +6,6 @@ import { compile, program, toolchain } from "../../scripts/swift.mjs";
 
 test.skipIf(toolchain() === undefined)(
   "the quick start for Swift calls a method and reads the events of a socket's other end",
-  { timeout: 600_000 },
   () => {
     if (!program("QuickStartExample")) expect(compile("--product", "QuickStartExample")).toBe(0);
     const [path, ...before] = program("QuickStartExample")!;

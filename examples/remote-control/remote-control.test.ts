@@ -3,7 +3,7 @@
 // lower bound on every machine. `make measure` measures the share that the meter attributes to the network.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { patienceMs, Shown } from "../shown.js";
+import { Shown } from "../shown.js";
 
 const rows = ["whole", "network", "queue", "native", "paint", "ping"] as const;
 type Row = (typeof rows)[number];
@@ -17,9 +17,7 @@ beforeAll(async () => {
 afterAll(() => remote?.[Symbol.asyncDispose]());
 
 describe("the remote control", () => {
-  test("shows at least the delay that was added to the network, in every row that crosses it", {
-    timeout: patienceMs,
-  }, async () => {
+  test("shows at least the delay that was added to the network, in every row that crosses it", async () => {
     const page = await open();
     const before = await measure(page, 24);
     await weather(page, "delayMs", "60");
@@ -34,9 +32,7 @@ describe("the remote control", () => {
     }
   });
 
-  test("drops frames that would come late and never a command, where little fits through and segments are lost", {
-    timeout: patienceMs,
-  }, async () => {
+  test("drops frames that would come late and never a command, where little fits through and segments are lost", async () => {
     const page = await open();
     await weather(page, "bytesPerSecond", "5000000");
     await weather(page, "lossRate", "0.02");
@@ -47,12 +43,12 @@ describe("the remote control", () => {
     await weather(page, "bytesPerSecond", "0");
     await weather(page, "lossRate", "0");
     // A browser merges the moves within one of its frames into one command.
-    await expect.poll(() => commandsOf(page), { timeout: patienceMs / 2 }).toMatchObject({ left: 0 });
+    await expect.poll(() => commandsOf(page)).toMatchObject({ left: 0 });
     expect((await commandsOf(page)).sent).toBeGreaterThan(0);
     await page.close();
   });
 
-  test("has its screen, its controls and its meter in view at 1280 x 900", { timeout: patienceMs }, async () => {
+  test("has its screen, its controls and its meter in view at 1280 x 900", async () => {
     const page = await open({ width: 1280, height: 900 });
     for (const id of ["screen", "weather", "chart", "figures", "commands"]) {
       const { y, height } = (await page.locator(`#${id}`).boundingBox())!;
@@ -63,9 +59,6 @@ describe("the remote control", () => {
 
   test.each([1280, 1000, 700, 380, 360])(
     "has equal groups of controls at %i px, and no sideways scrolling",
-    {
-      timeout: patienceMs,
-    },
     async (width) => {
       const page = await open({ width, height: 900 });
       const groups = await page.locator("#weather fieldset").evaluateAll((all) =>
@@ -85,7 +78,7 @@ describe("the remote control", () => {
     },
   );
 
-  test("begins all figures again when the button is pressed", { timeout: patienceMs }, async () => {
+  test("begins all figures again when the button is pressed", async () => {
     const page = await open();
     await measure(page, 1);
     // Reads the figures before the browser can deliver the next frame.
@@ -105,7 +98,7 @@ describe("the remote control", () => {
     await page.close();
   });
 
-  test("says when the connection has ended", { timeout: patienceMs }, async () => {
+  test("says when the connection has ended", async () => {
     const page = await open();
     const exit = await remote.stop();
     await page.locator('#state[data-state="lost"]').waitFor();

@@ -28,7 +28,6 @@ async function run(...args: string[]): Promise<{ status: number | null; lines: L
 
 test.skipIf(toolchain() === undefined).for(["a plain socket", "a WebSocket"])(
   "the Swift end receives frames over %s, sends commands, and finds the delay that was added to the network",
-  { timeout: 600_000 },
   async (carrier) => {
     if (!program("RemoteControlExample")) expect(compile("--product", "RemoteControlExample")).toBe(0);
     const served = await serveRemoteControl({ socketPort: 0, windowBytes: 100_000, screen: drawnScreen() }); // each frame waits until the client has taken the one before

@@ -22,7 +22,7 @@ describe.skipIf(!has("cc") || !has("make"))("the archive for C", () => {
     await runProgram(folder, "tar", "-xzf", archive ?? "");
     unpacked = join(folder, `clearway-c-${version}`);
     await runProgram(unpacked, "make", "-s", "install", `PREFIX=${prefix()}`);
-  }, 120_000);
+  });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test("installs three headers, the library and two files for pkg-config", async () => {

@@ -41,7 +41,7 @@ describe("the archive for Swift", () => {
     repository = join(folder, "clearway");
     await mkdir(repository);
     await runProgram(repository, "tar", "-xzf", archive ?? "", "--strip-components=1");
-  }, 120_000);
+  });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test("has the libraries and no program, test or link, and its pages lead to files or to the repository", async () => {

@@ -14,6 +14,7 @@ export default defineConfig({
     // These limits catch tests that hang, not slow ones. On a busy machine, starting three processes exceeds Vitest's default of 5 s.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
     // What is printed has no colours, also when the tests run in a terminal.
     env: { NO_COLOR: "1" },
   },

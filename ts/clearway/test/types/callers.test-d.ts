@@ -14,7 +14,7 @@ import {
 import { expectTypeOf } from "vitest";
 import tasks, { type Json, type Logger, Money, type Node, Price } from "./module.js";
 
-// Type-checked by `types.node.test.ts`. Never run.
+// The check of types compiles this file against the built declarations. It never runs.
 
 type Module = typeof import("./module.js");
 declare const images: Pool<Module>;

@@ -4,7 +4,7 @@ import { webSocketTransport } from "clearway/channel/websocket";
 import { expectTypeOf } from "vitest";
 import { WebSocket as NodeWebSocket } from "ws";
 
-// Type-checked by `types.node.test.ts`. Never run.
+// The check of types compiles this file against the built declarations. It never runs.
 
 const Thermometer = schema({
   channel: "lab/thermometer",

@@ -3,7 +3,7 @@ import { move, type Stream } from "clearway";
 import { type OffloadCall, type OffloadOptions, offload } from "clearway/offload";
 import { expectTypeOf } from "vitest";
 
-// Type-checked by `types.node.test.ts`. Never run.
+// The check of types compiles this file against the built declarations. It never runs.
 
 const bytes = new Uint8Array(8);
 

@@ -21,7 +21,7 @@ import {
 } from "clearway/records";
 import { expectTypeOf } from "vitest";
 
-// Type-checked by `types.node.test.ts`. Never run.
+// The check of types compiles this file against the built declarations. It never runs.
 
 const Student = record({ rollNum: u32, name: text({ dictionary: true }) });
 type Students = Table<typeof Student>;
