@@ -33,7 +33,6 @@ const exempt = [
   `${library}globals.ts`,
   `${remote}timer.ts`,
   `${library}meter/host/browser-beat-worker.ts`,
-  `${library}meter/host/browser-beater.ts`,
   `${library}meter/host/node-watchdog.ts`,
 ];
 

@@ -12,7 +12,7 @@ export const folders = {
   },
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
-  lazy: { may: [], why: "modules that are loaded once, with a limit of time; timers" },
+  lazy: { may: ["error"], why: "modules that are loaded once, with a limit of time; timers" },
   host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
   transfer: {
     may: ["error", "host", "lazy", "records.ts"],

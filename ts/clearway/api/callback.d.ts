@@ -1,5 +1,5 @@
-import { C as CallbackArgument, M as MethodNames, P as ProxyArgument } from './types-callback-types.js';
-export { a as Callback, R as Remote } from './types-callback-types.js';
+import { C as CallbackArgument, M as MethodNames, P as ProxyArgument } from './types-callback-stub.js';
+export { a as Callback, R as Remote } from './types-callback-stub.js';
 import './types-crossing.js';
 import './types-move.js';
 
@@ -25,7 +25,6 @@ interface CallbackOptions {
  * Throws `invalid-argument` if `fn` is not a function, or for an invalid option.
  */
 declare function callback<Args extends unknown[], Result>(fn: (...args: Args) => Result, options?: CallbackOptions): CallbackArgument<(...args: Args) => Result>;
-
 /** Options of {@link proxy}. */
 interface ProxyOptions<Name extends string = string> extends CallbackOptions {
     /** The names of the methods that the task may call. Default: all methods of the object and of its classes. */

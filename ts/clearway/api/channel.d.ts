@@ -5,8 +5,7 @@ export { a as ChannelSink, b as CloseCode, V as ValueFrame } from './types-limit
 import { Window } from './index.js';
 import { M as Moved } from './types-move.js';
 export { m as move } from './types-move.js';
-import { P as PortLike } from './types-port-like.js';
-import { P as PortOptions } from './types-port-options.js';
+import { P as PortLike, a as PortOptions } from './types-port-like.js';
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 interface Codec<T, Written = T> {
@@ -105,7 +104,6 @@ interface CodecLimits {
      */
     readonly itemsMax: number;
 }
-
 /** The error that a codec throws, with the position of the failure. */
 interface CodecError extends ClearwayError {
     readonly code: CodecErrorCode;
@@ -194,21 +192,6 @@ interface ValueReader {
 /** Returns its argument, typed for `with({ extensions: [...] })`. */
 declare function extension<T>(parts: Extension<T>): Extension;
 
-/** A number that the standard codec encodes as float64, even if it is whole. In arithmetic it acts as the number. */
-declare class Float64 {
-    readonly value: number;
-    constructor(value: number);
-    /** Returns the number, so that arithmetic works. */
-    valueOf(): number;
-    /** Returns the number for `JSON.stringify`. */
-    toJSON(): number;
-}
-/**
- * Makes the standard codec encode a number as float64. Without this function, the codec encodes a whole number as an integer.
- * Some receivers distinguish integers from floats. Throws `invalid-argument` unless the value is a number.
- */
-declare function float64(value: number): Float64;
-
 /** Settings of a JSON codec. */
 interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {
 }
@@ -273,6 +256,21 @@ interface StandardMethodCodec extends MethodCodec {
  */
 declare const standardMethodCodec: StandardMethodCodec;
 
+/** A number that the standard codec encodes as float64, even if it is whole. In arithmetic it acts as the number. */
+declare class Float64 {
+    readonly value: number;
+    constructor(value: number);
+    /** Returns the number, so that arithmetic works. */
+    valueOf(): number;
+    /** Returns the number for `JSON.stringify`. */
+    toJSON(): number;
+}
+/**
+ * Makes the standard codec encode a number as float64. Without this function, the codec encodes a whole number as an integer.
+ * Some receivers distinguish integers from floats. Throws `invalid-argument` unless the value is a number.
+ */
+declare function float64(value: number): Float64;
+
 /** Encodes text as UTF-8. The empty text and null both have no bytes. A message without bytes decodes as the empty text. */
 declare const stringCodec: MessageCodec<string, string | null>;
 /**
@@ -320,6 +318,9 @@ interface ChannelLedger {
     received: Pick<ChannelLedgerSide, "movedBytes" | "sharedBytes" | "copiedBytes">;
 }
 
+/** The wires: `clearway` is Clearway's own, `plain` has the messages of Flutter's platform channels. */
+type WireName = "clearway" | "plain";
+
 declare const brand: unique symbol;
 /** Optional parts of a {@link RemoteError}. */
 interface RemoteErrorParts {
@@ -349,9 +350,29 @@ declare class RemoteError extends Error {
     /** Recognizes the errors of every copy of this class by their brand, like `ClearwayError`. */
     static [Symbol.hasInstance](value: unknown): boolean;
 }
-
-/** The wires: `clearway` is Clearway's own, `plain` has the messages of Flutter's platform channels. */
-type WireName = "clearway" | "plain";
+/** The end of a call, as a value. */
+type Outcome<T> = {
+    readonly kind: "result";
+    readonly value: T;
+}
+/** The other end's handler threw. */
+ | {
+    readonly kind: "remote-error";
+    readonly error: RemoteError;
+}
+/** The call ended without a result and without an error of the handler. */
+ | {
+    readonly kind: OutcomeKind;
+    readonly error: unknown;
+};
+/** Ends of a call that are neither a result nor the handler's own error. */
+type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" | "cancelled" | "deadline" | "timeout" | "closed";
+/**
+ * Waits for a call and returns its end as a value. Callers need not catch errors and compare codes. Pass the call's signal too:
+ * a cancelled call rejects with the signal's reason, and `outcome` recognizes that reason only if it has the signal. Misuse
+ * still rejects, such as a value that the codec cannot encode.
+ */
+declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
 
 /** Settings of an endpoint. */
 interface EndpointOptions {
@@ -465,6 +486,39 @@ interface CallOptions {
     readonly deadlineMs?: number | undefined;
 }
 
+/** A handler's second argument. */
+interface HandlerContext {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
+    readonly signal: AbortSignal;
+    /** Time that the caller had left when it sent the call, in milliseconds. Undefined if the call has no deadline. */
+    readonly deadlineMs: number | undefined;
+}
+
+/** Sends a source's events to one listener. */
+interface EventSink<T = unknown> {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the listener has cancelled, or the transport has closed. */
+    readonly signal: AbortSignal;
+    /**
+     * Sends an event. Encodes the event at once and moves its large lists.
+     *
+     * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
+     * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
+     * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
+     * `queue-full` if 1024 calls already wait.
+     *
+     * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
+     */
+    send(event: T): Promise<boolean>;
+    /** Ends the stream after the events sent so far. */
+    end(): void;
+    /** Ends the stream with an error, after the events sent so far. */
+    fail(error: unknown): void;
+}
+
 /**
  * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
  * too.
@@ -509,39 +563,6 @@ interface ServeOptions {
  * flight while the reader reads one.
  */
 declare function latest(window?: number): ListenOptions;
-
-/** A handler's second argument. */
-interface HandlerContext {
-    /** The channel's name. */
-    readonly channel: string;
-    /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
-    readonly signal: AbortSignal;
-    /** Time that the caller had left when it sent the call, in milliseconds. Undefined if the call has no deadline. */
-    readonly deadlineMs: number | undefined;
-}
-
-/** Sends a source's events to one listener. */
-interface EventSink<T = unknown> {
-    /** The channel's name. */
-    readonly channel: string;
-    /** Aborts when the listener has cancelled, or the transport has closed. */
-    readonly signal: AbortSignal;
-    /**
-     * Sends an event. Encodes the event at once and moves its large lists.
-     *
-     * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
-     * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
-     * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
-     * `queue-full` if 1024 calls already wait.
-     *
-     * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
-     */
-    send(event: T): Promise<boolean>;
-    /** Ends the stream after the events sent so far. */
-    end(): void;
-    /** Ends the stream with an error, after the events sent so far. */
-    fail(error: unknown): void;
-}
 
 /** The result of a source of events: an iterable of events. A source that pushes events through the sink returns nothing. */
 type EventSource<T> = AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;
@@ -666,7 +687,6 @@ interface Endpoint extends AsyncDisposable {
     /** Closes the transport at once. All open work of both ends fails with `transport-closed`. */
     terminate(reason?: CloseReason): void;
 }
-
 /**
  * Connects an endpoint over a transport. Both ends send a hello and agree on the wire. Takes ownership of the transport, and
  * closes it if the connection fails. After `invalid-argument`, the transport stays open and belongs to the caller. Register
@@ -679,30 +699,6 @@ interface Endpoint extends AsyncDisposable {
  * - the signal's reason, if the signal aborts.
  */
 declare function connect(transport: ChannelTransport, options?: EndpointOptions): Promise<Endpoint>;
-
-/** The end of a call, as a value. */
-type Outcome<T> = {
-    readonly kind: "result";
-    readonly value: T;
-}
-/** The other end's handler threw. */
- | {
-    readonly kind: "remote-error";
-    readonly error: RemoteError;
-}
-/** The call ended without a result and without an error of the handler. */
- | {
-    readonly kind: OutcomeKind;
-    readonly error: unknown;
-};
-/** Ends of a call that are neither a result nor the handler's own error. */
-type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" | "cancelled" | "deadline" | "timeout" | "closed";
-/**
- * Waits for a call and returns its end as a value. Callers need not catch errors and compare codes. Pass the call's signal too:
- * a cancelled call rejects with the signal's reason, and `outcome` recognizes that reason only if it has the signal. Misuse
- * still rejects, such as a value that the codec cannot encode.
- */
-declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
 
 /** TypeScript types for each type name: `read` is the type that the program receives, `write` the type that it may send. */
 interface NamedTypes {
@@ -840,57 +836,6 @@ type WriteFields<Fields, Types> = {
 } & {
     readonly [Name in keyof Fields as undefined extends WriteOf<Fields[Name], Types> ? Name : never]?: WriteOf<Fields[Name], Types>;
 };
-
-type Part<S, Name extends string> = S extends {
-    readonly [Key in Name]: infer Value;
-} ? Value : unknown;
-type Types<S> = Part<S, "types">;
-type MethodNames<S> = keyof Part<S, "methods">;
-type EventNames<S> = keyof Part<S, "events">;
-type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
-type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
-/** The type that a part of a declaration has. A missing part has the type null. */
-type In<Declared, Name extends string> = Declared extends {
-    readonly [Key in Name]: infer Value;
-} ? Value : "null";
-type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
-type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
-type Movable<T> = T | Moved<T>;
-/** The type of a value that the program gives. If the value can be null, the program may omit it. */
-type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
-type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
-type Function<Args, Options, Result> = undefined extends Args ? (args?: Args, options?: Options) => Result : (args: Args, options?: Options) => Result;
-/** Functions that call a schema's methods, by name. */
-type Callers<S> = {
-    readonly [Name in MethodNames<S>]: Function<Given<Write<S, Method<S, Name>, "args">>, CallOptions, Promise<Read<S, Method<S, Name>, "result">>>;
-};
-/** Functions that listen to a schema's events, by name. */
-type Listeners<S> = {
-    readonly [Name in EventNames<S>]: Function<Given<Write<S, Event<S, Name>, "args">>, ListenOptions, EventStream<Read<S, Event<S, Name>, "value">>>;
-};
-/** A handler for each of a schema's methods. */
-type MethodsOf<S> = {
-    readonly [Name in MethodNames<S>]: (args: Read<S, Method<S, Name>, "args">, context: HandlerContext) => Returned<Write<S, Method<S, Name>, "result">> | Promise<Returned<Write<S, Method<S, Name>, "result">>>;
-};
-/** A source for each of a schema's events. */
-type SourcesOf<S> = {
-    readonly [Name in EventNames<S>]: (args: Read<S, Event<S, Name>, "args">, sink: EventSink<Movable<Write<S, Event<S, Name>, "value">>>) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
-};
-/** A schema's handlers: `methods` if the schema has methods, and `events` if it has events. */
-type HandlersOf<S> = (S extends {
-    readonly methods: object;
-} ? {
-    readonly methods: MethodsOf<S>;
-} : {
-    readonly methods?: Record<string, never>;
-}) & (S extends {
-    readonly events: object;
-} ? {
-    readonly events: SourcesOf<S>;
-} : {
-    readonly events?: Record<string, never>;
-});
-
 /**
  * A validated type, for validators and code generators. References to the schema's named types are resolved. `name` is the name
  * of such a type.
@@ -914,7 +859,6 @@ interface FieldShape {
     readonly name: string;
     readonly type: TypeShape;
 }
-
 /** The methods and events of a channel, as plain data without code. The data can be stored as JSON. */
 interface SchemaData {
     /** Name of the channel on which the methods are called. */
@@ -981,6 +925,55 @@ interface SchemaShape {
  */
 declare function readSchema(value: unknown): SchemaShape;
 
+type Part<S, Name extends string> = S extends {
+    readonly [Key in Name]: infer Value;
+} ? Value : unknown;
+type Types<S> = Part<S, "types">;
+type MethodNames<S> = keyof Part<S, "methods">;
+type EventNames<S> = keyof Part<S, "events">;
+type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
+type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
+/** The type that a part of a declaration has. A missing part has the type null. */
+type In<Declared, Name extends string> = Declared extends {
+    readonly [Key in Name]: infer Value;
+} ? Value : "null";
+type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
+type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
+type Movable<T> = T | Moved<T>;
+/** The type of a value that the program gives. If the value can be null, the program may omit it. */
+type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
+type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
+type Function<Args, Options, Result> = undefined extends Args ? (args?: Args, options?: Options) => Result : (args: Args, options?: Options) => Result;
+/** Functions that call a schema's methods, by name. */
+type Callers<S> = {
+    readonly [Name in MethodNames<S>]: Function<Given<Write<S, Method<S, Name>, "args">>, CallOptions, Promise<Read<S, Method<S, Name>, "result">>>;
+};
+/** Functions that listen to a schema's events, by name. */
+type Listeners<S> = {
+    readonly [Name in EventNames<S>]: Function<Given<Write<S, Event<S, Name>, "args">>, ListenOptions, EventStream<Read<S, Event<S, Name>, "value">>>;
+};
+/** A handler for each of a schema's methods. */
+type MethodsOf<S> = {
+    readonly [Name in MethodNames<S>]: (args: Read<S, Method<S, Name>, "args">, context: HandlerContext) => Returned<Write<S, Method<S, Name>, "result">> | Promise<Returned<Write<S, Method<S, Name>, "result">>>;
+};
+/** A source for each of a schema's events. */
+type SourcesOf<S> = {
+    readonly [Name in EventNames<S>]: (args: Read<S, Event<S, Name>, "args">, sink: EventSink<Movable<Write<S, Event<S, Name>, "value">>>) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
+};
+/** A schema's handlers: `methods` if the schema has methods, and `events` if it has events. */
+type HandlersOf<S> = (S extends {
+    readonly methods: object;
+} ? {
+    readonly methods: MethodsOf<S>;
+} : {
+    readonly methods?: Record<string, never>;
+}) & (S extends {
+    readonly events: object;
+} ? {
+    readonly events: SourcesOf<S>;
+} : {
+    readonly events?: Record<string, never>;
+});
 /** Calls the other end's methods and listens to its events, by name and with types. */
 interface Caller<S> {
     /**

@@ -1,11 +1,12 @@
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
-import { A as Argument, T as TasksOf, b as TaskTimings, W as WorkerLike, c as Callers, C as CallOptions, P as ProgressOf, d as ThreadOptions, e as PoolOptions, f as PoolNeedsTheTypeOfItsModule } from './types-options.js';
-export { a as Answer, B as Batches, g as CallTiming, D as DefaultExportMustComeFromExpose, h as PoolSize, R as ResourceLimits, S as Stream, i as Summary, j as TextSink, k as WhenFull, l as WorkerEvent } from './types-options.js';
-import { P as Placement, S as SetupData } from './types-task.js';
+import { W as WorkerLike, T as TaskTimings, C as CallOptions, a as ThreadOptions, P as PoolOptions } from './types-options.js';
+export { b as CallTiming, c as PoolSize, R as ResourceLimits, S as Summary, d as TextSink, e as WhenFull, f as WorkerEvent } from './types-options.js';
+import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-stub.js';
+export { C as CallbackArgument, c as CannotCross } from './types-callback-stub.js';
+import { A as Argument, i as TasksOf, P as Placement, j as Callers, k as ProgressOf, l as PoolNeedsTheTypeOfItsModule, S as SetupData } from './types-task.js';
 import { Task } from './worker.js';
-import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-types.js';
-export { C as CallbackArgument, c as CannotCross } from './types-callback-types.js';
+export { a as Answer, B as Batches, D as DefaultExportMustComeFromExpose, m as Stream } from './types-task.js';
 export { W as Window } from './types-credit.js';
 export { C as CrossesAs } from './types-crossing.js';
 export { M as Moved, m as move } from './types-move.js';
@@ -42,31 +43,6 @@ interface LedgerSide {
 interface Ledger {
     toWorkers: LedgerSide;
     fromWorkers: LedgerSide;
-}
-
-/** The advice for one task, as plain data. All times are in microseconds. */
-interface TaskAdvice {
-    task: string;
-    /** The placement of the task's calls that have none of their own. */
-    placement: Placement;
-    calls: number;
-    /** Number of measured runs, in workers and on the calling thread. */
-    samples: number;
-    /** Mean time of a run. Undefined without enough measurements. */
-    runUs: number | undefined;
-    /** Time of the longest recent run. Undefined without enough measurements. */
-    longestUs: number | undefined;
-    /** Whether the task may run on the calling thread: its runs take less than 5 ms. Undefined without enough measurements. */
-    mayRunInline: boolean | undefined;
-    /** The advice as a sentence. */
-    advice: string;
-}
-/** The advice for all tasks of a pool, as plain data for `JSON.stringify`. */
-interface Advice {
-    tasks: TaskAdvice[];
-    /** Notes about the whole pool, such as the reason why nothing can run inline. */
-    notes: string[];
-    text: string;
 }
 
 /** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
@@ -148,6 +124,34 @@ type BroadcastersOf<Tasks> = {
     readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
 };
 
+/** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
+type WorkerSource = URL | string | (() => WorkerLike);
+
+/** The advice for one task, as plain data. All times are in microseconds. */
+interface TaskAdvice {
+    task: string;
+    /** The placement of the task's calls that have none of their own. */
+    placement: Placement;
+    calls: number;
+    /** Number of measured runs, in workers and on the calling thread. */
+    samples: number;
+    /** Mean time of a run. Undefined without enough measurements. */
+    runUs: number | undefined;
+    /** Time of the longest recent run. Undefined without enough measurements. */
+    longestUs: number | undefined;
+    /** Whether the task may run on the calling thread: its runs take less than 5 ms. Undefined without enough measurements. */
+    mayRunInline: boolean | undefined;
+    /** The advice as a sentence. */
+    advice: string;
+}
+/** The advice for all tasks of a pool, as plain data for `JSON.stringify`. */
+interface Advice {
+    tasks: TaskAdvice[];
+    /** Notes about the whole pool, such as the reason why nothing can run inline. */
+    notes: string[];
+    text: string;
+}
+
 /** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 interface TaskStats extends TaskTimings {
     calls: number;
@@ -199,9 +203,6 @@ interface RestartPause {
     /** Time until the pool starts the next worker, in milliseconds: 0 (it does not wait) to 2,000. */
     nextStartInMs: number;
 }
-
-/** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
-type WorkerSource = URL | string | (() => WorkerLike);
 
 /** The tasks of a module, as methods of `call`. */
 interface Callable<Module> {

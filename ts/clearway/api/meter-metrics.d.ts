@@ -1,5 +1,5 @@
-import { b as Stall } from './types-stall.js';
-export { M as MarkShare, S as ScriptShare, a as StackSample, c as StallCause } from './types-stall.js';
+import { e as Stall } from './types-report.js';
+export { M as MarkShare, b as ScriptShare, d as StackSample, f as StallCause } from './types-report.js';
 
 /** Options of every exporter of metrics. */
 interface MetricsOptions {
@@ -23,6 +23,48 @@ interface StallScope {
     /** Ends the scope at the end of a `using` block. */
     [Symbol.dispose](): void;
 }
+
+/** The part of a pool's `stats()` that the metrics read. Any `Pool` has it. */
+interface PoolSource {
+    /** Returns a snapshot of the counters. */
+    stats(): {
+        readonly workers: {
+            readonly size: number;
+            readonly ready: number;
+            readonly busy: number;
+            readonly restarts: number;
+        };
+        readonly queue: {
+            readonly items: number;
+            readonly bytes: number;
+        };
+        readonly open: number;
+        readonly tasks: Readonly<Record<string, PoolTask>>;
+        readonly ledger: Readonly<Record<"toWorkers" | "fromWorkers", Readonly<Record<"movedBytes" | "sharedBytes" | "copiedBytes", number>>>>;
+    };
+}
+interface PoolTask {
+    readonly ok: number;
+    readonly failed: number;
+    readonly cancelled: number;
+    readonly errors: Readonly<Record<string, number>>;
+    readonly queueUs?: Phase;
+    readonly transitUs?: Phase;
+    readonly runUs?: Phase;
+    readonly returnUs?: Phase;
+}
+interface Phase {
+    readonly count: number;
+    readonly mean: number;
+    readonly buckets: readonly number[];
+}
+/** The phases, by the names of their fields. */
+declare const phases: {
+    readonly queueUs: "queue";
+    readonly transitUs: "transit";
+    readonly runUs: "run";
+    readonly returnUs: "return";
+};
 
 /** Attributes of a measurement. */
 type OpenTelemetryAttributes = Record<string, string | number | boolean>;
@@ -73,49 +115,6 @@ interface OpenTelemetryScope extends StallScope {
  * open scope of this meter has the same attributes, and what the meter throws.
  */
 declare function recordStalls(meter: OpenTelemetryMeter, options?: OpenTelemetryOptions): OpenTelemetryScope;
-
-/** The part of a pool's `stats()` that the metrics read. Any `Pool` has it. */
-interface PoolSource {
-    /** Returns a snapshot of the counters. */
-    stats(): {
-        readonly workers: {
-            readonly size: number;
-            readonly ready: number;
-            readonly busy: number;
-            readonly restarts: number;
-        };
-        readonly queue: {
-            readonly items: number;
-            readonly bytes: number;
-        };
-        readonly open: number;
-        readonly tasks: Readonly<Record<string, PoolTask>>;
-        readonly ledger: Readonly<Record<"toWorkers" | "fromWorkers", Readonly<Record<"movedBytes" | "sharedBytes" | "copiedBytes", number>>>>;
-    };
-}
-interface PoolTask {
-    readonly ok: number;
-    readonly failed: number;
-    readonly cancelled: number;
-    readonly errors: Readonly<Record<string, number>>;
-    readonly queueUs?: Phase;
-    readonly transitUs?: Phase;
-    readonly runUs?: Phase;
-    readonly returnUs?: Phase;
-}
-interface Phase {
-    readonly count: number;
-    readonly mean: number;
-    readonly buckets: readonly number[];
-}
-/** The phases, by the names of their fields. */
-declare const phases: {
-    readonly queueUs: "queue";
-    readonly transitUs: "transit";
-    readonly runUs: "run";
-    readonly returnUs: "return";
-};
-
 /** The part of OpenTelemetry's `ObservableResult` that the pool's metrics use. */
 interface OpenTelemetryResult {
     /** Reports one value. */
@@ -175,7 +174,6 @@ interface Exposition {
     readonly contentType: string;
     readonly body: string;
 }
-
 /** Options of {@link stallMetrics}. */
 interface StallMetricsOptions extends MetricsOptions {
     /** The maximum number of open scopes. Default: 1000. */

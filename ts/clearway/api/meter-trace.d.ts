@@ -1,6 +1,5 @@
 import { S as StallReport } from './types-report.js';
-export { C as CauseShare, F as FrameReport, H as HitchReport, a as HitchVerdicts, b as SourceState, T as TailQuantile, W as WaitShare } from './types-report.js';
-export { M as MarkShare, S as ScriptShare, a as StackSample, b as Stall, c as StallCause } from './types-stall.js';
+export { C as CauseShare, F as FrameReport, H as HitchReport, a as HitchVerdicts, M as MarkShare, b as ScriptShare, c as SourceState, d as StackSample, e as Stall, f as StallCause, T as TailQuantile, W as WaitShare } from './types-report.js';
 
 /** An event of the Trace Event Format. Times are in microseconds. */
 interface TraceEvent {

@@ -1,8 +1,32 @@
-import { S as StallReport } from './types-report.js';
-export { C as CauseShare, F as FrameReport, H as HitchReport, a as HitchVerdicts, b as SourceState, T as TailQuantile, W as WaitShare } from './types-report.js';
-import { b as Stall } from './types-stall.js';
-export { M as MarkShare, S as ScriptShare, a as StackSample, c as StallCause } from './types-stall.js';
+import { S as StallReport, e as Stall } from './types-report.js';
+export { C as CauseShare, F as FrameReport, H as HitchReport, a as HitchVerdicts, M as MarkShare, b as ScriptShare, c as SourceState, d as StackSample, f as StallCause, T as TailQuantile, W as WaitShare } from './types-report.js';
 
+/** Options of both `measure` and `watch`. */
+interface MeterOptions {
+    /** Frame rate for hitches and for estimated frames, in hertz. Default: 60. */
+    readonly hz?: number;
+    /** Minimum length of a recorded stall, in milliseconds. Default: 4. */
+    readonly floorMs?: number;
+    readonly label?: string;
+    /** Whether to sample the stacks of a blocked thread (Node). Default: true. */
+    readonly stacks?: boolean;
+    /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
+    readonly frames?: boolean;
+    /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses this time. */
+    readonly beatMs?: number;
+}
+
+/**
+ * Converts a report to another device's time: every stall gets `ratio` times as long, and all figures are computed again.
+ *
+ * `ratio` is how many times as long the same work takes on that device: `ratio` in a file of `clearway ratio`, or
+ * `there.factor / here.factor` of two device factors. The time between stalls stays the same. The frames are estimated, because the display
+ * of that device was not there. The floor grows with the stalls: stalls that were too short here are missing, so measure with a small
+ * `floorMs`. The label of the result names the ratio.
+ *
+ * Returns new data and leaves `report` as it is. Throws `RangeError` if `ratio` is not a number over 0, at most 1000.
+ */
+declare function scaleReport(report: StallReport, ratio: number): StallReport;
 /** Options of {@link deviceFactor}. */
 interface DeviceFactorOptions {
     /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the device's factor. */
@@ -130,21 +154,6 @@ interface Mark {
 declare function mark(label: string): Mark;
 declare function mark<R>(label: string, run: () => R): R;
 
-/** Options of both `measure` and `watch`. */
-interface MeterOptions {
-    /** Frame rate for hitches and for estimated frames, in hertz. Default: 60. */
-    readonly hz?: number;
-    /** Minimum length of a recorded stall, in milliseconds. Default: 4. */
-    readonly floorMs?: number;
-    readonly label?: string;
-    /** Whether to sample the stacks of a blocked thread (Node). Default: true. */
-    readonly stacks?: boolean;
-    /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
-    readonly frames?: boolean;
-    /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses this time. */
-    readonly beatMs?: number;
-}
-
 /** Options of {@link measure}. */
 interface MeasureOptions extends MeterOptions {
 }
@@ -173,18 +182,6 @@ interface Measurement<Value> {
  * If the function throws, rejects with the function's own error. Rejects with `RangeError` or `TypeError` for an invalid option.
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
-
-/**
- * Converts a report to another device's time: every stall gets `ratio` times as long, and all figures are computed again.
- *
- * `ratio` is how many times as long the same work takes on that device: `ratio` in a file of `clearway ratio`, or
- * `there.factor / here.factor` of two device factors. The time between stalls stays the same. The frames are estimated, because the display
- * of that device was not there. The floor grows with the stalls: stalls that were too short here are missing, so measure with a small
- * `floorMs`. The label of the result names the ratio.
- *
- * Returns new data and leaves `report` as it is. Throws `RangeError` if `ratio` is not a number over 0, at most 1000.
- */
-declare function scaleReport(report: StallReport, ratio: number): StallReport;
 
 /** Options of {@link watch}. */
 interface WatchOptions extends MeterOptions {

@@ -1,10 +1,10 @@
-import { WorkerLike, Argument, Answer, CallOptions } from './index.js';
-import './types-callback-types.js';
-import './types-crossing.js';
-import './types-move.js';
-import './types-task.js';
+import { WorkerLike, CallOptions } from './index.js';
+import { Argument, Answer } from './index.js';
 import './types-clearway-error.js';
 import './types-credit.js';
+import './types-callback-stub.js';
+import './types-crossing.js';
+import './types-move.js';
 
 /**
  * Where a build put a function that was passed to `offload()`.

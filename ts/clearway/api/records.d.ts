@@ -71,99 +71,6 @@ interface ListPart<Values> extends Part {
     readonly offsets: Int32Array;
     readonly values: Values;
 }
-
-/** One column of one chunk, for reading by row. Row numbers count from the chunk's first row. */
-interface Vector {
-    readonly validity: Bitmap | undefined;
-    /** Returns the value of a non-null row. `row` must be inside the chunk. Throws if the memory is gone or malformed. */
-    get(row: number): unknown;
-    /** Returns consecutive rows as raw memory. */
-    part(start: number, rows: number): Part;
-}
-/** The base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
-declare class Unsendable {
-    readonly cannotBeSent: symbol;
-}
-/** A sequence of bits, least significant bit of a byte first. */
-declare class Bitmap {
-    readonly bytes: Uint8Array;
-    constructor(bytes: Uint8Array);
-    get(at: number): boolean;
-}
-
-/** One block of a table's memory. A table and its slices share chunks. */
-declare class Chunk {
-    #private;
-    readonly data: ArrayBuffer;
-    readonly rows: number;
-    /**
-     * Takes ownership of the buffer. Copies nothing and reads only the header. Throws `protocol` or `released`.
-     *
-     * The constructor does not open the columns. When it did, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy
-     * machine).
-     */
-    constructor(data: ArrayBuffer, shapes: readonly Shape[], buffers?: number);
-    /**
-     * The columns. The first access opens them, in O(columns).
-     *
-     * Throws `protocol` if the chunk does not hold these columns, and `released` if its memory was moved away or released.
-     */
-    get vectors(): readonly Vector[];
-    /** Frees the chunk's memory. All views of that memory are then empty. See {@link detach}. */
-    release(): void;
-}
-
-/** A table as plain data, for messages. Structured clone, `postMessage` and IndexedDB accept it. */
-interface TableMessage {
-    readonly version: 1;
-    readonly columns: readonly Shape[];
-    readonly chunks: readonly {
-        readonly data: ArrayBuffer;
-        readonly start: number;
-        readonly rows: number;
-    }[];
-}
-/** A range of consecutive rows of one chunk. */
-interface Segment {
-    readonly chunk: Chunk;
-    readonly start: number;
-    readonly rows: number;
-}
-
-declare const vectorsKey = "clearway:row";
-declare const rowKey: unique symbol;
-/** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
-interface RowView {
-    [vectorsKey]: readonly Vector[];
-    [rowKey]: number;
-}
-type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
-
-/**
- * A cursor over the rows of one chunk.
- *
- * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop's cursor could do
- * so, even rarely, the engine would keep the loop's sum in memory in every step, not in a register
- * (spec/decisions/a-row-is-a-view-with-getters.md).
- */
-declare class ChunkCursor<R> {
-    /** The row number in the table of this cursor's row 0. */
-    readonly first: number;
-    /** The number of rows. */
-    readonly length: number;
-    private readonly start;
-    private readonly row;
-    /** Throws `released` or `protocol`, like the first read of a chunk. */
-    constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
-    /**
-     * Moves to a row from 0 to `length - 1`, and returns it.
-     *
-     * Returns the same object each time and allocates nothing. If `row` is outside that range or not a whole number, reading a column of the
-     * row throws. A struct column throws only if one of the struct's own columns is read.
-     */
-    at(row: number): R;
-}
-
 /** The TypeScript types of a column: a read value, a written value, the whole column as one array, and the part in one chunk. */
 interface FieldTypes {
     read: unknown;
@@ -275,6 +182,62 @@ type WriteOf<F extends Fields> = {
 type ReadOf<F> = TypesOf<F>["read"];
 type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
+/** One column of one chunk, for reading by row. Row numbers count from the chunk's first row. */
+interface Vector {
+    readonly validity: Bitmap | undefined;
+    /** Returns the value of a non-null row. `row` must be inside the chunk. Throws if the memory is gone or malformed. */
+    get(row: number): unknown;
+    /** Returns consecutive rows as raw memory. */
+    part(start: number, rows: number): Part;
+}
+/** The base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
+declare class Unsendable {
+    readonly cannotBeSent: symbol;
+}
+/** A sequence of bits, least significant bit of a byte first. */
+declare class Bitmap {
+    readonly bytes: Uint8Array;
+    constructor(bytes: Uint8Array);
+    get(at: number): boolean;
+}
+
+/** One block of a table's memory. A table and its slices share chunks. */
+declare class Chunk {
+    #private;
+    readonly data: ArrayBuffer;
+    readonly rows: number;
+    /**
+     * Takes ownership of the buffer. Copies nothing and reads only the header. Throws `protocol` or `released`.
+     *
+     * The constructor does not open the columns. When it did, a table of 1526 chunks blocked its receiver for 79 ms (cold, on a busy
+     * machine).
+     */
+    constructor(data: ArrayBuffer, shapes: readonly Shape[], buffers?: number);
+    /**
+     * The columns. The first access opens them, in O(columns).
+     *
+     * Throws `protocol` if the chunk does not hold these columns, and `released` if its memory was moved away or released.
+     */
+    get vectors(): readonly Vector[];
+    /** Frees the chunk's memory. All views of that memory are then empty. See {@link detach}. */
+    release(): void;
+}
+/** A table as plain data, for messages. Structured clone, `postMessage` and IndexedDB accept it. */
+interface TableMessage {
+    readonly version: 1;
+    readonly columns: readonly Shape[];
+    readonly chunks: readonly {
+        readonly data: ArrayBuffer;
+        readonly start: number;
+        readonly rows: number;
+    }[];
+}
+/** A range of consecutive rows of one chunk. */
+interface Segment {
+    readonly chunk: Chunk;
+    readonly start: number;
+    readonly rows: number;
+}
 /** The segments of a table, in order. Finds the position of a row in them. */
 declare class Segments {
     #private;
@@ -288,6 +251,40 @@ declare class Segments {
     } | undefined;
     /** Returns the segments for the rows from `from` up to `to`. Both must be within the table. Copies no rows. */
     slice(from: number, to: number): Segments;
+}
+
+declare const vectorsKey = "clearway:row";
+declare const rowKey: unique symbol;
+/** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
+interface RowView {
+    [vectorsKey]: readonly Vector[];
+    [rowKey]: number;
+}
+type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
+
+/**
+ * A cursor over the rows of one chunk.
+ *
+ * The caller moves the cursor by the chunk's own row numbers. The cursor never continues into another chunk. If a loop's cursor could do
+ * so, even rarely, the engine would keep the loop's sum in memory in every step, not in a register
+ * (spec/decisions/a-row-is-a-view-with-getters.md).
+ */
+declare class ChunkCursor<R> {
+    /** The row number in the table of this cursor's row 0. */
+    readonly first: number;
+    /** The number of rows. */
+    readonly length: number;
+    private readonly start;
+    private readonly row;
+    /** Throws `released` or `protocol`, like the first read of a chunk. */
+    constructor({ chunk, start, rows }: Segment, first: number, MovingRow: RowClass);
+    /**
+     * Moves to a row from 0 to `length - 1`, and returns it.
+     *
+     * Returns the same object each time and allocates nothing. If `row` is outside that range or not a whole number, reading a column of the
+     * row throws. A struct column throws only if one of the struct's own columns is read.
+     */
+    at(row: number): R;
 }
 
 /** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
@@ -313,7 +310,6 @@ declare class Column<F extends Field = Field> extends Unsendable {
 /** A table of the optional package `apache-arrow`. The type is `any` if that package is not installed. */
 /** @ts-ignore: an optional peer */
 type ArrowTable = apache_arrow.Table;
-
 /** The rows to convert into objects. */
 interface ObjectWindow {
     /** The first row. Default: 0. */

@@ -1,14 +1,13 @@
 import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
 export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
-import { Readable, Writable } from 'node:stream';
 import { ChildProcess } from 'node:child_process';
+import { Readable, Writable } from 'node:stream';
 
 /** A pair of streams that carry bytes: one stream to read and one to write. */
 interface StdioStreams {
     readonly readable: Readable;
     readonly writable: Writable;
 }
-
 /**
  * Returns a transport over two streams of bytes, such as a pipe or a socket. A header with the size precedes each frame
  * (spec/stdio.md). The first frame of a tick leaves at once, and the others in one write at its end. Copies an arriving frame at most once,

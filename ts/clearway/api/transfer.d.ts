@@ -20,7 +20,6 @@ interface TransferHandler<T extends object, Wire> {
     /** Returns the instance for a value of `serialize`. Owns the value. */
     deserialize(wire: Wire): T;
 }
-
 /**
  * Registers how instances of a class cross threads: in arguments, results, stream values, and the arguments and values of callbacks, also
  * inside arrays, objects, maps and sets. Register the handler under the same name on both sides: in the task module, and in the module that

@@ -5,7 +5,6 @@
 declare const channelErrorCodes: readonly ["not-implemented", "no-handler", "transport-closed"];
 /** One of the codes of {@link channelErrorCodes}. */
 type ChannelErrorCode = (typeof channelErrorCodes)[number];
-
 /**
  * The error codes that a codec throws. Each of these errors has an `offset`.
  *
@@ -15,7 +14,6 @@ type ChannelErrorCode = (typeof channelErrorCodes)[number];
 declare const codecErrorCodes: readonly ["truncated", "trailing-bytes", "unknown-tag", "bad-utf8", "malformed", "too-deep", "too-large", "not-encodable", "unsupported-host"];
 /** One of the codes of {@link codecErrorCodes}. */
 type CodecErrorCode = (typeof codecErrorCodes)[number];
-
 /**
  * The error codes that only pools with workers on other machines use. These codes are in a separate file, so that an app without such pools
  * does not load them. The page spec/errors.md lists all codes. A test compares the comment of each code with that page.
@@ -23,7 +21,6 @@ type CodecErrorCode = (typeof codecErrorCodes)[number];
 declare const remoteErrorCodes: readonly ["connect-failed", "not-allowed", "no-worker", "wrong-version", "worker-lost", "interrupted", "dead-letter", "storage-lost"];
 /** One of the codes of {@link remoteErrorCodes}. */
 type RemoteErrorCode = (typeof remoteErrorCodes)[number];
-
 /**
  * The codes of a {@link ClearwayError}, without those of codecs, channels and remote pools.
  *

@@ -18,7 +18,6 @@ interface ValueFrame {
     readonly moved: number;
     readonly shared: number;
 }
-
 /**
  * Carries a channel's frames between two ends, without knowing their contents. The suite `test/channel/transports/contract.ts`
  * tests this contract with each transport:

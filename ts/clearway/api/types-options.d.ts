@@ -1,8 +1,6 @@
-import { A as Arrived, S as Sendable, b as CallbackFor } from './types-callback-types.js';
-import { M as Moved } from './types-move.js';
-import { h as exposedBrand, f as Task, T as TaskContext, P as Placement } from './types-task.js';
 import { C as ClearwayError } from './types-clearway-error.js';
 import { W as Window } from './types-credit.js';
+import { P as Placement } from './types-task.js';
 
 /** Limits on the memory of a worker in Node, in MiB. `worker_threads` takes them in this form. */
 interface ResourceLimits {
@@ -61,62 +59,6 @@ interface WorkerLike {
     /** Ends the worker's thread. */
     terminate(): unknown;
 }
-
-/** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
-interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
-    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
-    return(value?: unknown): Promise<IteratorResult<T, Return>>;
-    /**
-     * Returns a reader of the same stream that gives arrays of values. An array has the values that have arrived, at least 1 and at most 1,024.
-     * No value waits for an array to become full. A table, and a value with instances of classes, comes in an array of its own.
-     *
-     * Order, credit, errors and early end are those of the stream. A loop over arrays costs less than a loop over values.
-     */
-    batches(): Batches<T, Return>;
-    /** Returns the stream itself. A stream can be iterated once. */
-    [Symbol.asyncIterator](): Stream<T, Return>;
-}
-/** The values of a {@link Stream} in arrays. */
-interface Batches<T, Return = unknown> extends AsyncIterableIterator<T[], Return, void>, AsyncDisposable {
-    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
-    return(value?: unknown): Promise<IteratorResult<T[], Return>>;
-    /** Returns the reader itself. */
-    [Symbol.asyncIterator](): Batches<T, Return>;
-}
-/** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
-type Answer<Result> = 0 extends 1 & Result ? Promise<Result> : [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Arrived<T>, Return> : Promise<Arrived<Awaited<Result>>>;
-/**
- * An argument of a task: the value itself, the value under `move()`, a stream whose values may be under `move()`, or a function under
- * `callback()`.
- */
-type Argument<T> = Sendable<T> | Moved<Sendable<T>> | CallbackFor<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Sendable<Each> | Moved<Sendable<Each>>> : never);
-type Arguments<Args extends unknown[]> = {
-    [At in keyof Args]: Argument<Args[At]>;
-};
-/** The type of a task as the caller calls it, without the context parameter. */
-type Callable<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
-/** A pool that was made without a type argument: `pool<typeof import("./x.tasks.js")>(…)` gives its calls their types. */
-interface PoolNeedsTheTypeOfItsModule {
-    readonly cannotCall: never;
-}
-/** A task module whose default export is not the result of `expose()`. */
-interface DefaultExportMustComeFromExpose {
-    readonly cannotCall: never;
-}
-/** The tasks that a module exposes as its default export. */
-type TasksOf<Module> = Module extends {
-    readonly default: infer Tasks;
-} ? typeof exposedBrand extends keyof Tasks ? Tasks : DefaultExportMustComeFromExpose : Module;
-/** The type of the progress of a module's tasks: of those that declare it, or unknown if none does. */
-type ProgressOf<Tasks> = [DeclaredProgress<Tasks>] extends [never] ? unknown : DeclaredProgress<Tasks>;
-type DeclaredProgress<Tasks> = {
-    [Name in keyof Tasks & string]: Tasks[Name] extends Task<TaskContext<infer Progress>, infer _Args, infer _Result> ? unknown extends Progress ? never : Arrived<Progress> : never;
-}[keyof Tasks & string];
-/** The type of all tasks of a module, as the caller calls them. */
-type Callers<Module> = CallersOf<TasksOf<Module>>;
-type CallersOf<Tasks> = {
-    readonly [Name in keyof Tasks as Name & string]: Callable<Tasks[Name]>;
-};
 
 /** Summary of a histogram. All fields except `count` are in microseconds. */
 interface Summary {
@@ -307,4 +249,4 @@ interface CallOptions<Progress = unknown> {
     retries?: number;
 }
 
-export type { Argument as A, Batches as B, CallOptions as C, DefaultExportMustComeFromExpose as D, ProgressOf as P, ResourceLimits as R, Stream as S, TasksOf as T, WorkerLike as W, Answer as a, TaskTimings as b, Callers as c, ThreadOptions as d, PoolOptions as e, PoolNeedsTheTypeOfItsModule as f, CallTiming as g, PoolSize as h, Summary as i, TextSink as j, WhenFull as k, WorkerEvent as l };
+export type { CallOptions as C, PoolOptions as P, ResourceLimits as R, Summary as S, TaskTimings as T, WorkerLike as W, ThreadOptions as a, CallTiming as b, PoolSize as c, TextSink as d, WhenFull as e, WorkerEvent as f };

@@ -1,3 +1,6 @@
+import { A as Arrived, S as Sendable, b as CallbackFor } from './types-callback-stub.js';
+import { M as Moved } from './types-move.js';
+
 /**
  * Describes how to open, check and close an expensive object, such as a connection, a model or a file. A worker keeps the object between
  * tasks.
@@ -150,6 +153,61 @@ interface ExposeOptions<Data = undefined> {
      */
     setup?(data: Data): void | PromiseLike<void>;
 }
+/** A stream of values from a task. Credit limits the task: it is never ahead of its reader by more than the window. */
+interface Stream<T, Return = unknown> extends AsyncIterableIterator<T, Return, void>, AsyncDisposable {
+    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
+    return(value?: unknown): Promise<IteratorResult<T, Return>>;
+    /**
+     * Returns a reader of the same stream that gives arrays of values. An array has the values that have arrived, at least 1 and at most 1,024.
+     * No value waits for an array to become full. A table, and a value with instances of classes, comes in an array of its own.
+     *
+     * Order, credit, errors and early end are those of the stream. A loop over arrays costs less than a loop over values.
+     */
+    batches(): Batches<T, Return>;
+    /** Returns the stream itself. A stream can be iterated once. */
+    [Symbol.asyncIterator](): Stream<T, Return>;
+}
+/** The values of a {@link Stream} in arrays. */
+interface Batches<T, Return = unknown> extends AsyncIterableIterator<T[], Return, void>, AsyncDisposable {
+    /** Ends the task early. Settles after the task's `finally` has run. A `break` in a `for await` loop calls it. */
+    return(value?: unknown): Promise<IteratorResult<T[], Return>>;
+    /** Returns the reader itself. */
+    [Symbol.asyncIterator](): Batches<T, Return>;
+}
+/** The type that the caller of a task receives: a stream for a generator, otherwise a promise. */
+type Answer<Result> = 0 extends 1 & Result ? Promise<Result> : [Result] extends [never] ? Promise<never> : [Result] extends [AsyncGenerator<infer T, infer Return> | Generator<infer T, infer Return>] ? Stream<Arrived<T>, Return> : Promise<Arrived<Awaited<Result>>>;
+/**
+ * An argument of a task: the value itself, the value under `move()`, a stream whose values may be under `move()`, or a function under
+ * `callback()`.
+ */
+type Argument<T> = Sendable<T> | Moved<Sendable<T>> | CallbackFor<T> | (T extends AsyncIterable<infer Each> ? AsyncIterable<Sendable<Each> | Moved<Sendable<Each>>> : never);
+type Arguments<Args extends unknown[]> = {
+    [At in keyof Args]: Argument<Args[At]>;
+};
+/** The type of a task as the caller calls it, without the context parameter. */
+type Callable<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Arguments<Args>) => Answer<Result> : Fn extends (...args: infer Args) => infer Result ? (...args: Arguments<Args>) => Answer<Result> : never;
+/** A pool that was made without a type argument: `pool<typeof import("./x.tasks.js")>(…)` gives its calls their types. */
+interface PoolNeedsTheTypeOfItsModule {
+    readonly cannotCall: never;
+}
+/** A task module whose default export is not the result of `expose()`. */
+interface DefaultExportMustComeFromExpose {
+    readonly cannotCall: never;
+}
+/** The tasks that a module exposes as its default export. */
+type TasksOf<Module> = Module extends {
+    readonly default: infer Tasks;
+} ? typeof exposedBrand extends keyof Tasks ? Tasks : DefaultExportMustComeFromExpose : Module;
+/** The type of the progress of a module's tasks: of those that declare it, or unknown if none does. */
+type ProgressOf<Tasks> = [DeclaredProgress<Tasks>] extends [never] ? unknown : DeclaredProgress<Tasks>;
+type DeclaredProgress<Tasks> = {
+    [Name in keyof Tasks & string]: Tasks[Name] extends Task<TaskContext<infer Progress>, infer _Args, infer _Result> ? unknown extends Progress ? never : Arrived<Progress> : never;
+}[keyof Tasks & string];
+/** The type of all tasks of a module, as the caller calls them. */
+type Callers<Module> = CallersOf<TasksOf<Module>>;
+type CallersOf<Tasks> = {
+    readonly [Name in keyof Tasks as Name & string]: Callable<Tasks[Name]>;
+};
 
-export { exposedBrand as h, resource as r, task as t, withResources as w };
-export type { Combined as C, ExposeOptions as E, Leased as L, Placement as P, Resource as R, SetupData as S, TaskContext as T, TaskMap as a, Exposed as b, CombinedData as c, ResourceDefinition as d, ResourceValues as e, Task as f, TaskOptions as g };
+export { resource as r, task as t, withResources as w };
+export type { Argument as A, Batches as B, Combined as C, DefaultExportMustComeFromExpose as D, ExposeOptions as E, Leased as L, Placement as P, Resource as R, SetupData as S, TaskContext as T, Answer as a, TaskMap as b, Exposed as c, CombinedData as d, ResourceDefinition as e, ResourceValues as f, Task as g, TaskOptions as h, TasksOf as i, Callers as j, ProgressOf as k, PoolNeedsTheTypeOfItsModule as l, Stream as m };

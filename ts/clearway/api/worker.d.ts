@@ -1,7 +1,9 @@
 export { C as ClearwayError, E as ErrorCode } from './types-clearway-error.js';
-import { T as TaskContext, a as TaskMap, E as ExposeOptions, b as Exposed, C as Combined, c as CombinedData } from './types-task.js';
-export { L as Leased, R as Resource, d as ResourceDefinition, e as ResourceValues, f as Task, g as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
+import { T as TaskContext, b as TaskMap, E as ExposeOptions, c as Exposed, C as Combined, d as CombinedData } from './types-task.js';
+export { L as Leased, R as Resource, e as ResourceDefinition, f as ResourceValues, g as Task, h as TaskOptions, r as resource, t as task, w as withResources } from './types-task.js';
 export { M as Moved, m as move } from './types-move.js';
+import './types-callback-stub.js';
+import './types-crossing.js';
 
 /**
  * Returns a context for unit tests of tasks: `myTask(testContext(), 1, 2)`. By default, its signal never aborts and it ignores progress.

@@ -6,6 +6,5 @@
  * @module clearway/callback
  */
 
-export { type CallbackOptions, callback } from "./callback/callback.js";
-export { type ProxyOptions, proxy } from "./callback/proxy.js";
-export type { Callback, CallbackArgument, MethodNames, ProxyArgument, Remote } from "./task/callback-types.js";
+export { type CallbackOptions, callback, type ProxyOptions, proxy } from "./callback/callback.js";
+export type { Callback, CallbackArgument, MethodNames, ProxyArgument, Remote } from "./task/callback-stub.js";

@@ -9,13 +9,13 @@
 export { ClearwayError } from "./error/clearway-error.js";
 export type { ErrorCode } from "./error/codes.js";
 export type { ResourceLimits, TextSink, ThreadOptions, WorkerLike } from "./host/host.js";
-export type { Advice, TaskAdvice } from "./pool/call/advice.js";
 export type {
   BroadcastError,
   Broadcasters,
   BroadcastFailure,
   BroadcastResult,
-} from "./pool/call/broadcast-types.js";
+} from "./pool/call/broadcast.js";
+export type { Advice, TaskAdvice } from "./pool/call/inline.js";
 export type { MapOptions, Mapper, Mappers, Results } from "./pool/call/map.js";
 export type { CallOptions, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "./pool/options.js";
 export { type Callable, type Pool, type PoolCallable, pool, type RunOptions, run } from "./pool/pool.js";
@@ -24,17 +24,18 @@ export type { WorkerSource } from "./pool/worker/worker.js";
 export type { Summary } from "./stats/histogram.js";
 export type { CallTiming } from "./stats/timings.js";
 export type { Window } from "./stream/credit.js";
-export type { CallbackArgument, CallbackFor } from "./task/callback-types.js";
+export type { CallbackArgument, CallbackFor } from "./task/callback-stub.js";
 export type {
   Answer,
   Argument,
   Batches,
   Callers,
   DefaultExportMustComeFromExpose,
+  Placement,
   PoolNeedsTheTypeOfItsModule,
+  SetupData,
   Stream,
-} from "./task/caller.js";
-export type { Placement, SetupData } from "./task/task.js";
+} from "./task/task.js";
 export type { Arrived, CannotCross } from "./transfer/arrived.js";
 export type { CrossesAs } from "./transfer/crossing.js";
 export type { CopyReason } from "./transfer/find-memory.js";

@@ -7,24 +7,22 @@
  * @module clearway/meter/metrics
  */
 
+export type { MetricsOptions, StallScope } from "./meter/metrics/instruments.js";
 export {
   type OpenTelemetryAttributes,
   type OpenTelemetryCounter,
   type OpenTelemetryHistogram,
   type OpenTelemetryMeter,
-  type OpenTelemetryOptions,
-  type OpenTelemetryScope,
-  recordStalls,
-} from "./meter/metrics/opentelemetry.js";
-export type { MetricsOptions, StallScope } from "./meter/metrics/options.js";
-export {
   type OpenTelemetryObservable,
+  type OpenTelemetryOptions,
   type OpenTelemetryPoolMeter,
   type OpenTelemetryResult,
+  type OpenTelemetryScope,
   type PoolRecorder,
   type RecordPoolOptions,
   recordPool,
-} from "./meter/metrics/pool-opentelemetry.js";
+  recordStalls,
+} from "./meter/metrics/opentelemetry.js";
 export type { PoolSource } from "./meter/metrics/pool-series.js";
 export {
   type Exposition,
@@ -32,4 +30,4 @@ export {
   type StallMetricsOptions,
   stallMetrics,
 } from "./meter/metrics/prometheus.js";
-export type { MarkShare, ScriptShare, StackSample, Stall, StallCause } from "./meter/stall.js";
+export type { MarkShare, ScriptShare, StackSample, Stall, StallCause } from "./meter/report.js";

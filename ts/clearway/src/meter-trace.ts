@@ -10,10 +10,14 @@ export type {
   FrameReport,
   HitchReport,
   HitchVerdicts,
+  MarkShare,
+  ScriptShare,
   SourceState,
+  StackSample,
+  Stall,
+  StallCause,
   StallReport,
   TailQuantile,
   WaitShare,
 } from "./meter/report.js";
-export type { MarkShare, ScriptShare, StackSample, Stall, StallCause } from "./meter/stall.js";
-export { stallTrace, type TraceEvent, type TraceFile } from "./meter/trace/trace.js";
+export { stallTrace, type TraceEvent, type TraceFile } from "./meter/trace.js";

@@ -7,7 +7,14 @@
  * @module clearway/meter
  */
 
-export { type DeviceFactor, type DeviceFactorOptions, deviceFactor, type ScaledMs, scaleMs } from "./meter/device.js";
+export {
+  type DeviceFactor,
+  type DeviceFactorOptions,
+  deviceFactor,
+  type ScaledMs,
+  scaleMs,
+  scaleReport,
+} from "./meter/device.js";
 export { formatPing, formatReport } from "./meter/format.js";
 export { type Mark, mark } from "./meter/mark.js";
 export { type Measurement, type MeasureOptions, measure } from "./meter/measure.js";
@@ -25,11 +32,14 @@ export type {
   FrameReport,
   HitchReport,
   HitchVerdicts,
+  MarkShare,
+  ScriptShare,
   SourceState,
+  StackSample,
+  Stall,
+  StallCause,
   StallReport,
   TailQuantile,
   WaitShare,
 } from "./meter/report.js";
-export { scaleReport } from "./meter/scale.js";
-export type { MarkShare, ScriptShare, StackSample, Stall, StallCause } from "./meter/stall.js";
 export { type Watch, type WatchOptions, watch } from "./meter/watch.js";

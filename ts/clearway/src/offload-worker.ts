@@ -5,8 +5,7 @@
  * @module clearway/offload/worker
  */
 
-import { makeRegistry } from "./offload/built-task.js";
-import { type OffloadTasks, TaskRunner } from "./offload/run-task.js";
+import { makeRegistry, type OffloadTasks, TaskRunner } from "./offload/built-task.js";
 import { expose } from "./task/expose.js";
 
 // The URL is that of a file which a build wrote. Bundlers must leave this import as it is.

@@ -5,11 +5,15 @@
  * @module clearway/records
  */
 
+export type { TableMessage } from "./records/chunk.js";
 export type { ChunkCursor } from "./records/chunk-cursor.js";
 export type { Column } from "./records/column.js";
 export {
+  type BitPart,
+  type BytesPart,
   bool,
   bytes,
+  type CodePart,
   date,
   type Field,
   type Fields,
@@ -19,9 +23,13 @@ export {
   i16,
   i32,
   i64,
+  type ListPart,
   list,
+  type NumberPart,
   nullable,
+  type Part,
   struct,
+  type Texts,
   text,
   timestamp,
   u8,
@@ -30,8 +38,6 @@ export {
   u64,
 } from "./records/field.js";
 export { type InferOptions, type InferredFields, inferRecord, tableFromRows } from "./records/infer.js";
-export type { TableMessage } from "./records/message.js";
-export type { BitPart, BytesPart, CodePart, ListPart, NumberPart, Part, Texts } from "./records/part.js";
 export {
   type FieldsOf,
   type NewRow,

@@ -6,7 +6,7 @@
  * @module clearway/remote
  */
 
-export { errorFromPlain, errorToPlain, unmoved } from "./channel/wire/remote-value.js";
+export { errorFromPlain, errorToPlain, unmoved } from "./channel/wire/error-body.js";
 export { checked, type Rule, type Rules, type Test } from "./error/checked.js";
 export { ClearwayError, caused, invalid } from "./error/clearway-error.js";
-export { type RemoteErrorCode, remoteErrorCodes } from "./error/remote-codes.js";
+export { type RemoteErrorCode, remoteErrorCodes } from "./error/codes.js";

@@ -7,5 +7,4 @@
 
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export type { StdioStreams } from "./stdio/stdio-transport.js";
-export { childTransport, parentTransport, streamTransport } from "./stdio/stream-transport.js";
+export { childTransport, parentTransport, type StdioStreams, streamTransport } from "./stdio/stdio-transport.js";

@@ -5,6 +5,5 @@
  * @module clearway/transfer
  */
 
-export { registerTransfer } from "./handler/register.js";
-export type { TransferHandler } from "./handler/registry.js";
+export { registerTransfer, type TransferHandler } from "./handler/handler.js";
 export type { CrossesAs, crossesAs } from "./transfer/crossing.js";

@@ -7,5 +7,5 @@
 
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export type { WebSocketClass, WebSocketLike } from "./websocket/socket-like.js";
+export type { WebSocketClass, WebSocketLike } from "./websocket/socket.js";
 export { type WebSocketOptions, webSocketTransport } from "./websocket/transport.js";

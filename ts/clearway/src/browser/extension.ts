@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
+import {
+  checkFrame,
+  frameTooLarge,
+  SendWindow,
+  type TransportLimits,
+  transportOptions,
+  windowBytesOf,
+} from "../channel/transport/limits.js";
 import {
   type ChannelSink,
   type ChannelTransport,
@@ -7,7 +14,6 @@ import {
   closedHere,
   readReason,
 } from "../channel/transport/transport.js";
-import { SendWindow, windowBytesOf } from "../channel/transport/window.js";
 import { invalid } from "../error/clearway-error.js";
 import { queueMicrotask } from "../globals.js";
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { accept } from "../channel/transport/accept.js";
+
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
-import { onPageLeave } from "../channel/transport/page-leave.js";
 import type { PortEvents, PortLike } from "../channel/transport/port-like.js";
-import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";
-import { UnsharedPortTransport } from "../channel/transport/unshared-port.js";
+import { UnsharedPortTransport } from "../channel/transport/port-transports.js";
+import { accept, type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { clearTimeout, newMessageChannel, queueMicrotask, type Timer } from "../globals.js";
-import { after } from "../lazy/timer.js";
+import { after } from "../lazy/lazy.js";
 
 // Messages of a page to a service worker. Each begins with a fixed text, so that other code can use the same worker. Each has one port:
 //

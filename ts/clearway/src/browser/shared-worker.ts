@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { accept } from "../channel/transport/accept.js";
+
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
-import { onPageLeave } from "../channel/transport/page-leave.js";
 import type { PortEvents, PortLike } from "../channel/transport/port-like.js";
-import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";
-import { UnsharedPortTransport } from "../channel/transport/unshared-port.js";
+import { UnsharedPortTransport } from "../channel/transport/port-transports.js";
+import { accept, type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 
 /** The parts of a SharedWorker that Clearway uses. */

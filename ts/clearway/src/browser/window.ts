@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
-import { onPageLeave } from "../channel/transport/page-leave.js";
-import { PortChannelTransport, type PortOptions } from "../channel/transport/port.js";
+import { PortChannelTransport } from "../channel/transport/port.js";
+import type { PortOptions } from "../channel/transport/port-like.js";
 import { listenTo, type PortEvents, type PortLike } from "../channel/transport/port-like.js";
-import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";
+import { type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, newMessageChannel, queueMicrotask, type Timer } from "../globals.js";
-import { after } from "../lazy/timer.js";
+import { after } from "../lazy/lazy.js";
 
 // Messages of the handshake between two windows. Each begins with a fixed text, so that other code can use the same window:
 //

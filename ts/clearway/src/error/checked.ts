@@ -87,3 +87,23 @@ export function checked<Options extends object>(options: Options, rules: Rules, 
 function distance(a: string, b: string): number {
   return [...(a + b)].filter((letter) => a.includes(letter) !== b.includes(letter)).length;
 }
+
+// A caller's signal may be any object. Its getters and methods may throw, call back into the library, or return wrong values.
+
+/** Returns the reason of an aborted signal. Never throws. If reading the reason throws, returns the thrown value. */
+export function reasonOf(signal: AbortSignal): unknown {
+  try {
+    return signal.reason;
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+/** Returns the reason if the signal has aborted, otherwise undefined. A signal whose properties throw counts as aborted. Never throws. */
+export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | undefined {
+  try {
+    return signal?.aborted ? { reason: reasonOf(signal) } : undefined;
+  } catch (reason) {
+    return { reason };
+  }
+}

@@ -47,7 +47,30 @@ export function invalid(name: string, must: string, value: unknown): ClearwayErr
 }
 
 /** Formats a value for an error message. Does not read the properties of an object, because a getter would run the app's code. */
-export function shown(value: unknown): string {
+function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   return Object(value) === value ? `[${typeof value}]` : String(value);
+}
+
+/** Returns the message of a thrown value as text. Never throws, even if a getter, `toString` or a revoked Proxy throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return "unreadable";
+  }
+}
+
+/** Returns the caller's stack in the form that is appended to a worker's stack. Returns an empty string for an empty stack. */
+export function calledFrom(callerStack: string): string {
+  return callerStack && `\n    --- called from ---\n${callerStack}`;
+}
+
+/** Defines a property that can be changed later. Even a property named `__proto__` becomes an ordinary property. */
+export function define(target: object, key: PropertyKey, value: unknown, enumerable = false): void {
+  try {
+    Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: true });
+  } catch {
+    // Some objects reject a property. A DOMException, for example, rejects `code`. The DOMException's own `code` has the same value.
+  }
 }

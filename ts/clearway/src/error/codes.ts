@@ -1,7 +1,76 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { ChannelErrorCode } from "./channel-codes.js";
-import type { CodecErrorCode } from "./codec-codes.js";
-import type { RemoteErrorCode } from "./remote-codes.js";
+
+/**
+ * The error codes that only channels use. These codes are in a separate file, so that an app without channels does not load them. The page
+ * spec/errors.md lists all codes. A test compares the comment of each code with that page.
+ */
+export const channelErrorCodes = [
+  /** the other end's handler for the channel has no such method; for a foreign end, there may be no handler */
+  "not-implemented",
+  /** the other end has no handler for the channel */
+  "no-handler",
+  /** the transport closed, and the call or stream ended with it */
+  "transport-closed",
+] as const;
+
+/** One of the codes of {@link channelErrorCodes}. */
+export type ChannelErrorCode = (typeof channelErrorCodes)[number];
+
+/**
+ * The error codes that a codec throws. Each of these errors has an `offset`.
+ *
+ * These codes are in a separate file, so that an app without channels does not load them. The page spec/errors.md lists all codes. The page
+ * spec/wire.md defines the offset for each code. A test compares the comment of each code with spec/errors.md.
+ */
+export const codecErrorCodes = [
+  /** the bytes end before the value does, or a count is larger than the remaining bytes */
+  "truncated",
+  /** bytes follow the end of the value */
+  "trailing-bytes",
+  /** a type byte is reserved, or belongs to an extension that this codec does not have */
+  "unknown-tag",
+  /** a text is not UTF-8 */
+  "bad-utf8",
+  /** content does not match its type: digits of a big integer, a method's envelope, JSON */
+  "malformed",
+  /** lists, maps and extension values are nested deeper than `depthMax` */
+  "too-deep",
+  /** a count or a size exceeds the codec's limit, or the largest that the format can express */
+  "too-large",
+  /** the codec has no form for a value, such as a function or a Date */
+  "not-encodable",
+  /** the host is big-endian */
+  "unsupported-host",
+] as const;
+
+/** One of the codes of {@link codecErrorCodes}. */
+export type CodecErrorCode = (typeof codecErrorCodes)[number];
+
+/**
+ * The error codes that only pools with workers on other machines use. These codes are in a separate file, so that an app without such pools
+ * does not load them. The page spec/errors.md lists all codes. A test compares the comment of each code with that page.
+ */
+export const remoteErrorCodes = [
+  /** the connection to the servers that carry the calls could not be made; the cause is attached */
+  "connect-failed",
+  /** the servers do not allow this user to send to the module's workers, or to receive their answers; the cause is attached */
+  "not-allowed",
+  /** no worker process serves the module */
+  "no-worker",
+  /** worker processes serve the module, but none of them the version that the caller asked for */
+  "wrong-version",
+  /** the worker process that had the call has ended, or was not heard of for too long */
+  "worker-lost",
+  /** an earlier run of the call ended without an outcome, and the task is not marked as idempotent */
+  "interrupted",
+  /** the call was given up, because all its runs ended without an outcome */
+  "dead-letter",
+  /** the servers have lost the streams of the module, and the call or its outcome with them; the call may have run */
+  "storage-lost",
+] as const;
+
+/** One of the codes of {@link remoteErrorCodes}. */
+export type RemoteErrorCode = (typeof remoteErrorCodes)[number];
 
 /**
  * The codes of a {@link ClearwayError}, without those of codecs, channels and remote pools.

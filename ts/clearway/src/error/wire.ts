@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { structuredClone } from "../globals.js";
-import { ClearwayError } from "./clearway-error.js";
+import { ClearwayError, calledFrom, define } from "./clearway-error.js";
 import { isDeep } from "./depth.js";
-import { calledFrom, define } from "./stack.js";
 
 // An error is sent to another thread as a plain object, because structured clone is not enough. Structured clone loses the class name of a
 // subclass, the error's own properties, and the errors of an AggregateError. Structured clone also throws on the first property that cannot

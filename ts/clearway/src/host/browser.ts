@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { reasonOf } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
-import { reasonOf } from "../error/read-signal.js";
 import { newAbortController, newMessageChannel, now, OwnPromise } from "../globals.js";
 import type { ParentEndpoint, SpawnOptions, ThreadOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
 import { bufferBytes, tagOf } from "./tag.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { MarkShare, ScriptShare, StackSample, StallCause } from "./stall.js";
+import type { MarkShare, ScriptShare, StackSample, StallCause } from "./report.js";
 
 /** The evidence about one stall: the reports that can explain it. */
 export interface Evidence {
@@ -60,7 +60,30 @@ export function causeOf(evidence: Evidence): { cause: StallCause; because: strin
   };
 }
 
-export function scriptName(script: ScriptShare): string {
+function scriptName(script: ScriptShare): string {
   const place = script.url === "" ? "" : ` (${script.url})`;
   return `${script.functionName || script.invoker || "a script"}${place}`;
+}
+
+/**
+ * Returns the app's frames of an error's `stack`, innermost first. Omits the probe's own frames, anonymous built-ins and Node's internals.
+ */
+export function appFrames(stack: string): string[] {
+  return stack
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim().replace(/^at /, ""))
+    .filter((frame) => frame !== "" && !/(^|\()(<anonymous>|node:)/.test(frame));
+}
+
+/** Counts equal stacks and returns each stack once, most frequent first. */
+export function gatherStacks(samples: readonly (readonly string[])[]): StackSample[] {
+  const byText = new Map<string, { frames: readonly string[]; seen: number }>();
+  for (const frames of samples) {
+    const text = frames.join("\n");
+    const known = byText.get(text);
+    if (known) known.seen++;
+    else byText.set(text, { frames, seen: 1 });
+  }
+  return [...byText.values()].sort((a, b) => b.seen - a.seen);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { check, wholeNumber } from "./checked.js";
+import { check, wholeNumber } from "./options.js";
 import type { PingReport } from "./ping.js";
-import type { StallReport } from "./report.js";
-import type { Stall } from "./stall.js";
+import type { Stall, StallReport } from "./report.js";
 
 const ms = (value: number): string => `${value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)} ms`;
 const percent = (share: number): string => `${(share * 100).toFixed(share >= 0.1 ? 0 : 2)} %`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
 import { OwnPromise } from "../globals.js";
-import type { MarkShare } from "./stall.js";
+import type { MarkShare } from "./report.js";
 
 /** The number of closed marks that are kept for unexplained stalls. At 1 mark per ms, 512 marks last longer than any explanation takes. */
 const closedMarksMax = 512;

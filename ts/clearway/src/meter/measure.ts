@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { wallMs } from "../globals.js";
-import { check } from "./checked.js";
 import { formatReport } from "./format.js";
-import { type MeterOptions, meterRules } from "./options.js";
+import { check, type MeterOptions, meterRules } from "./options.js";
 import type { StallReport } from "./report.js";
-import { start } from "./start.js";
+import { start } from "./watch.js";
 
 /** Options of {@link measure}. */
 export interface MeasureOptions extends MeterOptions {}

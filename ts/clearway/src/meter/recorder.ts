@@ -1,15 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { causeOf } from "./cause.js";
-import type { DetectedStall } from "./detect/turns.js";
-import { FrameLog } from "./frame-log.js";
-import { type PlacedStall, StallHistory } from "./history.js";
+
+import { causeOf, gatherStacks } from "./cause.js";
+import type { DetectedStall } from "./detect.js";
+import { FrameLog, SpanRing } from "./frame-log.js";
 import type { Sink } from "./host/host.js";
 import { marksDuring } from "./mark.js";
-import type { SourceState, StallReport } from "./report.js";
-import { SpanRing } from "./spans.js";
-import { gatherStacks } from "./stacks.js";
-import type { ScriptShare, Stall } from "./stall.js";
+import type { ScriptShare, SourceState, Stall, StallReport } from "./report.js";
 import { summarize } from "./summarize.js";
+
+/** A stall with its times on the host's clock. */
+interface PlacedStall {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stall: Omit<Stall, "startMs">;
+}
+
+/**
+ * Keeps the stalls of a run in bounded memory.
+ *
+ * If there are more than `stallsMax` stalls, the history drops the oldest ones and counts them. The covered time then starts after the
+ * last dropped stall. Every figure therefore stays exact for the covered time.
+ */
+class StallHistory {
+  #stalls: PlacedStall[] = [];
+  #dropped = 0;
+  #coveredFromMs: number;
+
+  constructor(
+    private readonly stallsMax: number,
+    beginMs: number,
+  ) {
+    this.#coveredFromMs = beginMs;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get coveredFromMs(): number {
+    return this.#coveredFromMs;
+  }
+
+  get stalls(): readonly PlacedStall[] {
+    return this.#stalls;
+  }
+
+  add(stall: PlacedStall): void {
+    this.#stalls.push(stall);
+    if (this.#stalls.length <= this.stallsMax) return;
+    // Drops a quarter of the stalls at once. Dropping one stall at a time would move the whole list for each new stall.
+    const dropped = this.#stalls.splice(0, Math.max(1, this.stallsMax >> 2));
+    this.#dropped += dropped.length;
+    this.#coveredFromMs = dropped.at(-1)!.endMs;
+  }
+}
 
 export interface RecorderOptions {
   readonly host: StallReport["host"];

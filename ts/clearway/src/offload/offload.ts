@@ -5,9 +5,8 @@ import { OwnPromise } from "../globals.js";
 import { tagOf } from "../host/tag.js";
 import { type CallOptions, type Pool, pool } from "../index.js";
 import { callRules } from "../pool/options.js";
-import type { Answer, Argument } from "../task/caller.js";
-import { BuiltTask, ownRegistry, type TaskPlace } from "./built-task.js";
-import type { OffloadTasks } from "./run-task.js";
+import type { Answer, Argument } from "../task/task.js";
+import { BuiltTask, type OffloadTasks, ownRegistry, type TaskPlace } from "./built-task.js";
 
 /** Options of offloaded calls: `offload.with(options)(fn)`. They mean the same as the options of a pool's calls. */
 export type OffloadOptions = Pick<

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../error/clearway-error.js";
-import { messageOf } from "../error/message-of.js";
+import { ClearwayError, messageOf } from "../error/clearway-error.js";
 import { now, OwnPromise } from "../globals.js";
-import { lazyModule, preload } from "../lazy/lazy-module.js";
-import { within } from "../lazy/timer.js";
+import { lazyModule, notLoaded, preload, within } from "../lazy/lazy.js";
 import type { Timings } from "../stats/timings.js";
 import { emptySide } from "../transfer/ledger.js";
-import { detach, prepareArguments } from "./call/arguments.js";
-import type { BroadcastOwner } from "./call/broadcast-types.js";
-import { PoolCall, stackAbove } from "./call/call.js";
+import type { BroadcastOwner } from "./call/broadcast.js";
+import { detach, PoolCall, prepareArguments, stackAbove } from "./call/call.js";
 import type { MapOwner } from "./call/map.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import { CallTracker, type TrackerHost } from "./call/tracker.js";
@@ -19,12 +16,15 @@ import { Backlog } from "./schedule/backlog.js";
 import { type Gate, Scheduler } from "./schedule/scheduler.js";
 import { TaskRecords } from "./schedule/task-stats.js";
 import type { StatsSource } from "./stats.js";
-import { partMissing, poolClosed, startFailure } from "./worker/failures.js";
+import { poolClosed, startFailure } from "./worker/state.js";
 import type { WorkerSink, WorkerSource } from "./worker/worker.js";
 import { WorkerSet } from "./worker/worker-set.js";
 
 // In browsers, the build makes a file of its own of this: `clearway-rest.js`. In Node, it is in the entry's file.
-const loadLifecycle = /* @__PURE__ */ lazyModule(async () => import("./lifecycle/lifecycle.js"), partMissing);
+const loadLifecycle = /* @__PURE__ */ lazyModule(
+  async () => import("./lifecycle/lifecycle.js"),
+  (cause) => notLoaded("a part of the library", cause, "worker-start-failed"),
+);
 
 // Time that `close()` gives a thread to end after its own limit is over, in milliseconds.
 const lateMsMax = 200;

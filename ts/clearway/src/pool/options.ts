@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole, wholeFrom } from "../error/checked.js";
-import { type ClearwayError, caused, invalid } from "../error/clearway-error.js";
-import { messageOf } from "../error/message-of.js";
+import { type ClearwayError, caused, invalid, messageOf } from "../error/clearway-error.js";
 import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import type { CallTiming } from "../stats/timings.js";

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Segment } from "./message.js";
+import type { Segment } from "./chunk.js";
 import { unreadable } from "./refusal.js";
 import { type RowClass, type RowView, rowKey } from "./row.js";
 import type { Shape } from "./shape.js";
-import { arrays, type Values } from "./vector/numbers.js";
-import type { Vector } from "./vector/vector.js";
+import { arrays, type Values, type Vector } from "./vector/vector.js";
 
 /**
  * A cursor over the rows of one chunk.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Field, TypesOf } from "./field.js";
-import type { NumberPart } from "./part.js";
+
+import type { Segments } from "./chunk.js";
+import type { Field, NumberPart, TypesOf } from "./field.js";
 import { readColumn } from "./row.js";
-import type { Segments } from "./segments.js";
 import type { NumberKind, Shape } from "./shape.js";
-import { arrays } from "./vector/numbers.js";
-import { Unsendable, type Vector } from "./vector/vector.js";
+import { arrays, Unsendable, type Vector } from "./vector/vector.js";
 
 /** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
 export class Column<F extends Field = Field> extends Unsendable {

@@ -2,14 +2,13 @@
 import { checked, type Test, whole } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import { isRow, rowExpected } from "./builder/rows.js";
-import type { Field, Fields } from "./field.js";
+import type { Field, Fields, NumberPart, Part } from "./field.js";
 import * as types from "./field.js";
-import type { NumberPart, Part } from "./part.js";
 import { type RecordType, record } from "./record.js";
 import { BadValue, badRow, invalid, shown } from "./refusal.js";
 import { numberKinds, type Shape } from "./shape.js";
 import type { Table } from "./table.js";
-import { arrays } from "./vector/numbers.js";
+import { arrays } from "./vector/vector.js";
 import { rowsPerChunkRule, type WriterOptions } from "./writer.js";
 
 /** Options of {@link inferRecord}. */

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
-import type { ArrowTable } from "./arrow-table.js";
+import { readMessage, Segments } from "./chunk.js";
 import { movingRow } from "./chunk-cursor.js";
-import { difference } from "./difference.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
-import { readMessage } from "./message.js";
 import { type RowClass, rowClass } from "./row.js";
-import { Segments } from "./segments.js";
-import type { Shape } from "./shape.js";
-import { Table } from "./table.js";
+import { difference, type Shape } from "./shape.js";
+import { type ArrowTable, Table } from "./table.js";
 import { TableWriter, type WriterOptions } from "./writer.js";
 
 declare const fieldsOf: unique symbol;

@@ -32,7 +32,7 @@ const columnsMax = 1 << 16;
 const lettersMax = 1 << 22;
 
 /** Counts columns. The columns of a struct count once for each occurrence of the struct. */
-export class ColumnCounter {
+class ColumnCounter {
   #columns = 0;
   #letters = 0;
 
@@ -128,4 +128,45 @@ function bufferCountOf(shape: Shape): number {
 
 function isOneOf<T extends string>(list: readonly T[], value: unknown): value is T {
   return (list as readonly unknown[]).includes(value);
+}
+
+/** Describes the first difference between a table's columns and the expected columns. Returns an empty text if they are equal. */
+export function difference(have: readonly Shape[], want: readonly Shape[], path = ""): string {
+  const named = ({ name }: Shape): string => clipped(path + name);
+  for (let at = 0; at < Math.max(have.length, want.length); at++) {
+    const [actual, expected] = [have[at], want[at]];
+    if (!actual) return `there is no ${named(expected!)}`;
+    if (!expected) return `there is a further ${named(actual)}`;
+    if (actual.name !== expected.name) return `${named(actual)} stands where ${named(expected)} should`;
+    const [actualType, expectedType] = [typeOf(actual), typeOf(expected)];
+    if (actualType !== expectedType) return `${named(actual)} is ${actualType}, not ${expectedType}`;
+    if (actual.kind === "struct" && expected.kind === "struct") {
+      const inner = difference(actual.columns, expected.columns, `${path}${actual.name}.`);
+      if (inner !== "") return inner;
+    }
+  }
+  return "";
+}
+
+/** Returns a column's type in the form of a declaration. */
+function typeOf(shape: Shape): string {
+  return shape.nullable ? `nullable(${plainType(shape)})` : plainType(shape);
+}
+
+function plainType(shape: Shape): string {
+  switch (shape.kind) {
+    case "text":
+      return shape.dictionary ? "text({ dictionary: true })" : "text()";
+    case "timestamp":
+      return `timestamp({ unit: "${shape.unit}" })`;
+    case "list":
+      return `list(${shape.of === "text" ? "text()" : shape.of})`;
+    default:
+      return shape.kind;
+  }
+}
+
+// Clips a long name, because a peer chooses the names.
+function clipped(name: string): string {
+  return name.length > 40 ? shown(name) : name;
 }

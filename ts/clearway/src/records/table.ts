@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules, type Test } from "../error/checked.js";
 import { type CrossesAs, type crossesAs, markTable } from "../transfer/crossing.js";
-import type { ArrowTable } from "./arrow-table.js";
+import type { Segment, Segments, TableMessage } from "./chunk.js";
 import { ChunkCursor } from "./chunk-cursor.js";
 import { Column } from "./column.js";
 import type { RowOf } from "./field.js";
-import type { Segment, TableMessage } from "./message.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
 import { invalid, released } from "./refusal.js";
 import { rowObject } from "./row.js";
-import type { Segments } from "./segments.js";
+
+// Applications' code must compile against this type even if the optional package is not installed.
+/** A table of the optional package `apache-arrow`. The type is `any` if that package is not installed. */
+// biome-ignore lint/suspicious/noTsIgnore: only an error where the package is missing
+/** @ts-ignore: an optional peer */
+export type ArrowTable = import("apache-arrow").Table;
 
 /** The rows to convert into objects. */
 export interface ObjectWindow {

@@ -4,12 +4,10 @@ import { ClearwayError } from "../error/clearway-error.js";
 import { type CrossesAs, type crossesAs, markTable } from "../transfer/crossing.js";
 import { Growth, offsetMax } from "./builder/builder.js";
 import { RowsBuilder } from "./builder/rows.js";
-import { Chunk, pack } from "./chunk.js";
+import { Chunk, pack, type Segment, Segments, type TableMessage } from "./chunk.js";
 import type { WriteOf } from "./field.js";
-import type { Segment, TableMessage } from "./message.js";
 import type { FieldsOf, RecordType } from "./record.js";
 import { BadValue, badRow, invalid } from "./refusal.js";
-import { Segments } from "./segments.js";
 import { Table } from "./table.js";
 
 /** Options of a table's writer. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules } from "../error/checked.js";
-import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { ClearwayError, invalid, messageOf } from "../error/clearway-error.js";
+import { clearTimeout, clock, OwnPromise, setTimeout, type Timer } from "../globals.js";
 
 /**
  * Describes how to open, check and close an expensive object, such as a connection, a model or a file. A worker keeps the object between
@@ -70,4 +71,243 @@ export function definitionOf<T>(resource: Resource<T>): Resource<T>[typeof brand
     throw new ClearwayError("invalid-argument", "withResources() takes resources made by resource({ open, … })");
   }
   return definition;
+}
+
+/** The time limits of a resource, in milliseconds. */
+interface LeaseTimes {
+  maxAgeMs: number;
+  checkAfterMs: number;
+}
+
+/** How the use of a resource ended. */
+export type UseOutcome = "ok" | "failed" | "cancelled";
+
+/**
+ * The state of one open resource: idle, used or closed. Runs no code of the resource. The methods return the action that the caller must
+ * take.
+ */
+export class Lease {
+  readonly #times: LeaseTimes;
+  readonly #openedAt: number;
+  readonly #canCheck: boolean;
+  #usedAt: number;
+  #suspect = false;
+  #state: "idle" | "used" | "closed" = "used";
+
+  constructor(times: LeaseTimes, canCheck: boolean, now: number) {
+    this.#times = times;
+    this.#canCheck = canCheck;
+    this.#openedAt = now;
+    this.#usedAt = now;
+  }
+
+  /** Takes the resource for a task. Returns whether the caller must use it, check it first, or close it and take another one. */
+  take(now: number): "use" | "check" | "close" {
+    if (this.#state !== "idle") return "close";
+    if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#close();
+    this.#state = "used";
+    if (!this.#canCheck) return "use";
+    return this.#suspect || now - this.#usedAt >= this.#times.checkAfterMs ? "check" : "use";
+  }
+
+  /** Handles the result of a check. Returns whether the caller must use the resource or close it. */
+  checked(good: boolean): "use" | "close" {
+    this.#suspect = false;
+    return good ? "use" : this.#close();
+  }
+
+  /** Ends a task's use of the resource. Returns whether the caller must keep it for the next task or close it. */
+  release(outcome: UseOutcome, now: number): "keep" | "close" {
+    this.#usedAt = now;
+    if (now - this.#openedAt >= this.#times.maxAgeMs) return this.#close();
+    // A cancelled task may have left a query running or a transaction open. Clearway cannot detect that.
+    if (outcome === "cancelled") return this.#close();
+    if (outcome === "failed") {
+      // The task threw, perhaps because the resource is broken. Only a check can find out.
+      if (!this.#canCheck) return this.#close();
+      this.#suspect = true;
+    }
+    this.#state = "idle";
+    return "keep";
+  }
+
+  /** Called when the idle time is over, or when the worker shuts down. Returns whether the caller must close the resource. */
+  expire(): "close" | "nothing" {
+    return this.#state === "idle" ? this.#close() : "nothing";
+  }
+
+  #close(): "close" {
+    this.#state = "closed";
+    return "close";
+  }
+}
+
+type Definition = ReturnType<typeof definitionOf<unknown>>;
+
+interface Opened {
+  value: unknown;
+  definition: Definition;
+  lease: Lease;
+  idleTimer: Timer | undefined;
+}
+
+/** The clock that leases use, in milliseconds. Tests pass a fake clock. */
+interface Clock {
+  now(): number;
+}
+
+/** The resources that one task holds while it runs. */
+export interface Held {
+  readonly values: Record<string, unknown>;
+  /** Calls the `cancel` function of each resource at once, because the task was cancelled. */
+  cancel(): void;
+  /** Gives all resources back. The promise settles when those that had to be closed are closed. Call it once. */
+  release(outcome: UseOutcome): Promise<void>;
+}
+
+/**
+ * All open resources of one worker. Opens a resource when a task first needs it, and checks it after idle time. Closes a resource that is
+ * idle for too long or too old, and all resources when the worker shuts down.
+ */
+export class Leases {
+  readonly #idle = new Map<Definition, Opened[]>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #clock: Clock;
+  #live = 0;
+  #shut = false;
+
+  constructor(ownClock: Clock = { now: clock }) {
+    this.#clock = ownClock;
+  }
+
+  /** Number of open resources, in use or idle. */
+  get live(): number {
+    return this.#live;
+  }
+
+  /**
+   * Takes one instance of each resource. Opens a new instance if none is idle. If an instance cannot be opened, gives the others back and
+   * rejects with `resource-failed`.
+   */
+  async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
+    const acquired: [string, Opened][] = [];
+    const names = Object.keys(resources);
+    const results = await OwnPromise.allSettled(names.map((name) => this.#take(name, definitionOf(resources[name]!))));
+    let failed: PromiseRejectedResult | undefined;
+    results.forEach((result, at) => {
+      if (result.status === "fulfilled") acquired.push([names[at]!, result.value]);
+      else failed ??= result;
+    });
+    let cancelling: Promise<unknown> | undefined;
+    const release = async (outcome: UseOutcome): Promise<void> => {
+      // A resource must not be closed while its `cancel` runs. `release` therefore waits for `cancel`, up to the time limit.
+      if (cancelling !== undefined) await withTimeLimit(cancelling);
+      await OwnPromise.all(acquired.splice(0).map(([, opened]) => this.#release(opened, outcome)));
+    };
+    if (failed !== undefined) {
+      await release("ok");
+      throw failed.reason;
+    }
+    const values: Record<string, unknown> = {};
+    for (const [name, opened] of acquired) values[name] = opened.value;
+    return {
+      values,
+      release,
+      cancel: () => {
+        cancelling ??= OwnPromise.all(
+          acquired.map(([, { definition, value }]) => ignoreErrors(() => definition.cancel?.(value))),
+        );
+      },
+    };
+  }
+
+  /**
+   * Closes all idle resources now, and each used resource when its task gives it back. The promise settles when every resource whose
+   * closing has begun is closed.
+   */
+  async shutDown(): Promise<void> {
+    this.#shut = true;
+    for (const list of this.#idle.values()) {
+      for (const opened of list.splice(0)) if (opened.lease.expire() === "close") void this.#close(opened);
+    }
+    while (this.#closing.size > 0) await OwnPromise.all(this.#closing);
+  }
+
+  async #take(name: string, definition: Definition): Promise<Opened> {
+    const idle = this.#idle.get(definition);
+    for (let opened = idle?.pop(); opened !== undefined; opened = idle?.pop()) {
+      clearTimeout(opened.idleTimer);
+      const found = opened;
+      let action = opened.lease.take(this.#clock.now());
+      if (action === "check") {
+        action = opened.lease.checked((await ignoreErrors(() => definition.check?.(found.value))) === true);
+      }
+      if (action === "use") return opened;
+      void this.#close(opened);
+    }
+    try {
+      const value = await definition.open();
+      this.#live++;
+      const lease = new Lease(definition, definition.check !== undefined, this.#clock.now());
+      return { value, definition, lease, idleTimer: undefined };
+    } catch (cause) {
+      const why = `the resource "${name}" could not be opened: ${messageOf(cause)}`;
+      throw new ClearwayError("resource-failed", why, { cause });
+    }
+  }
+
+  async #release(opened: Opened, outcome: UseOutcome): Promise<void> {
+    const action = opened.lease.release(outcome, this.#clock.now());
+    if (action === "close" || (this.#shut && opened.lease.expire() === "close")) return this.#close(opened);
+    const { definition } = opened;
+    let list = this.#idle.get(definition);
+    if (list === undefined) {
+      list = [];
+      this.#idle.set(definition, list);
+    }
+    list.push(opened);
+    if (definition.idleMs === Number.POSITIVE_INFINITY) return;
+    opened.idleTimer = setTimeout(
+      () => {
+        if (opened.lease.expire() !== "close") return;
+        list.splice(list.indexOf(opened), 1);
+        void this.#close(opened);
+      },
+      Math.min(definition.idleMs, maxTimerMs),
+    );
+  }
+
+  #close(opened: Opened): Promise<void> {
+    clearTimeout(opened.idleTimer);
+    this.#live--;
+    const closing = withTimeLimit(ignoreErrors(() => opened.definition.close?.(opened.value))).then(() => {
+      this.#closing.delete(closing);
+    });
+    this.#closing.add(closing);
+    return closing;
+  }
+}
+
+// Maximum time in milliseconds that closing or cancelling a resource may delay an answer or a shutdown. After that, the resource is
+// abandoned.
+const closeLimitMs = 5_000;
+
+// Longest time of a timer, in milliseconds. A host stores the time in 32 bits, so a longer timer would fire at once.
+const maxTimerMs = 2 ** 31 - 1;
+
+function withTimeLimit(promise: Promise<unknown>): Promise<unknown> {
+  let timer: Timer | undefined;
+  const late = new OwnPromise<void>((resolve) => {
+    timer = setTimeout(resolve, closeLimitMs);
+  });
+  return OwnPromise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+// Runs a function of a resource and ignores its error, because no caller could receive it. A resource whose function fails is abandoned.
+async function ignoreErrors<T>(act: () => T): Promise<Awaited<T> | undefined> {
+  try {
+    return await act();
+  } catch {
+    return undefined;
+  }
 }

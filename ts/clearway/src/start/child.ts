@@ -18,7 +18,7 @@ import {
   parentKey,
   postCopy,
 } from "../host/node/process-messages.js";
-import type { StartOrders } from "../host/node/start-orders.js";
+import type { StartOrders } from "../host/node/task-module.js";
 import { encodeThrown } from "../transfer/thrown.js";
 import { loadTaskModule } from "./load.js";
 

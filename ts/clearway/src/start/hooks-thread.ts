@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The file `typescript-hooks.mjs`, which Node 20 loads on its thread of loaders.
-import { loadTransform, type Transformer } from "./transformer.js";
-import { type Hooks, hooksWith } from "./typescript-hooks.js";
+import { type Hooks, hooksWith, loadTransform, type Transformer } from "./transformer.js";
 
 let hooks: Hooks | undefined;
 

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire, register } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { hasTsNode, names, type StartOrders } from "../host/node/start-orders.js";
-import { isTypeScript } from "../host/node/task-module.js";
+import { hasTsNode, isTypeScript, names, type StartOrders } from "../host/node/task-module.js";
 import { useTransformer } from "./transformer.js";
 
 /** Imports the task module, with the loader that the app uses. Rejects with the error of the module or of its loader. */

@@ -4,7 +4,7 @@
 
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import { setImmediate } from "../globals.js";
-import { ordersKey, type StartOrders } from "../host/node/start-orders.js";
+import { ordersKey, type StartOrders } from "../host/node/task-module.js";
 import { loadTaskModule } from "./load.js";
 
 const orders = getEnvironmentData(ordersKey) as unknown as StartOrders;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inProcess } from "#host";
-import type { ClearwayError } from "../error/clearway-error.js";
+import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
-import { define } from "../error/stack.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
@@ -12,16 +11,12 @@ import { type PreparedResult, prepareResult } from "../transfer/prepare-result.j
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { encodeThrown } from "../transfer/thrown.js";
 import { pathToUncloneable } from "../transfer/uncloneable.js";
-import { countBytes } from "../transport/fast-path.js";
-import type { PortTransport } from "../transport/port.js";
+import { countBytes, type PortTransport } from "../transport/port.js";
 import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
-import { unitsOf } from "./progress.js";
+import { unitsOf } from "./context.js";
 import type { ServedCall } from "./served-call.js";
 
 const weighsNothing = (_value: unknown): number => 0;
-
-// Placeholder in error messages. The caller replaces it with the task's name.
-const resultOf = "the task's result";
 
 /** Sends the results, stream values and errors of tasks. Moves the memory in them that can be moved, and keeps the ledger. */
 export class Answers {
@@ -32,6 +27,8 @@ export class Answers {
   readonly #failing = new Set<number>();
   /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are corrected. */
   readonly #entered = new WeakMap<object, LedgerSide>();
+  /** The tasks of the values that the transport has not posted yet, by the id of the call. The error for a refused value names its task. */
+  readonly #unposted = new Map<number, string>();
 
   constructor(transport: PortTransport) {
     this.#transport = transport;
@@ -110,14 +107,15 @@ export class Answers {
   ): ClearwayError | undefined {
     const buffers = transfer.filter((each) => bufferBytes(each) !== undefined);
     const bytes = totalBufferBytes(buffers);
-    if (movedBefore(buffers)) return movedAway(resultOf, reason);
+    const what = `the result of ${this.#unposted.get(id)}()`;
+    if (movedBefore(buffers)) return movedAway(what, reason);
     const entered = this.#entered.get(value as object);
     if (buffers.length === 0 || this.#strict) {
       if (entered) merge(this.#ledger, entered, -1);
       this.#sendLedger();
       return this.#strict && buffers.length > 0
         ? wouldCopy("not-transferable", bytes)
-        : refusedAt(pathToUncloneable(value), reason);
+        : refusedAt(what, pathToUncloneable(value), reason);
     }
     const rest = transfer.filter((each) => bufferBytes(each) === undefined);
     const instead = entryOf({ movedBytes: -bytes, sharedBytes: 0, copies: [{ reason: "not-transferable", bytes }] });
@@ -154,6 +152,9 @@ export class Answers {
     // Sends the value in a separate message. If the transport refuses the value, `refused` knows from `#strict` that the value was strict.
     if (strict) this.#transport.flush();
     this.#sendLedger();
+    // Frames wait for the end of the tick only.
+    if (!this.#transport.scheduled) this.#unposted.clear();
+    this.#unposted.set(call.id, call.task);
     this.#transport.send(frameOp, call.id, slot, runUs ?? bytes, found.transfer);
     if (strict) {
       this.#strict = true;
@@ -177,7 +178,7 @@ export class Answers {
     if (hasProcesses && inProcess) becomeCopies(entry, false);
     if (isEmpty(entry)) return;
     merge(this.#ledger, entry);
-    if (typeof slot === "object" && slot !== null) this.#entered.set(slot, entry);
+    this.#entered.set(slot as object, entry);
   }
 
   // Sends the ledger entries before the frame that they belong to. The pool's sums are then correct when that frame arrives.
@@ -188,9 +189,9 @@ export class Answers {
   }
 }
 
-// The error for a result whose part at `path` cannot cross. Its stack has none of the library's own lines, which would not help the reader.
-function refusedAt(path: string, reason: unknown): ClearwayError {
-  const error = notCloneable(path ? `${resultOf} at ${path.replace(/^\./, "")}` : resultOf, reason);
+// The error for a result, `what`, whose part at `path` cannot cross. Its stack has none of the library's own lines, which would not help the reader.
+function refusedAt(what: string, path: string, reason: unknown): ClearwayError {
+  const error = notCloneable(path ? `${what} at ${path.replace(/^\./, "")}` : what, reason);
   define(error, "stack", String(error));
   return error;
 }

@@ -2,16 +2,14 @@
 import { afterMessages } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { clock, OwnPromise, queueMicrotask } from "../globals.js";
-import { type Held, Leases } from "../resource/leases.js";
+import { type Held, Leases } from "../resource/resource.js";
 import { isCoded } from "../transfer/coded.js";
 import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, Op } from "../transport/protocol.js";
 import type { Answers } from "./answers.js";
-import { CallContext } from "./context.js";
-import { Progress } from "./progress.js";
-import type { ServedCall } from "./served-call.js";
-import { Inputs, produce } from "./streams.js";
+import { CallContext, Progress } from "./context.js";
+import { Inputs, produce, type ServedCall } from "./served-call.js";
 import { isGenerator } from "./task.js";
 
 // Maximum time in milliseconds for which results are held back to share a message. `pump` also begins calls for at most this time before

@@ -6,7 +6,6 @@ import { clock, now, setTimeout } from "../globals.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { allCodedAs, type Form } from "../transfer/coded.js";
 import { decodeError } from "../transfer/thrown.js";
-import { isFromCaller, isOwnMessage } from "../transport/frame-check.js";
 import { PortTransport } from "../transport/port.js";
 import {
   callFlagBits,
@@ -15,6 +14,8 @@ import {
   frameSlots,
   type HelloSettings,
   type InputStream,
+  isFromCaller,
+  isOwnMessage,
   Op,
 } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
@@ -204,8 +205,9 @@ export class Server {
     const definition = this.#tasks[index];
     // Ignores an early call (sent before this worker was ready) of a task that is not a function. The caller sends the call again.
     if (definition === undefined || (early && definition.kind !== "function")) return;
-    this.#endpoint.called?.(id, this.#names[index]!);
-    const call = new ServedCall(id, definition, flags, args);
+    const name = this.#names[index]!;
+    this.#endpoint.called?.(id, name);
+    const call = new ServedCall(id, name, definition, flags, args);
     if (this.#announced.size > 0) {
       call.announced = this.#announced.get(id);
       this.#announced.delete(id);

@@ -2,7 +2,7 @@
 import { afterMessages } from "#host";
 import { clock } from "../globals.js";
 import type { Endpoint } from "../host/host.js";
-import { AdaptiveSpin } from "../transport/ring/adaptive-spin.js";
+import { AdaptiveSpin } from "../transport/ring/poller.js";
 import { RingPort, type RingPortOwner } from "../transport/ring/ring-port.js";
 
 /** The part of a ring that `SpinThenPark` uses. */

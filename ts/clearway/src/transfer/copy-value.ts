@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { structureOf } from "#host";
-import { depthMax } from "../error/depth-max.js";
-import { define } from "../error/stack.js";
+import { define } from "../error/clearway-error.js";
+import { depthMax } from "../error/depth.js";
 import { Structure } from "../host/structure.js";
 
 /** What a walk reports besides the copy. `nodes` is the number of properties, elements and entries that were read before. */

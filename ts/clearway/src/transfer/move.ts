@@ -2,7 +2,7 @@
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { totalBufferBytes } from "../host/tag.js";
 import { type CopyReason, type FoundMemory, findMemory, type SearchOptions } from "./find-memory.js";
-import { movedKey } from "./hooks.js";
+import { movedKey } from "./revive.js";
 
 declare const movedBrand: unique symbol;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
 import type { SearchOptions } from "./find-memory.js";
-import type { PreparedValue } from "./hooks.js";
 import { emptySide, type LedgerSide, merge } from "./ledger.js";
 import { prepareValue } from "./prepare-argument.js";
+import type { PreparedValue } from "./revive.js";
 
 /**
  * Prepares a value that leaves for another process, as {@link prepareValue} does for another thread. All memory in it will be copied. The

@@ -2,10 +2,10 @@
 import { Form } from "./coded.js";
 import { isTable } from "./crossing.js";
 import { findMemory, type SearchOptions, searchLimit } from "./find-memory.js";
-import { movedKey, type PreparedValue, scope } from "./hooks.js";
 import { enterCopy, type LedgerSide } from "./ledger.js";
 import { MovedValue, transferOf } from "./move.js";
 import { wouldCopy } from "./refusal.js";
+import { movedKey, type PreparedValue, scope } from "./revive.js";
 
 /**
  * Prepares a value that leaves the caller. Memory under `move()` will move; all other memory will be copied. Records both in `side`. The

@@ -3,8 +3,8 @@ import { checkDepth } from "../error/depth.js";
 import { Form } from "./coded.js";
 import { isTable } from "./crossing.js";
 import { type FoundMemory, findMemory, searchLimit } from "./find-memory.js";
-import { movedKey, scope } from "./hooks.js";
 import { MovedValue, transferOf } from "./move.js";
+import { movedKey, scope } from "./revive.js";
 
 /** A value ready to be posted, and the objects to move with it. */
 export interface PreparedResult extends Omit<FoundMemory, "compacted"> {}

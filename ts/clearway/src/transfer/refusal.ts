@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, caused } from "../error/clearway-error.js";
-import { messageOf } from "../error/message-of.js";
+import { ClearwayError, caused, messageOf } from "../error/clearway-error.js";
 import { bufferBytes } from "../host/tag.js";
 import type { CopyReason } from "./find-memory.js";
 
@@ -31,4 +30,14 @@ export function movedBefore(objects: readonly object[]): boolean {
 export function wouldCopy(reason: CopyReason, bytes: number): ClearwayError {
   const remedy = reason === "partial-view" ? ". Pass a copy of the part: new Uint8Array(part)" : "";
   return new ClearwayError("would-copy", `strict: ${bytes} bytes would have been copied (${reason})${remedy}`);
+}
+
+/** Returns the typed error for an instance whose handler this thread does not have. `known` are the names of those that it has. */
+export function unknownHandler(name: string, known: readonly string[]): ClearwayError {
+  const list = known.length > 0 ? known.map((each) => JSON.stringify(each)).join(", ") : "none";
+  return new ClearwayError(
+    "unknown-handler",
+    `a value needs the transfer handler ${JSON.stringify(name)}, which the receiving thread has not registered (it has ${list}): ` +
+      "call registerTransfer() in the task module and in the module that makes the pool",
+  );
 }

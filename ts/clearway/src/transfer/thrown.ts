@@ -10,6 +10,6 @@ export function encodeThrown(thrown: unknown): WireError {
 }
 
 /** Returns a copy of a value, as structured clone reads it, whose views have only their own bytes. Runs each getter in it once. */
-export function isolated(value: unknown): unknown {
+function isolated(value: unknown): unknown {
   return findMemory(value, 0).value;
 }

@@ -3,8 +3,7 @@ import type { IncomingMessage, Server } from "node:http";
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import { type Rules as OptionRules, type Test, wholeFrom } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
-import type { CheckToken, Rules } from "./authorize.js";
-import { randomToken } from "./token.js";
+import { type CheckToken, type Rules, randomToken } from "./authorize.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
   /** An existing server to attach to. Default: a new server, on `host` and `port`. */

@@ -1,18 +1,147 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ChannelTransport } from "../channel/transport/transport.js";
+import type { WebSocket } from "ws";
+import type { ChannelTransport, CloseReason } from "../channel/transport/transport.js";
 import { callable } from "../error/checked.js";
-import { ClearwayError } from "../error/clearway-error.js";
-import { clearTimeout, newAbortController, OwnPromise, setTimeout, type Timer } from "../globals.js";
+import { ClearwayError, invalid } from "../error/clearway-error.js";
+import {
+  clearInterval,
+  clearTimeout,
+  newAbortController,
+  OwnPromise,
+  setImmediate,
+  setInterval,
+  setTimeout,
+  type Timer,
+} from "../globals.js";
+import { subprotocol } from "../websocket/socket.js";
 import { SocketTransport } from "../websocket/socket-transport.js";
-import { subprotocol } from "../websocket/subprotocol.js";
 import { authorize, pathOf, type Refusal } from "./authorize.js";
-import { Connections } from "./connections.js";
 import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
-import { attach, isFor } from "./paths.js";
-import { reportError } from "./report-error.js";
+
+type OnError = (error: unknown, request: IncomingMessage) => void;
+
+// Codes of errors that any client can cause. Without `onError` they are not logged, so that a client cannot fill this machine's
+// log.
+const clientCodes = ["transport-closed", "deadline", "protocol"];
+
+/** Passes an error to `onError`, or to the console if `onError` is not given. Never throws. */
+function reportError(onError: OnError | undefined, error: unknown, request: IncomingMessage): void {
+  try {
+    if (onError) return onError(error, request);
+    if (error instanceof ClearwayError && clientCodes.includes(error.code)) return;
+    console.error("clearway/channel/websocket-server:", error);
+  } catch (thrown) {
+    console.error("clearway/channel/websocket-server, onError threw:", thrown);
+  }
+}
+
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
+type Upgradable = Pick<Server, "on" | "off" | "listeners">;
+
+// Key under which a listener of Clearway stores its path. The other listeners of Clearway on the same server read it, including
+// listeners of another copy of the library.
+const pathKey = Symbol.for("clearway.channel.websocketPath");
+
+interface Ours {
+  [pathKey]?: string;
+}
+
+/** Adds a listener for a server's upgrades at a path. Throws `invalid-argument` if another channel server has that path. */
+function attach(server: Upgradable, upgrade: Upgrade, path: string): void {
+  for (const each of server.listeners("upgrade"))
+    if ((each as Ours)[pathKey] === path) throw invalid("path", "free on this server", path);
+  server.on("upgrade", Object.assign(upgrade, { [pathKey]: path }));
+}
+
+/**
+ * Returns whether this listener must answer a request for a path. It must answer for its own path. If all listeners are
+ * Clearway's, the first listener also answers for paths that no listener has, to refuse them. Listeners of other code may
+ * handle any path.
+ */
+function isFor(server: Upgradable, upgrade: Upgrade, path: string): boolean {
+  if ((upgrade as Ours)[pathKey] === path) return true;
+  const all = server.listeners("upgrade") as Ours[];
+  return all[0] === upgrade && all.every((each) => each[pathKey] !== undefined && each[pathKey] !== path);
+}
+
+interface Connection {
+  readonly transport: SocketTransport;
+  /** Whether a message, a ping or a pong has arrived since the last check. */
+  alive: boolean;
+}
+
+// If more bytes than this wait to be sent, a ping is not answered. The pong would arrive too late to be useful.
+const pongBytesMax = 1 << 20;
+
+/** The open connections. Sends a ping over each connection, and aborts a connection that does not answer. */
+export class Connections {
+  readonly #open = new Map<WebSocket, Connection>();
+  readonly #pingMs: number;
+  #timer: Timer | undefined;
+  #emptied: (() => void)[] = [];
+
+  constructor(pingMs: number) {
+    this.#pingMs = pingMs;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(socket: WebSocket, transport: SocketTransport): void {
+    const connection = { transport, alive: true };
+    const alive = (): void => {
+      connection.alive = true;
+    };
+    this.#open.set(socket, connection);
+    this.#timer ??= setInterval(() => this.#checkConnections(), this.#pingMs);
+    socket.on("pong", alive);
+    socket.on("message", alive);
+    // The option `autoPong` of `ws` is off: answers to a client that sends pings and never reads would fill the memory.
+    socket.on("ping", (data) => {
+      alive();
+      if (socket.readyState === socket.OPEN && socket.bufferedAmount < pongBytesMax) socket.pong(data);
+    });
+    socket.on("close", () => {
+      this.#open.delete(socket);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      for (const each of this.#emptied.splice(0)) each();
+    });
+  }
+
+  /** Closes all connections. Settles when no connection is left. */
+  async close(reason: CloseReason): Promise<void> {
+    if (this.#open.size === 0) return;
+    const emptied = new OwnPromise<void>((resolve) => this.#emptied.push(resolve));
+    for (const { transport } of this.#open.values()) transport.close(reason);
+    await emptied;
+  }
+
+  #checkConnections(): void {
+    for (const [socket, connection] of this.#open) {
+      if (connection.alive) this.#ping(socket, connection);
+      // If this thread was blocked, messages may wait that it has not read yet. They are read before `setImmediate` calls back.
+      else setImmediate(() => this.#abortIfSilent(socket, connection));
+    }
+  }
+
+  #abortIfSilent(socket: WebSocket, connection: Connection): void {
+    // A paused socket does not read pongs, so a missing pong does not mean that the client is gone.
+    if (connection.alive || socket.isPaused) return this.#ping(socket, connection);
+    connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
+  }
+
+  #ping(socket: WebSocket, connection: Connection): void {
+    connection.alive = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }
+}
 
 /** A running server of channels. */
 export interface WebSocketChannels extends AsyncDisposable {

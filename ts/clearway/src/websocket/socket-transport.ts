@@ -5,6 +5,7 @@ import {
   isShared,
   messageBytes,
   type TransportLimits,
+  windowBytesOf,
 } from "../channel/transport/limits.js";
 import {
   type ChannelSink,
@@ -12,13 +13,22 @@ import {
   type CloseReason,
   closedHere,
 } from "../channel/transport/transport.js";
-import { windowBytesOf } from "../channel/transport/window.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, queueMicrotask, setTimeout } from "../globals.js";
-import { closeStatus, readStatus } from "./close-status.js";
-import { MarkedWindow, markText, readMark } from "./mark.js";
-import { connecting, isClosed, isOpen, listen, type NodeSocket, type SocketEvents } from "./socket-like.js";
-import { subprotocol } from "./subprotocol.js";
+import {
+  closeStatus,
+  connecting,
+  isClosed,
+  isOpen,
+  listen,
+  MarkedWindow,
+  markText,
+  type NodeSocket,
+  readMark,
+  readStatus,
+  type SocketEvents,
+  subprotocol,
+} from "./socket.js";
 
 // Maximum wait for the other end's answer to a close, in milliseconds. An end that does not answer must not delay `closed`
 // forever.

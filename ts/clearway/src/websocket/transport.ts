@@ -3,10 +3,8 @@ import { type TransportLimits, transportOptions } from "../channel/transport/lim
 import type { ChannelTransport } from "../channel/transport/transport.js";
 import type { Rules, Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
-import { keepAlive } from "./keep-alive.js";
-import type { WebSocketClass, WebSocketLike } from "./socket-like.js";
+import { keepAlive, offers, type WebSocketClass, type WebSocketLike } from "./socket.js";
 import { SocketTransport } from "./socket-transport.js";
-import { offers } from "./subprotocol.js";
 
 export interface WebSocketOptions extends TransportLimits {
   /**

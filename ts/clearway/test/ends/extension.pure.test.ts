@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { extensionTransport, fromBase64, toBase64 } from "../../src/browser/extension.js";
-import { connect } from "../../src/channel/endpoint/connect.js";
+import { connect } from "../../src/channel/endpoint/endpoint.js";
 import { type Connected, channelTransportContract, Log, pattern } from "../channel/transports/contract.js";
 import { fakePorts } from "./fake-extension-port.js";
 

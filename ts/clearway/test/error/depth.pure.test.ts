@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkDepth } from "../../src/error/depth.js";
-import { depthMax } from "../../src/error/depth-max.js";
+import { checkDepth, depthMax } from "../../src/error/depth.js";
 import { searchLimit } from "../../src/transfer/find-memory.js";
 import { prepareResult } from "../../src/transfer/prepare-result.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { adviceOf } from "../../src/pool/call/advice.js";
+import { adviceOf } from "../../src/pool/call/inline.js";
 import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
 import { plainPool } from "../fixtures/pools.js";
 import { placedPool } from "./placing.js";

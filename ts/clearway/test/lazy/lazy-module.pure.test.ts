@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { lazyModule, preload } from "../../src/lazy/lazy-module.js";
+import { lazyModule, preload } from "../../src/lazy/lazy.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => useFakeTimers());

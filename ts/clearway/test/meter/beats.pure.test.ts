@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, it } from "vitest";
-import { BeatDetector } from "../../src/meter/detect/beats.js";
-import { FastestTransit } from "../../src/meter/detect/fastest-transit.js";
-import type { DetectedStall } from "../../src/meter/detect/turns.js";
+import { BeatDetector, type DetectedStall, FastestTransit } from "../../src/meter/detect.js";
 import fc from "../fixtures/fast-check.js";
 
 /** The sender's clock is ahead by this. The detector does not know it. */

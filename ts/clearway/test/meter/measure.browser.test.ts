@@ -2,8 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { mark } from "../../src/meter/mark.js";
 import { measure } from "../../src/meter/measure.js";
-import type { StallReport } from "../../src/meter/report.js";
-import type { Stall } from "../../src/meter/stall.js";
+import type { Stall, StallReport } from "../../src/meter/report.js";
 import { watch } from "../../src/meter/watch.js";
 import { busy, pause } from "./busy.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import vectors from "../../../../spec/vectors/metrics.json" with { type: "json" };
-import type { Stall } from "../../src/meter/stall.js";
+import type { Stall } from "../../src/meter/report.js";
 import { type StallMetricsOptions, stallMetrics } from "../../src/meter-metrics.js";
 import { stallOf } from "./stalls.js";
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, it } from "vitest";
-import { countDroppedFrames, expectedDroppedFrames } from "../../src/meter/model/frames.js";
-import { hitchRatio, hitchVerdicts } from "../../src/meter/model/hitch.js";
-import { quantile, tail } from "../../src/meter/model/tail.js";
-import { lagMean, waitProbability } from "../../src/meter/model/wait.js";
-import { worstSecond } from "../../src/meter/model/worst-second.js";
+import {
+  countDroppedFrames,
+  expectedDroppedFrames,
+  hitchRatio,
+  hitchVerdicts,
+  lagMean,
+  quantile,
+  tail,
+  waitProbability,
+  worstSecond,
+} from "../../src/meter/summarize.js";
 import fc, { cases } from "../fixtures/fast-check.js";
 
 /** Generates separate stalls in a run, in whole milliseconds, so that a brute-force count is exact. */

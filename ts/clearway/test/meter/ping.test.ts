@@ -2,8 +2,7 @@
 
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { formatPing } from "../../src/meter/format.js";
-import { bestOffset } from "../../src/meter/model/offset.js";
-import { ping } from "../../src/meter/ping.js";
+import { bestOffset, ping } from "../../src/meter/ping.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 import { foreignSignals } from "../fixtures/signals.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, it } from "vitest";
 import { Recorder, type RecorderOptions } from "../../src/meter/recorder.js";
-import type { Stall } from "../../src/meter/stall.js";
+import type { Stall } from "../../src/meter/report.js";
 
 const recorder = (options: Partial<RecorderOptions> = {}): Recorder => {
   const made = new Recorder({

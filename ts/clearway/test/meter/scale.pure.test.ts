@@ -2,9 +2,8 @@
 // Reports in another device's time.
 import { describe, expect, it } from "vitest";
 import vectors from "../../../../spec/vectors/meter.json" with { type: "json" };
-import type { StallReport } from "../../src/meter/report.js";
-import { scaleReport } from "../../src/meter/scale.js";
-import type { Stall } from "../../src/meter/stall.js";
+import { scaleReport } from "../../src/meter/device.js";
+import type { Stall, StallReport } from "../../src/meter/report.js";
 import { type RunFacts, summarize } from "../../src/meter/summarize.js";
 
 function stall(startMs: number, lengthMs: number): Stall {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Stall } from "../../src/meter/stall.js";
+import type { Stall } from "../../src/meter/report.js";
 
 /** Returns a stall of 100 ms by the app, changed by `more`. */
 export function stallOf(more: Partial<Stall> = {}): Stall {

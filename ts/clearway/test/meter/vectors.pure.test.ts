@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import vectors from "../../../../spec/vectors/meter.json" with { type: "json" };
 import { causeOf, type Evidence } from "../../src/meter/cause.js";
-import { BeatDetector } from "../../src/meter/detect/beats.js";
+import { BeatDetector } from "../../src/meter/detect.js";
 import { sharesOf } from "../../src/meter/mark.js";
-import { bestOffset } from "../../src/meter/model/offset.js";
+import { bestOffset } from "../../src/meter/ping.js";
 import { type RunFacts, summarize } from "../../src/meter/summarize.js";
 
 type Step = readonly [name: string, ...numbers: number[]];

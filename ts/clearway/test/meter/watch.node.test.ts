@@ -10,7 +10,7 @@ import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mark } from "../../src/meter/mark.js";
-import type { Stall } from "../../src/meter/stall.js";
+import type { Stall } from "../../src/meter/report.js";
 import { watch } from "../../src/meter/watch.js";
 import { busy, pause } from "./busy.js";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { detach, prepareArguments } from "../../src/pool/call/arguments.js";
-import { PoolCall } from "../../src/pool/call/call.js";
+import { detach, PoolCall, prepareArguments } from "../../src/pool/call/call.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
 import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
 import { move } from "../../src/transfer/move.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { CallTable } from "../../src/pool/worker/call-table.js";
+import { CallTable } from "../../src/pool/worker/state.js";
 import fc from "../fixtures/fast-check.js";
 
 test("a table of calls has the same content as a map, at any sequence of additions and removals", () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, onTestFinished, test } from "vitest";
-import { inheritedFlags, processEnvironment } from "../../src/host/node/process-options.js";
+import { inheritedFlags, processEnvironment } from "../../src/host/node/options.js";
 
 describe("a child process", () => {
   test.each([

@@ -2,7 +2,7 @@
 import { expect, test, vi } from "vitest";
 import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
 import { retireAll } from "../../src/pool/lifecycle/stop.js";
-import { WorkerLife } from "../../src/pool/worker/worker.js";
+import { WorkerLife } from "../../src/pool/worker/state.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 test("close() waits for a worker's resources at most for its time limit", async () => {

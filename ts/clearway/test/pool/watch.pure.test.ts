@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { inDevelopment } from "../../src/host/development.js";
-import type { ParentEndpoint } from "../../src/host/host.js";
+import { inDevelopment, type ParentEndpoint } from "../../src/host/host.js";
 import { printWarning } from "../../src/pool/lifecycle/warnings.js";
 import { Watch, type WatchHost } from "../../src/pool/lifecycle/watch.js";
-import { watched } from "../../src/task/watched-endpoint.js";
+import { watched } from "../../src/task/expose.js";
 import { emptySide, enterCopy } from "../../src/transfer/ledger.js";
 import { callbackKey } from "../../src/transport/callback.js";
 import { Op } from "../../src/transport/protocol.js";

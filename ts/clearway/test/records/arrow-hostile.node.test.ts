@@ -3,7 +3,7 @@ import * as arrow from "apache-arrow";
 import { ClearwayError } from "clearway";
 import { tableFromArrow } from "clearway/records";
 import { describe, expect, test } from "vitest";
-import { pieces } from "../../src/records/arrow/from-arrow.js";
+import { pieces } from "../../src/records/arrow/arrow.js";
 import { shapesFrom } from "../../src/records/arrow/types.js";
 import fc, { cases } from "../fixtures/fast-check.js";
 import { decoded } from "./counted.js";

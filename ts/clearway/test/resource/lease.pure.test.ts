@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Lease, type UseOutcome } from "../../src/resource/lease.js";
+import { Lease, type UseOutcome } from "../../src/resource/resource.js";
 
 const times = { maxAgeMs: 1000, checkAfterMs: 100 };
 

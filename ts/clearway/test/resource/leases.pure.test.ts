@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Held, Leases } from "../../src/resource/leases.js";
-import { type ResourceDefinition, resource } from "../../src/resource/resource.js";
+import { type Held, Leases, type ResourceDefinition, resource } from "../../src/resource/resource.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { FrameReader } from "../../src/stdio/frame-reader.js";
-import { frameHeader, joinFrames } from "../../src/stdio/frame-writer.js";
-import { streamTransport } from "../../src/stdio/stream-transport.js";
+import { FrameReader, frameHeader, joinFrames } from "../../src/stdio/frames.js";
+import { streamTransport } from "../../src/stdio/stdio-transport.js";
 import { pattern } from "../channel/transports/contract.js";
 
 /** A stream that counts what would be system calls: a write, or the chunks of one `writev`. */

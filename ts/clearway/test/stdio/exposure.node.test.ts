@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { childTransport, streamTransport } from "../../src/stdio/stream-transport.js";
+import { childTransport, streamTransport } from "../../src/stdio/stdio-transport.js";
 import { socketPair } from "./socket-pair.js";
 
 test("a child process counts as part of the same program, and a socket's other endpoint does not", async () => {

@@ -2,9 +2,17 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
-import { FrameReader } from "../../src/stdio/frame-reader.js";
-import { closeFrame, frameHeader } from "../../src/stdio/frame-writer.js";
-import { closeBytesMax, headerBytes, kindClose, kindFrame, magic, sizeAt } from "../../src/stdio/layout.js";
+import {
+  closeBytesMax,
+  closeFrame,
+  FrameReader,
+  frameHeader,
+  headerBytes,
+  kindClose,
+  kindFrame,
+  magic,
+  sizeAt,
+} from "../../src/stdio/frames.js";
 import fc from "../fixtures/fast-check.js";
 
 interface Vector {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { childTransport, parentTransport, streamTransport } from "../../src/stdio/stream-transport.js";
+import { childTransport, parentTransport, streamTransport } from "../../src/stdio/stdio-transport.js";
 import { optionSuite, refusalOf } from "../fixtures/option-suite.js";
 
 const limits = [

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
-import { streamTransport } from "../../src/stdio/stream-transport.js";
+import { streamTransport } from "../../src/stdio/stdio-transport.js";
 import { channelTransportContract } from "../channel/transports/contract.js";
 import { socketPair } from "./socket-pair.js";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { beforeEach, describe, expect, test } from "vitest";
-import { Linger, lingerMicrotasks } from "../../src/stream/linger.js";
-import { Producer } from "../../src/stream/producer.js";
+import { Linger, lingerMicrotasks, Producer } from "../../src/stream/producer.js";
 import { PortTransport } from "../../src/transport/port.js";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
 import { fakeClock } from "../fixtures/fake-timers.js";

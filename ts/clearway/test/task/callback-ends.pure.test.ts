@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Session } from "../../src/callback/session.js";
+import { Session } from "../../src/callback/callback.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import { CallbackStub } from "../../src/task/callback-stub.js";
 import { emptySide } from "../../src/transfer/ledger.js";

@@ -3,7 +3,7 @@
 
 import { beforeEach, expect, test, vi } from "vitest";
 import type { ParentEndpoint } from "../../src/host/host.js";
-import { Bootstrap } from "../../src/task/bootstrap.js";
+import { Bootstrap } from "../../src/task/expose.js";
 import { definitionOfTask } from "../../src/task/task.js";
 import { type HelloSettings, Op } from "../../src/transport/protocol.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Progress, progressWindow, unitsOf } from "../../src/task/progress.js";
+import { Progress, progressWindow, unitsOf } from "../../src/task/context.js";
 import fc from "../fixtures/fast-check.js";
 
 // Creates the progress of a call, with a clock and an event loop that advance on demand.

@@ -3,7 +3,7 @@
 // Child processes, too: frames cross by ring, by port and by pipes.
 import { callback } from "clearway/callback";
 import { expect, test } from "vitest";
-import { isFromCaller, isFromWorker } from "../../src/transport/frame-check.js";
+import { isFromCaller, isFromWorker } from "../../src/transport/protocol.js";
 import fc, { cases } from "../fixtures/fast-check.js";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import type { OnRefused, Transport } from "../../src/transport/port.js";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
-import type { OnRefused, Transport } from "../../src/transport/transport.js";
 
 /** A carrier and its other end, for the suite. */
 export interface Carried {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, expect, test, vi } from "vitest";
-import { windowBytesOf } from "../../src/channel/transport/window.js";
-import { markText } from "../../src/websocket/mark.js";
+import { windowBytesOf } from "../../src/channel/transport/limits.js";
+import { markText } from "../../src/websocket/socket.js";
 import { SocketTransport } from "../../src/websocket/socket-transport.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { Unread } from "./unread-socket.js";

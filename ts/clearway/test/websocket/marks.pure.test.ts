@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { closeCodes } from "../../src/channel/transport/transport.js";
-import { closeStatus, readStatus } from "../../src/websocket/close-status.js";
-import { MarkedWindow, markText, readMark } from "../../src/websocket/mark.js";
-import { offeredToken, offers } from "../../src/websocket/subprotocol.js";
+import {
+  closeStatus,
+  MarkedWindow,
+  markText,
+  offeredToken,
+  offers,
+  readMark,
+  readStatus,
+} from "../../src/websocket/socket.js";
 import fc from "../fixtures/fast-check.js";
 
 describe("marks", () => {

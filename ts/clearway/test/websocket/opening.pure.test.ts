@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
-import type { WebSocketClass } from "../../src/websocket/socket-like.js";
+import type { WebSocketClass } from "../../src/websocket/socket.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { connect } from "../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../src/channel/endpoint/endpoint.js";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
-import { writeHello } from "../../src/channel/wire/hello.js";
+import { writeHello } from "../../src/channel/wire/frame.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import { webSocketTransport } from "../../src/websocket/transport.js";
-import { Connections } from "../../src/websocket-server/connections.js";
-import { serveWebSockets } from "../../src/websocket-server/serve.js";
+import { Connections, serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { bare, client, closeOf, echoes, endOf, running } from "./servers.js";
 

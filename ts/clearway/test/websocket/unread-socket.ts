@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { subprotocol } from "../../src/websocket/subprotocol.js";
+import { subprotocol } from "../../src/websocket/socket.js";
 
 /** An open socket whose other end sends what the test says, and reads nothing before that. */
 export class Unread {

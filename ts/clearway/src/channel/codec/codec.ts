@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Rules, type Test, wholeFrom } from "../../error/checked.js";
-import { invalid } from "../../error/clearway-error.js";
+import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import type { CodecErrorCode } from "../../error/codes.js";
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 export interface Codec<T, Written = T> {
@@ -137,4 +138,151 @@ export function checkMethodCodec(codec: unknown): void {
 function isCodec(value: unknown): boolean {
   const { encode, decode } = (value ?? {}) as Partial<Codec<unknown>>;
   return typeof encode === "function" && typeof decode === "function";
+}
+
+/** The error that a codec throws, with the position of the failure. */
+export interface CodecError extends ClearwayError {
+  readonly code: CodecErrorCode;
+  /**
+   * Offset of the failure, in bytes. When a message is decoded, this is the first byte that cannot be read; spec/wire.md
+   * defines that byte for each code. When the standard codec encodes a value, this is the number of bytes written before the
+   * failure.
+   */
+  readonly offset: number;
+}
+
+/** Creates a {@link CodecError}. `what` describes the failure; the function appends the offset. */
+export function codecError(code: CodecErrorCode, what: string, offset: number, cause?: unknown): CodecError {
+  const error = new ClearwayError(code, `${what}, at byte ${offset}`, cause === undefined ? undefined : { cause });
+  return Object.assign(error, { offset }) as ClearwayError as CodecError;
+}
+
+/** Returns whether a thrown value is a {@link CodecError}. */
+export function isCodecError(thrown: unknown): thrown is CodecError {
+  return thrown instanceof ClearwayError && typeof (thrown as Partial<CodecError>).offset === "number";
+}
+
+/**
+ * Throws `released` if the list's memory was transferred. Only empty lists need this check: a list that lost its memory has the
+ * length 0.
+ */
+export function requireMemory({ buffer }: ArrayBufferView): void {
+  try {
+    new Uint8Array(buffer);
+  } catch (cause) {
+    throw memoryMovedError(cause);
+  }
+}
+
+/** Returns the error for a list whose memory was transferred before the codec copied it. */
+export function memoryMovedError(cause?: unknown): ClearwayError {
+  return new ClearwayError("released", "a list's memory was moved away before it was written", { cause });
+}
+
+/** Checks the types of an error reply's code, message and stack. Throws `not-encodable`. */
+export function checkError(error: MethodError): MethodError {
+  const { code, message, stack } = error;
+  if (typeof code !== "string") throw codecError("not-encodable", "an error's code is no string", 0);
+  if (message !== null && typeof message !== "string")
+    throw codecError("not-encodable", "an error's message is neither a string nor null", 0);
+  if (stack !== undefined && stack !== null && typeof stack !== "string")
+    throw codecError("not-encodable", "an error's stack trace is neither a string nor null", 0);
+  return error;
+}
+
+/** Takes large lists out of a message. The transport sends these lists next to the message, as attachments. */
+export interface AttachmentSink {
+  /**
+   * Adds a list to the attachments and returns the attachment's number. Returns -1 if the list stays in the message. Throws if
+   * the message cannot be sent.
+   */
+  take(list: ArrayBufferView): number;
+}
+
+/**
+ * Attachments of the next message that this thread encodes or decodes with a standard codec, its maximum size, and the limit on the values
+ * of the next message that a standard or JSON codec decodes. The endpoint sets them just before the codec runs. The codec takes and
+ * clears them before it does anything else. A nested message, which an extension or a getter encodes, therefore has none. This
+ * global variable keeps them out of the public codec interfaces, so a codec that wraps one of these codecs supports them too.
+ */
+export const outOfBand: {
+  sink: AttachmentSink | undefined;
+  attached: readonly Uint8Array[] | undefined;
+  /** Whether the message may share a buffer with others. The endpoint sets it if it copies the encoded message at once. */
+  mayShareBuffer: boolean;
+  /** Maximum size of the message that is encoded next, in bytes. Undefined if no endpoint encodes. */
+  bytesMax: number | undefined;
+  /** The endpoint's `valuesMax`. Undefined if no endpoint decodes. */
+  valuesMax: number | undefined;
+} = {
+  sink: undefined,
+  attached: undefined,
+  mayShareBuffer: false,
+  bytesMax: undefined,
+  valuesMax: undefined,
+};
+
+/**
+ * Encodes a value in at most about `bytesMax` bytes: a standard codec throws `too-large` before it takes memory for more. A list that occurs
+ * many times in a value, as an attachment may in a value that arrived, makes a message that is far larger than the value. Other codecs have
+ * no such limit, so the caller checks the size, too.
+ */
+export function encodeWithin<T>(codec: Codec<unknown, T>, value: T, bytesMax: number): Uint8Array {
+  outOfBand.bytesMax = bytesMax;
+  try {
+    return codec.encode(value);
+  } finally {
+    outOfBand.bytesMax = undefined;
+  }
+}
+
+/** A message in memory that no other thread can change. */
+export interface Input {
+  readonly bytes: Uint8Array;
+  /** Whether decoded lists may be views of the memory. */
+  readonly viewsAllowed: boolean;
+}
+
+const shared = typeof SharedArrayBuffer === "undefined" ? undefined : SharedArrayBuffer;
+
+/**
+ * Prepares bytes for a `Reader`. Copies shared memory, because another thread could change it between a check and its use.
+ * Replaces a Node `Buffer` by a `Uint8Array` over the same memory: `Buffer.slice` does not copy, and decoded values would be
+ * `Buffer` objects. Throws `invalid-argument`.
+ */
+export function input(bytes: Uint8Array, viewsAllowed: boolean): Input {
+  if (!(bytes instanceof Uint8Array)) throw invalid("bytes", "a Uint8Array", bytes);
+  if (shared !== undefined && bytes.buffer instanceof shared)
+    return { bytes: new Uint8Array(bytes), viewsAllowed: true };
+  if (bytes.constructor === Uint8Array) return { bytes, viewsAllowed };
+  return { bytes: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength), viewsAllowed };
+}
+
+/** Checks the arguments of `encodeInto`. Throws `invalid-argument`. */
+export function checkTarget(into: Uint8Array, offset: number): void {
+  if (!(into instanceof Uint8Array)) throw invalid("into", "a Uint8Array", into);
+  if (!(Number.isInteger(offset) && offset >= 0 && offset <= into.length))
+    throw invalid("offset", `a whole number from 0 to ${into.length}`, offset);
+}
+
+/**
+ * Copies a message into `into` at `offset`. Returns the message's length in bytes, or -1 if the message does not fit. Throws
+ * `invalid-argument`.
+ */
+export function copyInto(message: Uint8Array, into: Uint8Array, offset: number): number {
+  checkTarget(into, offset);
+  if (message.length > into.length - offset) return -1;
+  into.set(message, offset);
+  return message.length;
+}
+
+const probe = new Uint16Array([1]);
+
+/**
+ * Throws `unsupported-host` on a big-endian host. The codec copies lists of numbers in the host's byte order, and the wire is
+ * little-endian. Tests pass their own array as `one`.
+ */
+export function requireLittleEndian(one: Uint16Array = probe): void {
+  if (new Uint8Array(one.buffer, one.byteOffset)[0] !== 1)
+    throw codecError("unsupported-host", "this host is big-endian; the standard codec is little-endian", 0);
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules } from "../../error/checked.js";
-import { copyInto, input } from "./bytes.js";
 import {
   type Codec,
   type CodecLimits,
+  checkError,
+  codecError,
+  copyInto,
   defaultLimits,
+  input,
   limitRules,
   type MessageCodec,
   type MethodCall,
   type MethodCodec,
   type MethodReply,
+  outOfBand,
 } from "./codec.js";
-import { checkError, codecError } from "./codec-error.js";
-import { outOfBand } from "./out-of-band.js";
 import { readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();

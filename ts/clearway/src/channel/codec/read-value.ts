@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { bigIntegerDigitsMax } from "./codec.js";
-import { codecError } from "./codec-error.js";
+import { bigIntegerDigitsMax, codecError } from "./codec.js";
 import { type Extension, type Extensions, valueReader } from "./extension.js";
-import { Float64 } from "./float64.js";
 import { listClasses, type NumberList, type Reader, readNumbers } from "./reader.js";
-import { attachmentTag, extensionTags, Tag } from "./tags.js";
+import { attachmentTag, extensionTags, Float64, Tag } from "./tags.js";
 
 /** Settings for reading a value. */
 export interface ReadOptions {

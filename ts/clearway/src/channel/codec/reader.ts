@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Input } from "./bytes.js";
-import type { CodecLimits } from "./codec.js";
-import { codecError } from "./codec-error.js";
-import { outOfBand } from "./out-of-band.js";
+import { type CodecLimits, codecError, type Input, outOfBand } from "./codec.js";
 import { sizes, Tag } from "./tags.js";
 import { keyText, readUtf8 } from "./utf8.js";
 

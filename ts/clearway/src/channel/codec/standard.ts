@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules } from "../../error/checked.js";
-import { input, requireLittleEndian } from "./bytes.js";
 import {
   type Codec,
   type CodecLimits,
+  checkError,
+  codecError,
   type DecodeOptions,
   defaultLimits,
+  input,
   limitRules,
   type MessageCodec,
   type MethodCall,
   type MethodCodec,
   type MethodReply,
+  outOfBand,
+  requireLittleEndian,
 } from "./codec.js";
-import { checkError, codecError } from "./codec-error.js";
 import { addExtensions, type Extension, type Extensions, noExtensions } from "./extension.js";
-import { outOfBand } from "./out-of-band.js";
 import { readValue } from "./read-value.js";
 import { Reader } from "./reader.js";
 import { Envelope, Tag } from "./tags.js";

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { invalid } from "../../error/clearway-error.js";
+
 //  Standard codec (spec/wire.md): a value has a type byte and a body. All numbers are little-endian.
 //
 //    ┌─────┐              null, true, false
@@ -52,3 +54,27 @@ export const sizes = { oneMax: 0xfd, two: 0xfe, twoMax: 0xffff, four: 0xff, four
 
 /** The first byte of a reply's envelope. */
 export const Envelope = { success: 0, error: 1 } as const;
+
+/** A number that the standard codec encodes as float64, even if it is whole. In arithmetic it acts as the number. */
+export class Float64 {
+  constructor(readonly value: number) {}
+
+  /** Returns the number, so that arithmetic works. */
+  valueOf(): number {
+    return this.value;
+  }
+
+  /** Returns the number for `JSON.stringify`. */
+  toJSON(): number {
+    return this.value;
+  }
+}
+
+/**
+ * Makes the standard codec encode a number as float64. Without this function, the codec encodes a whole number as an integer.
+ * Some receivers distinguish integers from floats. Throws `invalid-argument` unless the value is a number.
+ */
+export function float64(value: number): Float64 {
+  if (typeof value !== "number") throw invalid("value", "a number", value);
+  return new Float64(value);
+}

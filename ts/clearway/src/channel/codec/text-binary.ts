@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { copyInto, input } from "./bytes.js";
-import type { MessageCodec } from "./codec.js";
-import { codecError, requireMemory } from "./codec-error.js";
+import { codecError, copyInto, input, type MessageCodec, requireMemory } from "./codec.js";
 import { hasLoneSurrogate, readUtf8 } from "./utf8.js";
 
 const encoder = new TextEncoder();

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { bigIntegerDigitsMax } from "./codec.js";
-import { type CodecError, codecError, requireMemory } from "./codec-error.js";
+import { bigIntegerDigitsMax, type CodecError, codecError, requireMemory } from "./codec.js";
 import { type Extension, type Extensions, valueWriter } from "./extension.js";
-import { Float64 } from "./float64.js";
-import { attachmentTag, Tag } from "./tags.js";
+import { attachmentTag, Float64, Tag } from "./tags.js";
 import type { Writer } from "./writer.js";
 
 /** Settings for writing a value. */

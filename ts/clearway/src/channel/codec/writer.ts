@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isShared } from "../transport/limits.js";
-import { checkTarget, requireLittleEndian } from "./bytes.js";
-import { codecError, memoryMovedError } from "./codec-error.js";
-import { type AttachmentSink, outOfBand } from "./out-of-band.js";
+import {
+  type AttachmentSink,
+  checkTarget,
+  codecError,
+  memoryMovedError,
+  outOfBand,
+  requireLittleEndian,
+} from "./codec.js";
 import { sizes } from "./tags.js";
 import { hasLoneSurrogate } from "./utf8.js";
 

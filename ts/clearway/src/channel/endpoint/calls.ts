@@ -1,17 +1,103 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-import { abortSignal, aboveZero, checked, type Rules } from "../../error/checked.js";
+import { onAbort } from "#host";
+import { abortOf, abortSignal, aboveZero, checked, type Rules } from "../../error/checked.js";
 import { ClearwayError } from "../../error/clearway-error.js";
-import { abortOf } from "../../error/read-signal.js";
-import type { Timer } from "../../globals.js";
-import { clearTimeout, OwnPromise } from "../../globals.js";
-import { after } from "../../lazy/timer.js";
+import { clearTimeout, OwnPromise, type Timer } from "../../globals.js";
+import { after } from "../../lazy/lazy.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
-import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
-import { follow } from "./follow.js";
-import type { Outbox, QueuedRequest } from "./outbox.js";
-import { statusError } from "./status.js";
+import { type Connection, nothing } from "./connection.js";
+import { statusError } from "./outcome.js";
+import type { Encoded, Received } from "./outgoing-value.js";
+
+/**
+ * A request that waits to be sent. `leave` sends the request. `hold` is called before a request waits: the app may change its value
+ * meanwhile. If one of them throws, the outbox calls `refuse` with the error.
+ */
+export interface QueuedRequest {
+  leave(): void;
+  hold(): void;
+  refuse(reason: unknown): void;
+}
+
+/**
+ * Keeps requests while the transport is congested, in the order in which they were made. The callers limit the number of
+ * requests.
+ */
+export class Outbox {
+  #waiting: QueuedRequest[] = [];
+  readonly #congested: () => boolean;
+
+  constructor(congested: () => boolean) {
+    this.#congested = congested;
+  }
+
+  /** Sends a request now, or keeps it. Returns false if the request was kept. */
+  push(request: QueuedRequest): boolean {
+    if (this.#waiting.length > 0 || this.#congested()) {
+      // Before `hold`, because a getter in the value may send another request.
+      this.#waiting.push(request);
+      try {
+        request.hold();
+      } catch (reason) {
+        this.remove(request);
+        request.refuse(reason);
+      }
+      return false;
+    }
+    leave(request);
+    return true;
+  }
+
+  /** Removes a request that has not been sent. Returns false if the request has been sent. */
+  remove(request: QueuedRequest): boolean {
+    const index = this.#waiting.indexOf(request);
+    if (index < 0) return false;
+    this.#waiting.splice(index, 1);
+    return true;
+  }
+
+  /** Sends waiting requests. The owner calls this when the transport has room again. */
+  drain(): void {
+    while (!this.#congested()) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      leave(next);
+    }
+  }
+
+  /** Drops all waiting requests. Calls neither `leave` nor `refuse`. */
+  clear(): void {
+    this.#waiting = [];
+  }
+}
+
+function leave(request: QueuedRequest): void {
+  try {
+    request.leave();
+  } catch (reason) {
+    request.refuse(reason);
+  }
+}
+
+/**
+ * Follows the signal of a request that counts as open but has not been sent. Calls `abort` when the signal aborts. `unsent` is
+ * true if this happens during `follow`, which means before the request is sent. Returns a function that unsubscribes. Returns
+ * undefined if the request is not open any more: the signal comes from the app, and subscribing to it can end the request or
+ * close the endpoint.
+ */
+export function follow(
+  signal: AbortSignal,
+  isOpen: () => boolean,
+  abort: (reason: unknown, unsent: boolean) => void,
+): (() => void) | undefined {
+  let unsent = true;
+  const unlisten = onAbort(signal, (reason) => abort(reason, unsent));
+  unsent = false;
+  if (isOpen()) return unlisten;
+  unlisten();
+  return undefined;
+}
 
 /** Limits and cancellation of one call. */
 export interface CallOptions {

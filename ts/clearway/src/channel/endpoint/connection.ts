@@ -1,45 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
-import type { Codec, MethodCodec } from "../codec/codec.js";
-import { codecError } from "../codec/codec-error.js";
-import { encodeWithin, outOfBand } from "../codec/out-of-band.js";
+import { type Codec, codecError, encodeWithin, type MethodCodec, outOfBand } from "../codec/codec.js";
 import { inlined } from "../codec/standard.js";
 import { isShared } from "../transport/limits.js";
 import type { ChannelTransport, CloseReason } from "../transport/transport.js";
-import type { ValueFrame } from "../transport/value-frame.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
-import { Flag, type FrameParts, headBytes, padded, writeFrame } from "../wire/frame.js";
-import { frameBytesMin, type Hello, type WireName } from "../wire/hello.js";
-import { type AttachmentRules, Attachments, noteArrived, type Ownership } from "./attachments.js";
-import { checkMethod, cloneMessageCodec, cloneMethodCodec, readCloned, valueFrame } from "./clone-codec.js";
-import { emptyLedger, enterCopy } from "./ledger.js";
-import { inlineBytes, tooLarge } from "./message-size.js";
-import { type EndpointSettings, trustedValuesMax, valuesMax } from "./options.js";
-import { OutgoingValue } from "./outgoing-value.js";
+import {
+  Flag,
+  type FrameParts,
+  frameBytesMin,
+  type Hello,
+  headBytes,
+  padded,
+  type WireName,
+  writeFrame,
+} from "../wire/frame.js";
+import {
+  type AttachmentRules,
+  Attachments,
+  emptyLedger,
+  enterCopy,
+  noteArrived,
+  type Ownership,
+} from "./attachments.js";
+import { type EndpointSettings, inlineBytes, tooLarge, trustedValuesMax, valuesMax } from "./options.js";
+import {
+  checkMethod,
+  cloneMessageCodec,
+  cloneMethodCodec,
+  type Encoded,
+  OutgoingValue,
+  type Received,
+  readCloned,
+  valueFrame,
+} from "./outgoing-value.js";
 import { countValues } from "./search-value.js";
 import type { ByteBudget } from "./source-queue.js";
-
-/** An encoded message to send. */
-export interface Encoded {
-  readonly body: Uint8Array;
-  readonly flags: number;
-  /** Undefined if the message has no attachments. */
-  readonly attachments: Attachments | undefined;
-  /** The message's value, if it crosses by structured clone. It then has no body and no attachments. */
-  readonly value?: OutgoingValue | undefined;
-}
-
-/** A message as it arrived, not yet decoded. */
-export interface Received {
-  readonly body: Uint8Array;
-  readonly flags: number;
-  readonly attachments: readonly Uint8Array[];
-  /** Whether the frame fills its buffer. No other frame then shares the buffer. */
-  readonly fillsBuffer: boolean;
-  /** The frame with the message's value, if it crossed by structured clone. */
-  readonly value?: ValueFrame | undefined;
-}
 
 // All encoded messages have the same properties in the same order, which keeps the code that reads them fast.
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined, value: undefined };
@@ -388,11 +385,6 @@ export class Connection {
     sent.sharedBytes += attachments.sharedBytes;
     for (const [reason, bytes] of attachments.copies) enterCopy(sent, reason, bytes);
   }
-}
-
-/** Returns the size of an encoded message for credit and limits, in bytes. */
-export function bytesOf({ body, attachments, value }: Encoded): number {
-  return value?.bytes ?? attachments?.list.reduce((sum, each) => sum + each.length, body.length) ?? body.length;
 }
 
 function failed(cause: unknown): CloseReason {

@@ -2,20 +2,17 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, setTimeout, structuredClone, type Timer } from "../../globals.js";
 import { keyText } from "../codec/utf8.js";
-import { type ChannelTransport, type CloseReason, closedHere } from "../transport/transport.js";
-import type { ValueFrame } from "../transport/value-frame.js";
-import { Flag, Op, readFrame, Status } from "../wire/frame.js";
-import type { Hello, WireName } from "../wire/hello.js";
-import { type CallOptions, Calls, type Head } from "./calls.js";
-import { Connection, type Encoded, nothing, type Received } from "./connection.js";
+import { type ChannelTransport, type CloseReason, closedHere, type ValueFrame } from "../transport/transport.js";
+import { Flag, type Hello, Op, readFrame, Status, type WireName } from "../wire/frame.js";
+import { type CallOptions, Calls, type Head, Outbox, type QueuedRequest } from "./calls.js";
+import { Connection, nothing } from "./connection.js";
 import type { EndpointSettings } from "./options.js";
-import { Outbox, type QueuedRequest } from "./outbox.js";
-import { PlainSubscriptions } from "./plain-subscriptions.js";
+import type { Encoded, Received } from "./outgoing-value.js";
 import { Publishers, type RequestedStream } from "./publishers.js";
 import { RequestRouter } from "./request-router.js";
 import { Served } from "./served.js";
 import type { Source } from "./source.js";
-import { Subscriptions } from "./subscriptions.js";
+import { PlainSubscriptions, Subscriptions } from "./subscriptions.js";
 
 /** A frame of bytes, or a frame with a value. */
 type Arrived = Head & { readonly name: Uint8Array | string };

@@ -3,14 +3,14 @@
 import { callable } from "../../error/checked.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { Status } from "../wire/frame.js";
-import type { Encoded, Received } from "./connection.js";
 import type { Core } from "./core.js";
 import type { EventStream } from "./event-stream.js";
 import { type ListenOptions, type ServeOptions, serveSettings } from "./listen-options.js";
+import { noAnswer } from "./outcome.js";
+import type { Encoded, Received } from "./outgoing-value.js";
 import { plainSource } from "./plain-publisher.js";
-import { remote } from "./plain-subscriptions.js";
 import type { EventSink, Source } from "./source.js";
-import { noAnswer } from "./status.js";
+import { remote } from "./subscriptions.js";
 
 /** The result of a source of events: an iterable of events. A source that pushes events through the sink returns nothing. */
 export type EventSource<T> =

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { callable } from "../../error/checked.js";
+import { calledFrom, define } from "../../error/clearway-error.js";
 import { OwnPromise } from "../../globals.js";
 import { checkMessageCodec, type MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
-import { type Encoded, nothing, type Received } from "./connection.js";
+import { nothing } from "./connection.js";
 import type { Core } from "./core.js";
+import { RemoteError } from "./outcome.js";
+import type { Encoded, Received } from "./outgoing-value.js";
 import type { HandlerContext, Served } from "./served.js";
-import { stitch } from "./stitch.js";
+
+/**
+ * Appends the stack of the code that awaits a call to the stack of the other end's error. A rejection handler; always throws. Only failed
+ * calls have this cost: V8 finds the awaiting code when the promise is rejected
+ * (spec/decisions/the-callers-stack-is-taken-when-a-call-fails.md).
+ */
+export function stitch(error: unknown): never {
+  if (!(error instanceof RemoteError)) throw error;
+  const trace: { stack?: string } = {};
+  (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, stitch);
+  const stack = trace.stack ?? "";
+  if (stack.includes("\n"))
+    define(error, "stack", (error.stack ?? "") + calledFrom(stack.slice(stack.indexOf("\n") + 1)));
+  throw error;
+}
 
 /** Handles one message and returns the reply. `undefined` becomes an empty reply. */
 export type MessageHandler<T, Written> = (
@@ -76,7 +93,7 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
 }
 
 /** Code that handles the requests of a channel, and answers them. `fail` never throws. */
-export interface Responder<T> {
+interface Responder<T> {
   run(served: Served): T | Promise<T>;
   answer(served: Served, value: T): void;
   fail(served: Served, error: unknown): void;

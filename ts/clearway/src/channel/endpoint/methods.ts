@@ -2,18 +2,17 @@
 
 import { object } from "../../error/checked.js";
 import { OwnPromise } from "../../globals.js";
-import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
-import { encodeWithin } from "../codec/out-of-band.js";
+import { checkMethodCodec, encodeWithin, type MethodCodec } from "../codec/codec.js";
 import { type ErrorParts, shortened } from "../wire/error-body.js";
 import { Status } from "../wire/frame.js";
 import type { CallOptions } from "./calls.js";
-import type { Connection, Received } from "./connection.js";
+import type { Connection } from "./connection.js";
 import type { Core } from "./core.js";
-import { respondWith } from "./messages.js";
-import { remote } from "./plain-subscriptions.js";
+import { respondWith, stitch } from "./messages.js";
+import { noAnswer } from "./outcome.js";
+import type { Received } from "./outgoing-value.js";
 import type { HandlerContext } from "./served.js";
-import { noAnswer } from "./status.js";
-import { stitch } from "./stitch.js";
+import { remote } from "./subscriptions.js";
 
 /** A method. It takes the call's arguments, and returns its result or throws. */
 export type MethodHandler = (args: never, context: HandlerContext) => unknown;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { abortSignal, checked, type Rules, wholeFrom } from "../../error/checked.js";
-import { invalid } from "../../error/clearway-error.js";
-import type { WireName } from "../wire/hello.js";
+import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { padded, type WireName } from "../wire/frame.js";
 
 /** Settings of an endpoint. */
 export interface EndpointOptions {
@@ -104,7 +103,7 @@ export interface EndpointSettings
   readonly signal: AbortSignal | undefined;
 }
 
-export const earlyMax = 1024;
+const earlyMax = 1024;
 
 // Defaults of `valuesMax`. An empty typed array and an empty `Map` have 2 bytes in a message, and take 194 bytes of memory in Node
 // 20 (ts/clearway/bench/codec/values.mjs). A frame of 64 MiB with nothing else would take 6 GB, or 3 GB with the codecs' own
@@ -167,4 +166,15 @@ export function settingsOf(options: EndpointOptions): EndpointSettings {
     throw invalid("codec", '"standard" unless wire is "clearway"', settings.codec);
   if (!settings.hello && wire !== "plain") throw invalid("hello", 'true unless wire is "plain"', settings.hello);
   return { ...settings, wires: wire === "either" ? ["clearway", "plain"] : [wire], signal };
+}
+
+/** Returns the size of a frame's part after the name, if the frame contains its attachments, in bytes. */
+export function inlineBytes(body: Uint8Array, list: readonly Uint8Array[]): number {
+  if (list.length === 0) return body.length;
+  return list.reduce((sum, each) => sum + padded(each.length), padded(body.length) + padded(list.length * 4));
+}
+
+/** Returns the error for a message that does not fit into a frame. */
+export function tooLarge(bytes: number, max: number): ClearwayError {
+  return new ClearwayError("too-large", `a message of ${bytes} bytes; the way to the other end takes ${max} at most`);
 }

@@ -2,9 +2,10 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { MethodCodec } from "../codec/codec.js";
 import { Op, Status } from "../wire/frame.js";
-import { type Encoded, nothing } from "./connection.js";
+import { nothing } from "./connection.js";
 import type { Core } from "./core.js";
 import { writeEnvelope } from "./methods.js";
+import type { Encoded } from "./outgoing-value.js";
 import type { Handler } from "./request-router.js";
 import type { Served } from "./served.js";
 import { Source } from "./source.js";

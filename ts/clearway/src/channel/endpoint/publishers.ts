@@ -2,8 +2,9 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
 import type { Head } from "./calls.js";
-import { type Connection, type Encoded, nothing, type Received } from "./connection.js";
+import { type Connection, nothing } from "./connection.js";
 import { limitsFor } from "./listen-options.js";
+import type { Encoded, Received } from "./outgoing-value.js";
 import type { StreamRequest } from "./request-router.js";
 import { Source, type SourceWire } from "./source.js";
 import type { QueueLimits } from "./source-queue.js";

@@ -3,8 +3,8 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import { type Budget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
-import { bytesOf, type Encoded } from "./connection.js";
 import type { OutgoingValue } from "./outgoing-value.js";
+import { bytesOf, type Encoded } from "./outgoing-value.js";
 import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** Sends a source's events to one listener. */

@@ -1,15 +1,142 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { invalid } from "../../error/clearway-error.js";
+import type { Moved } from "../../transfer/move.js";
 import { standardMethodCodec } from "../codec/standard.js";
+import type { CallOptions } from "../endpoint/calls.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
-import type { ServeOptions } from "../endpoint/listen-options.js";
+import type { EventStream } from "../endpoint/event-stream.js";
+import type { EventSource } from "../endpoint/events.js";
+import type { ListenOptions, ServeOptions } from "../endpoint/listen-options.js";
 import type { MethodHandler } from "../endpoint/methods.js";
-import type { Callers, HandlersOf, Listeners } from "./facade-types.js";
-import { readSchema, type SchemaData, type SchemaShape } from "./schema.js";
-import type { TypeShape } from "./shape.js";
-import { checkedSink, checkedSource, checkedStream } from "./streams.js";
-import { validated } from "./validated.js";
-import { Validators } from "./validator.js";
+import type { HandlerContext } from "../endpoint/served.js";
+import type { EventSink } from "../endpoint/source.js";
+import { type ReadOf, readSchema, type SchemaData, type SchemaShape, type TypeShape, type WriteOf } from "./schema.js";
+import { type Validated, Validators, validated } from "./validator.js";
+
+// Types that the compiler infers from a schema.
+
+type Part<S, Name extends string> = S extends { readonly [Key in Name]: infer Value } ? Value : unknown;
+type Types<S> = Part<S, "types">;
+type MethodNames<S> = keyof Part<S, "methods">;
+type EventNames<S> = keyof Part<S, "events">;
+type Method<S, Name> = Name extends MethodNames<S> ? Part<S, "methods">[Name] : never;
+type Event<S, Name> = Name extends EventNames<S> ? Part<S, "events">[Name] : never;
+/** The type that a part of a declaration has. A missing part has the type null. */
+type In<Declared, Name extends string> = Declared extends { readonly [Key in Name]: infer Value } ? Value : "null";
+
+type Read<S, Declared, Name extends string> = ReadOf<In<Declared, Name>, Types<S>>;
+type Write<S, Declared, Name extends string> = WriteOf<In<Declared, Name>, Types<S>>;
+type Movable<T> = T | Moved<T>;
+/** The type of a value that the program gives. If the value can be null, the program may omit it. */
+type Given<T> = undefined extends T ? Movable<T> | undefined : Movable<T>;
+// biome-ignore lint/suspicious/noConfusingVoidType: the return of a function that gives nothing
+type Returned<T> = undefined extends T ? Given<T> | void : Given<T>;
+
+type Function<Args, Options, Result> = undefined extends Args
+  ? (args?: Args, options?: Options) => Result
+  : (args: Args, options?: Options) => Result;
+
+/** Functions that call a schema's methods, by name. */
+export type Callers<S> = {
+  readonly [Name in MethodNames<S>]: Function<
+    Given<Write<S, Method<S, Name>, "args">>,
+    CallOptions,
+    Promise<Read<S, Method<S, Name>, "result">>
+  >;
+};
+
+/** Functions that listen to a schema's events, by name. */
+export type Listeners<S> = {
+  readonly [Name in EventNames<S>]: Function<
+    Given<Write<S, Event<S, Name>, "args">>,
+    ListenOptions,
+    EventStream<Read<S, Event<S, Name>, "value">>
+  >;
+};
+
+/** A handler for each of a schema's methods. */
+export type MethodsOf<S> = {
+  readonly [Name in MethodNames<S>]: (
+    args: Read<S, Method<S, Name>, "args">,
+    context: HandlerContext,
+  ) => Returned<Write<S, Method<S, Name>, "result">> | Promise<Returned<Write<S, Method<S, Name>, "result">>>;
+};
+
+/** A source for each of a schema's events. */
+export type SourcesOf<S> = {
+  readonly [Name in EventNames<S>]: (
+    args: Read<S, Event<S, Name>, "args">,
+    sink: EventSink<Movable<Write<S, Event<S, Name>, "value">>>,
+  ) => EventSource<Movable<Write<S, Event<S, Name>, "value">>>;
+};
+
+/** A schema's handlers: `methods` if the schema has methods, and `events` if it has events. */
+export type HandlersOf<S> = (S extends { readonly methods: object }
+  ? { readonly methods: MethodsOf<S> }
+  : { readonly methods?: Record<string, never> }) &
+  (S extends { readonly events: object }
+    ? { readonly events: SourcesOf<S> }
+    : { readonly events?: Record<string, never> });
+
+/** Returns a stream that validates each event when the event is read. An invalid event ends the stream at both ends. */
+function checkedStream(stream: EventStream<unknown>, validate: Validated): EventStream<unknown> {
+  return {
+    get dropped() {
+      return stream.dropped;
+    },
+    async next() {
+      const step = await stream.next();
+      if (step.done) return step;
+      try {
+        return { done: false, value: validate(step.value) };
+      } catch (error) {
+        await stream.return?.();
+        throw error;
+      }
+    },
+    async return() {
+      await stream.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
+  };
+}
+
+/** Returns a sink that validates each event before it sends the event. */
+function checkedSink(sink: EventSink, validate: Validated): EventSink {
+  return {
+    channel: sink.channel,
+    get signal() {
+      return sink.signal;
+    },
+    // An async function, so that an invalid event rejects the promise, like a full queue under the policy "fail".
+    send: async (event) => sink.send(validate(event)),
+    end: () => sink.end(),
+    fail: (error) => sink.fail(error),
+  };
+}
+
+/** Returns a source that validates each event when the event is read. */
+function checkedSource(source: unknown, validate: Validated): EventSource<unknown> {
+  if (source === undefined || source === null) return undefined;
+  if (isIterable(source)) return checkedEvents(source, validate);
+  return (async () => {
+    const given = await source;
+    return isIterable(given) ? checkedEvents(given, validate) : undefined;
+  })();
+}
+
+async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, validate: Validated) {
+  for await (const event of events) yield validate(event);
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
+  return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
+}
 
 /** Calls the other end's methods and listens to its events, by name and with types. */
 export interface Caller<S> {

@@ -1,15 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { float64 } from "../codec/float64.js";
-import type { FieldShape, TypeShape } from "./shape.js";
-import type { TypeName } from "./type.js";
-import { ValidationIssue } from "./validation-issue.js";
+
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { ErrorCode } from "../../error/codes.js";
+import { MovedValue, move } from "../../transfer/move.js";
+import { float64 } from "../codec/tags.js";
+import type { FieldShape, TypeName, TypeShape } from "./schema.js";
+
+/** Describes a value that does not match its type. Each level of the validator adds its key in front of the path. */
+export class ValidationIssue {
+  readonly path: (string | number)[] = [];
+
+  constructor(
+    /** The expected type, in English. */
+    readonly expected: string,
+    readonly value: unknown,
+  ) {}
+
+  /** Adds, in front of the path, the key at which an outer value contains this one. Returns this issue. */
+  inside(key: string | number): this {
+    this.path.unshift(key);
+    return this;
+  }
+
+  /** Returns the value's path from `root`, for example `args.places[3].city`. */
+  at(root: string): string {
+    return this.path.reduce<string>((path, key) => path + step(key), root);
+  }
+}
+
+const plain = /^[A-Za-z_$][\w$]*$/;
+const keyLengthMax = 40;
+
+function step(key: string | number): string {
+  if (typeof key === "number") return `[${key}]`;
+  if (plain.test(key) && key.length <= keyLengthMax) return `.${key}`;
+  return `[${JSON.stringify(key.length > keyLengthMax ? `${key.slice(0, keyLengthMax)}…` : key)}]`;
+}
+
+const shownMax = 40;
+
+/** Returns a value as a short text in one line, for an error message. */
+export function shown(value: unknown): string {
+  if (typeof value === "string")
+    return JSON.stringify(value.length > shownMax ? `${value.slice(0, shownMax)}…` : value);
+  if (typeof value === "bigint") return `${String(value).slice(0, shownMax)}n`;
+  if (value === null || typeof value !== "object") return String(value).slice(0, shownMax);
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
 
 /**
  * Validates a value and converts it: for the codec (`write`) or for the program (`read`). Creates new lists, maps and structs.
  * The fields of a struct are in the schema's order. Returns texts, bytes and lists of numbers unchanged. Throws a {@link
  * ValidationIssue}.
  */
-export type Validator = (value: unknown) => unknown;
+type Validator = (value: unknown) => unknown;
 
 export type Direction = "write" | "read";
 
@@ -157,4 +201,33 @@ function validateAt(validator: Validator, value: unknown, key: string | number):
   } catch (thrown) {
     throw thrown instanceof ValidationIssue ? thrown.inside(key) : thrown;
   }
+}
+
+/** Properties of the error for a value that does not match its schema. */
+export interface ValidationIssueParts {
+  /** The value's path, such as `args.places[3].city`. */
+  readonly path: string;
+  /** The type that the schema expects at this path. */
+  readonly expected: string;
+}
+
+/** Validates a value on its way from the program to the codec, or back. Throws an error with the value's path. */
+export type Validated = (value: unknown) => unknown;
+
+/**
+ * Returns a function that validates a value with `validator`. `code` is the code of its error: `invalid-argument` for the program's
+ * own values, `protocol` for the other end's values. A value given with `move()` stays marked as moved.
+ */
+export function validated(validator: Validator, where: string, root: string, code: ErrorCode): Validated {
+  return (value) => {
+    try {
+      return value instanceof MovedValue ? move(validator(value.value), value.transfer) : validator(value);
+    } catch (thrown) {
+      if (!(thrown instanceof ValidationIssue)) throw thrown;
+      const path = thrown.at(root);
+      const { expected } = thrown;
+      const error = new ClearwayError(code, `${where}: ${path} must be ${expected}: ${path}=${shown(thrown.value)}`);
+      throw Object.assign(error, { path, expected } satisfies ValidationIssueParts);
+    }
+  };
 }

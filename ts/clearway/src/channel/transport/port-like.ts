@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { watchLifeline } from "#host";
+import { newAbortController } from "../../globals.js";
+import { lazyModule } from "../../lazy/lazy.js";
+import type { TransportLimits } from "./limits.js";
 
 /**
  * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's
@@ -90,4 +94,49 @@ export function closePort(port: PortLike): void {
 // worker.
 function isMessagePort(port: PortLike): boolean {
   return Object.prototype.toString.call(port) === "[object MessagePort]" || port.constructor?.name === "MessagePort";
+}
+
+/** Waits for the end of the thread at the other side of a port. A browser reports nothing when a worker is terminated. */
+export class PeerThread {
+  #watching: AbortController | undefined;
+
+  /** Starts to wait. `name` is the lock that the thread holds. Returns false if the name is invalid or not the first one. */
+  watch(name: unknown, onEnd: () => void): boolean {
+    if (typeof name !== "string" || this.#watching) return false;
+    this.#watching = newAbortController();
+    watchLifeline(name, this.#watching.signal, onEnd).catch(() => {}); // a host without locks has no lifeline
+    return true;
+  }
+
+  stop(): void {
+    this.#watching?.abort();
+  }
+}
+
+// Several messages of 1 MiB fit, with the half that the other end has not reported yet. With a window of 1 MiB, each message waits until the
+// other end has taken the one before, so both threads sleep once for each.
+export const defaultPortWindowBytes = 8 << 20;
+
+/** Settings of a port that carries channels. */
+export interface PortOptions extends TransportLimits {
+  /** Number of bytes that may be in flight before `send` returns false. Default: 8 MiB. A single larger frame is still sent. */
+  readonly windowBytes?: number;
+  /**
+   * Adds a ring of shared memory to the port, for frames of at most 512 bytes. While both ends are awake, such a frame needs no
+   * message of the port. One end sets "offer", and the other end must set "accept". An end that does not set "accept" closes
+   * with `protocol` if the other end offers a ring. If the offering end has no shared memory, it offers no ring, and the port
+   * carries every frame. An end that was just busy polls the ring for 200 us, between its own turns of the event loop.
+   */
+  readonly ring?: "offer" | "accept";
+}
+
+type RingModule = typeof import("./channel-ring-port.js");
+
+// Set on first use, so that bundlers can leave the ring's code out of an app that uses codecs but no ports.
+let load: (() => Promise<RingModule>) | undefined;
+
+/** Loads the ring's code on first use. Rejects if it cannot be loaded. */
+export function loadRing(): Promise<RingModule> {
+  load ??= lazyModule(async () => import("./channel-ring-port.js"));
+  return load();
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { inMicrotask } from "../../lazy/lazy.js";
 import { Op } from "../../transport/protocol.js";
 import { isShared } from "./limits.js";
 import type { CloseReason } from "./transport.js";
@@ -50,12 +52,12 @@ export enum Post {
 export const takesValues = 1;
 
 /** Returns a length rounded up to a multiple of 8. The next frame begins there. */
-export function padded(bytes: number): number {
+function padded(bytes: number): number {
   return (bytes + 7) & ~7;
 }
 
 /** Joins the frames of one tick. */
-export function joined(frames: readonly Uint8Array[]): Uint8Array {
+function joined(frames: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + padded(byteLength), 0));
   let at = 0;
   for (const frame of frames) {
@@ -66,7 +68,7 @@ export function joined(frames: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Returns whether a frame is a whole buffer, which other code does not share. */
-export function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
+function fillsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return buffer.byteLength === byteLength && !isShared(buffer);
 }
 
@@ -97,3 +99,92 @@ export const garbled: CloseReason = { code: "protocol", message: "a message that
 
 /** Makes the ring read its frames and mark this end as reading. */
 export const wakeUp = [Op.Mark, 0, undefined, undefined];
+
+// Number of turns of the microtask queue that a report waits for a message to take it along. Code that awaits a call through an async
+// function runs three turns after the reply.
+const turnsMax = 8;
+
+/** A report of taken bytes, which waits for the next message: a reply, or the reader's next call. */
+class TakenReport {
+  #bytes = 0;
+  #turnsLeft = 0;
+  /** Whether a turn is scheduled. */
+  #waits = false;
+  readonly #post: () => void;
+
+  /** `post` posts the report alone. It is called if no message of this tick took the report along. */
+  constructor(post: () => void) {
+    this.#post = post;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(bytes: number): void {
+    if (this.#bytes === 0) this.#turnsLeft = turnsMax;
+    this.#bytes += bytes;
+    if (this.#waits) return;
+    this.#waits = true;
+    inMicrotask(this.#turn);
+  }
+
+  /** Returns the bytes of the report, which the caller sends. */
+  take(): number {
+    const bytes = this.#bytes;
+    this.#bytes = 0;
+    return bytes;
+  }
+
+  readonly #turn = (): void => {
+    if (this.#bytes > 0 && this.#turnsLeft-- > 0) return inMicrotask(this.#turn);
+    this.#waits = false;
+    if (this.#bytes > 0) this.#post();
+  };
+}
+
+/** Writes the messages of one end of a port. They take along what would need messages of its own: requests for a report, and reports. */
+export class PortWriter {
+  /** Whether the next message of frames tells the other end that this end takes values. */
+  announces = false;
+  /** Whether the next message asks the receiver to report the bytes that it took. */
+  asks = false;
+  /** The bytes that this end took, which the next message reports. */
+  readonly report: TakenReport;
+
+  /** `flush` posts what waits. It is called if no message took a report along. */
+  constructor(flush: () => void) {
+    this.report = new TakenReport(flush);
+  }
+
+  /** Writes a message with the frames of a flat array (`value-frame.ts`). */
+  values(flat: unknown[]): unknown[] {
+    const message = [portMark, this.asks ? Post.valuesAsking : Post.values, flat, this.report.take()];
+    this.asks = false;
+    return message;
+  }
+
+  /** Writes a message of frames. Appends to `transfer` what must move with it. `moves` is false on a port that moves nothing. */
+  frames(
+    frames: readonly Uint8Array[],
+    attachments: readonly Uint8Array[],
+    moves: boolean,
+    transfer: ArrayBuffer[],
+  ): unknown[] {
+    const lengths = frames.map(({ byteLength }) => byteLength);
+    const all = frames.length === 1 ? (frames[0] as Uint8Array) : joined(frames);
+    // Posting a view clones the view's whole buffer, which may hold other data.
+    const bytes = fillsBuffer(all) ? all : all.slice();
+    for (const { buffer } of attachments) if (!isShared(buffer)) transfer.push(buffer);
+    if (moves && bytes.byteLength >= movedBytesMin) transfer.push(bytes.buffer as ArrayBuffer);
+    const message: unknown[] = [portMark, this.asks ? Post.framesAsking : Post.frames, lengths, bytes];
+    const report = this.report.take();
+    const last = report > 0 ? 3 : this.announces ? 2 : attachments.length > 0 ? 1 : 0;
+    if (last > 0) message.push(attachments.length > 0 ? attachments : undefined);
+    if (last > 1) message.push(this.announces ? takesValues : undefined);
+    if (last > 2) message.push(report);
+    this.asks = false;
+    this.announces = false;
+    return message;
+  }
+}

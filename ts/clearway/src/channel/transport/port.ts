@@ -2,42 +2,41 @@
 import { lifeline, refuseDetached } from "#host";
 import { invalid } from "../../error/clearway-error.js";
 import { queueMicrotask } from "../../globals.js";
-import { inMicrotask } from "../../lazy/microtask.js";
+import { inMicrotask } from "../../lazy/lazy.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
-import { checkFrame, frameTooLarge, type TransportLimits, transportOptions } from "./limits.js";
-import { loadRing } from "./load-ring.js";
-import { PeerThread } from "./peer-thread.js";
-import { closePort, listenTo, type PortEvents, type PortLike } from "./port-like.js";
+import { checkFrame, frameTooLarge, SendWindow, type TransportLimits, windowBytesOf } from "./limits.js";
+import {
+  closePort,
+  listenTo,
+  loadRing,
+  PeerThread,
+  type PortEvents,
+  type PortLike,
+  type PortOptions,
+} from "./port-like.js";
 import {
   attachmentsOf,
   framesOf,
   garbled,
   movedBytesMin,
   none,
+  PortWriter,
   Post,
   portMark,
   takesValues,
   wakeUp,
 } from "./port-message.js";
-import { defaultPortWindowBytes, type PortOptions } from "./port-options.js";
-import { PortWriter } from "./port-writer.js";
-import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere, readReason } from "./transport.js";
-import { appendValueFrame, notCloneable, readValueFrames, type ValueFrame } from "./value-frame.js";
-import { SendWindow, windowBytesOf } from "./window.js";
-
-export type { PortOptions } from "./port-options.js";
-
-/**
- * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange
- * them by structured clone, unless there is a ring (see `codec` of `connect`). Attachments are moved, and shared memory is shared.
- * `close` closes a `MessagePort`, but leaves a worker running. An open transport keeps a Node process alive, like any port with
- * listeners. Throws `invalid-argument`.
- */
-export function portTransport(port: PortLike, options: PortOptions = {}): ChannelTransport {
-  if (typeof port?.postMessage !== "function") throw invalid("port", "a MessagePort or a worker", port);
-  const rules = { ring: ["offer", "accept"] };
-  return new PortChannelTransport(port, transportOptions(options, rules, { windowBytes: defaultPortWindowBytes }));
-}
+import {
+  appendValueFrame,
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
+  closedHere,
+  notCloneable,
+  readReason,
+  readValueFrames,
+  type ValueFrame,
+} from "./transport.js";
 
 /**
  * Carries frames over a worker's port. Subclasses carry them over other ports. They override the properties, and how the transport

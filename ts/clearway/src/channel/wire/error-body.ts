@@ -1,10 +1,80 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { WireError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
+import { MovedValue } from "../../transfer/move.js";
 import { decodeError, encodeThrown } from "../../transfer/thrown.js";
-import { codecError } from "../codec/codec-error.js";
-import { encodeWithin } from "../codec/out-of-band.js";
-import { RemoteError } from "../endpoint/remote-error.js";
-import { errorCodec as codec, plain, plainError, wellFormed } from "./plain-error.js";
+import { codecError, encodeWithin, isCodecError } from "../codec/codec.js";
+import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
+import { RemoteError } from "../endpoint/outcome.js";
+
+// A thrown error in the form of `error/wire.ts`, made of values that the standard codec can encode.
+
+// Created on first use, so that bundlers can leave it out of an app that uses codecs but no channels.
+let made: StandardMessageCodec | undefined;
+
+/** Returns the codec of encoded errors. */
+function errorCodec(): StandardMessageCodec {
+  made ??= standardMessageCodec.with({ emptyNull: false, depthMax: 256, itemsMax: 1 << 20 });
+  return made;
+}
+
+/**
+ * Replaces every part of an encoded error that the standard codec cannot encode by a text, such as `[not encodable: Function]`. Throws
+ * `too-large` for a part that takes more than `bytesMax` bytes.
+ */
+function plainError(wire: WireError, bytesMax: number): unknown {
+  if (!("base" in wire)) return { value: plain(wire.value, bytesMax) };
+  return {
+    ...wire,
+    name: wellFormed(wire.name),
+    message: wellFormed(wire.message),
+    stack: wellFormed(wire.stack),
+    props: wire.props.map(([key, value]) => [wellFormed(key), plain(value, bytesMax)]),
+    ...(wire.cause && { cause: plainError(wire.cause, bytesMax) }),
+    ...(wire.errors && { errors: wire.errors.map((each) => plainError(each, bytesMax)) }),
+  };
+}
+
+/** Returns the value if the standard codec can encode it, otherwise a text that names its type. Throws `too-large` beyond `bytesMax` bytes. */
+function plain(value: unknown, bytesMax: number): unknown {
+  try {
+    encodeWithin(errorCodec(), value, bytesMax);
+    return value;
+  } catch (error) {
+    if (isCodecError(error) && error.code === "too-large") throw error;
+    return `[not encodable: ${Object.prototype.toString.call(value).slice(8, -1)}]`;
+  }
+}
+
+const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
+/** Replaces each surrogate that has no partner. Such a surrogate has no UTF-8 form, and the error must still arrive. */
+function wellFormed(text: string): string {
+  return text.replace(lone, "\uFFFD");
+}
+
+/**
+ * Returns a thrown value as an object that the standard codec can encode: class name, message, stack, own properties, causes. Copies all
+ * parts. Never throws. A part that the codec cannot encode becomes a text, such as `[not encodable: Function]`.
+ */
+export function errorToPlain(thrown: unknown): unknown {
+  return plainError(encodeThrown(thrown), Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Rebuilds a thrown value from what {@link errorToPlain} returned at the other end. An error has the class of the thrown one if every host
+ * has that class, or if it is a `ClearwayError`. The frames of `callerStack` follow its own stack. Throws a `CodecError` with the code
+ * `malformed` for a value that is no such object.
+ */
+export function errorFromPlain(plain: unknown, callerStack = ""): unknown {
+  if (!isWireError(plain)) throw codecError("malformed", "an error does not have the form of an error", 0);
+  return decodeError(plain, callerStack);
+}
+
+/** Returns the value that `move()` has marked, and any other value as it is. */
+export function unmoved(value: unknown): unknown {
+  return value instanceof MovedValue ? value.value : value;
+}
 
 // The body of a failed reply on Clearway's wire is a list of the standard codec: [code, message, details, error]. `error` is
 // null, or the thrown error in the form of `error/wire.ts` (class name, stack, own properties, causes and errors).
@@ -48,12 +118,12 @@ export function writeError(thrown: unknown, bytesMax: number, exposeAll: boolean
   try {
     const whole = exposeAll ? plainError(encodeThrown(thrown), bytesMax) : null;
     const parts = [code, message, plain(details, bytesMax), whole];
-    const body = encodeWithin(codec(), parts, bytesMax);
+    const body = encodeWithin(errorCodec(), parts, bytesMax);
     if (body.length <= bytesMax) return body;
   } catch {
     // The error is too large, or a getter in the details returned another value than before, which the codec cannot encode.
   }
-  return codec().encode([...shortened(code, message, bytesMax), null, null]);
+  return errorCodec().encode([...shortened(code, message, bytesMax), null, null]);
 }
 
 /** Shortens a code and a message so that both fit into `bytesMax` bytes. Leaves 200 bytes for the other parts of the reply. */
@@ -69,7 +139,7 @@ function cut(text: string, charactersMax: number): string {
 
 /** Decodes the body of an error that the other end sent. Throws a `CodecError` for a body that is not an error's list. */
 export function readError(body: Uint8Array, channel: string): RemoteError {
-  const parts = codec().decode(body);
+  const parts = errorCodec().decode(body);
   if (!Array.isArray(parts)) throw codecError("malformed", "an error's body is no list", 0);
   const [code, message, details, wire] = parts as readonly unknown[];
   const cause = isWireError(wire) ? decodeError(wire) : undefined;

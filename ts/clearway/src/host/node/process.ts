@@ -5,9 +5,9 @@ import { decodeError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
 import { OwnPromise, setImmediate } from "../../globals.js";
 import type { SpawnOptions, WorkerEvents, WorkerHandle } from "../host.js";
+import { ChildErrors, explainError, explainExit, withoutFrames } from "./errors.js";
+import { processEnvironment, processFlags } from "./options.js";
 import { pipe } from "./output.js";
-import { libraryFile } from "./own-file.js";
-import { ChildErrors } from "./process-errors.js";
 import {
   decodeMessage,
   encodeMessage,
@@ -16,11 +16,8 @@ import {
   type ProcessOrders,
   postCopy,
 } from "./process-messages.js";
-import { processEnvironment, processFlags } from "./process-options.js";
 import { Release } from "./release.js";
-import { type Start, taskUrl } from "./start.js";
-import { explainError, explainExit } from "./start-error.js";
-import { withoutFrames } from "./without-frames.js";
+import { libraryFile, type Start, taskUrl } from "./start.js";
 
 // Child processes that have not ended. A thread ends with its process. A child process that blocks would not notice the end of its parent.
 const living = new Set<ChildProcess>();

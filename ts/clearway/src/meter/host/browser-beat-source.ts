@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../../globals.js";
-import type { FastestTransit } from "../detect/fastest-transit.js";
+import type { FastestTransit } from "../detect.js";
 import { BeatWorker } from "./browser-beat-worker.js";
 
 /**

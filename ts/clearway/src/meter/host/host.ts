@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `node.ts` and `browser.ts` export what `#meter-host` contains: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
-import type { DetectedStall } from "../detect/turns.js";
-import type { SourceState } from "../report.js";
-import type { ScriptShare } from "../stall.js";
+import type { DetectedStall } from "../detect.js";
+import type { ScriptShare, SourceState } from "../report.js";
 
 /** Receives a host's observations. All times are milliseconds on the host's `now()`. */
 export interface Sink {
@@ -64,4 +63,9 @@ export interface Observer {
   settle(): Promise<void>;
   /** Stops all sources and discards all data. */
   stop(): void;
+}
+
+/** Finds the stalls of a thread. Each runtime has its own implementation. */
+export interface ThreadObserver extends Pick<Observer, "begin" | "blocked" | "end" | "stop"> {
+  readonly source: SourceState;
 }

@@ -2,8 +2,8 @@
 import { performance } from "node:perf_hooks";
 import { isMainThread, Worker } from "node:worker_threads";
 import { clearTimeout, OwnPromise, setTimeout, type Timer, unref } from "../../globals.js";
+import { appFrames } from "../cause.js";
 import type { SourceState } from "../report.js";
-import { appFrames } from "../stacks.js";
 import { type WatchdogData, type WatchdogMessage, watchdog } from "./node-watchdog.js";
 
 // Read once: a test may replace the clocks. The watchdog's thread shares the clock of `hrtime`.

@@ -3,10 +3,10 @@ import { PerformanceObserver, performance } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 import { OwnPromise, setImmediate, setTimeout } from "../../globals.js";
 import type { StallReport } from "../report.js";
-import type { ObserveOptions, Observer, Sink } from "./host.js";
+import type { ObserveOptions, Observer, Sink, ThreadObserver } from "./host.js";
 import { observeLoop, reportsIdleTime } from "./node-loop.js";
-import { observeTimers } from "./node-thread.js";
 import { nodeWatcher } from "./node-watcher.js";
+import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
 export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 
@@ -65,5 +65,47 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
       collections.disconnect();
       nodeWatcher.removeSink(watcherSink);
     },
+  };
+}
+
+/** Observes this thread by its timers. Runtimes that do not report their loop's idle time use this. */
+export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
+  let beginMs = now();
+  const timers = new TimerBeats(floorMs, now, (stall) => {
+    nodeWatcher.answered(now());
+    if (stall) sink.detected(stall);
+  });
+  timers.start();
+  /** Reports a stall with known edges: the caller did not return to the loop since `begin()`. */
+  const reportBlocked = (atMs: number): void => {
+    if (atMs - beginMs < floorMs) return;
+    sink.detected({ startMs: beginMs, endMs: atMs, earliestMs: beginMs, errorMs: 0.1, unwokenMs: 0 });
+    timers.blockedUntil(atMs);
+  };
+  return {
+    source: {
+      name: "loop clock",
+      available: false,
+      why: `this runtime does not tell its loop's idle time; timers stand in: stalls under ${timerFloorMs} ms are not seen`,
+    },
+    begin: () => {
+      beginMs = now();
+      timers.restart(beginMs);
+      nodeWatcher.answered(beginMs);
+      return beginMs;
+    },
+    blocked: () => {
+      const atMs = now();
+      reportBlocked(atMs);
+      return atMs;
+    },
+    end: (blocked) => {
+      const atMs = now();
+      if (blocked) reportBlocked(atMs);
+      else timers.finish(atMs);
+      timers.restart(atMs);
+      return atMs;
+    },
+    stop: () => timers.stop(),
   };
 }

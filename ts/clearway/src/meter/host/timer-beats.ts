@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { clearTimeout, setTimeout, type Timer, unref } from "../../globals.js";
-import { BeatDetector } from "../detect/beats.js";
-import { FastestTransit } from "../detect/fastest-transit.js";
-import type { DetectedStall } from "../detect/turns.js";
+import { BeatDetector, type DetectedStall, FastestTransit } from "../detect.js";
 
 /** Timers find every stall of at least this length, in milliseconds. */
 export const timerFloorMs = 20;

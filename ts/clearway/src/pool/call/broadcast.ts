@@ -1,15 +1,79 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
-import { messageOf } from "../../error/message-of.js";
-import { abortOf } from "../../error/read-signal.js";
-import { calledFrom } from "../../error/stack.js";
+
+import { abortOf } from "../../error/checked.js";
+import { ClearwayError, calledFrom, messageOf } from "../../error/clearway-error.js";
 import { OwnPromise } from "../../globals.js";
+import type { CallbackFor } from "../../task/callback-stub.js";
+import type { Task, TasksOf } from "../../task/task.js";
+import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import { MovedValue } from "../../transfer/move.js";
 import { isCallback } from "../../transport/callback.js";
-import type { BroadcastFailure, BroadcastResult, BroadcastSource } from "./broadcast-types.js";
+import type { TaskKind } from "../../transport/protocol.js";
+import type { CallSettings } from "../options.js";
+import type { SingleResultName } from "./map.js";
 
-/** See the interface of the same name in `broadcast-types.ts`. */
-class BroadcastError extends ClearwayError {
+/** The failure of a broadcast in one worker. */
+export interface BroadcastFailure {
+  /** Index of the worker. Its name in debuggers ends with this number. */
+  readonly worker: number;
+  /** The error with which the call failed. */
+  readonly reason: unknown;
+}
+
+/** The result of a broadcast in one worker. */
+export interface BroadcastResult<T> {
+  /** Index of the worker. */
+  readonly worker: number;
+  readonly result: T;
+}
+
+/** The error of a broadcast that failed in at least one worker. Its `cause` is the reason of the first failure. */
+export interface BroadcastError<T = unknown> extends ClearwayError {
+  readonly code: "broadcast-failed";
+  /** The failures, by index of the worker. */
+  readonly failures: readonly BroadcastFailure[];
+  /** The results of the workers in which the call succeeded. */
+  readonly results: readonly BroadcastResult<T>[];
+}
+
+/** The arguments of a broadcast: values that are copied to each worker, and functions under `callback()`. */
+type Copied<Args extends unknown[]> = { [At in keyof Args]: Sendable<Args[At]> | CallbackFor<Args[At]> };
+
+/** The type of a task under `pool.broadcast`. */
+type Broadcaster<Fn> =
+  Fn extends Task<infer _Context, infer Args, infer Result>
+    ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]>
+    : Fn extends (...args: infer Args) => infer Result
+      ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]>
+      : never;
+
+/** The tasks of a module that give one result, as `pool.broadcast` offers them. */
+export type Broadcasters<Module> = BroadcastersOf<TasksOf<Module>>;
+
+type BroadcastersOf<Tasks> = {
+  readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
+};
+
+/** The part of a pool that a broadcast uses. The engine implements it. */
+export interface BroadcastOwner {
+  readonly ended: ClearwayError | undefined;
+  readonly records: { of(name: string): { readonly kind: TaskKind | undefined } };
+  readonly workers: { readonly all: readonly ({ readonly life: { readonly state: string } } | undefined)[] };
+  submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown;
+}
+
+/** What a caller passed to `pool.broadcast`. */
+interface BroadcastSource {
+  readonly owner: BroadcastOwner;
+  /** Name of the task. */
+  readonly name: string;
+  readonly args: unknown[];
+  /** Options of the calls. */
+  readonly call: CallSettings;
+}
+
+// The class of the errors. Its public type is the interface of the same name.
+const FailedBroadcast = class BroadcastError extends ClearwayError {
   readonly failures: readonly BroadcastFailure[];
   readonly results: readonly BroadcastResult<unknown>[];
 
@@ -20,7 +84,7 @@ class BroadcastError extends ClearwayError {
     this.failures = failures;
     this.results = results;
   }
-}
+};
 
 /**
  * Calls a task once for each place in the pool that has a worker now, ready or starting. A worker that is ending does not count. If a worker
@@ -59,7 +123,7 @@ export async function broadcast({ owner, name, args, call }: BroadcastSource): P
   for (const end of [owner.ended && { reason: owner.ended }, abortOf(call.signal)]) {
     if (end && failures.some(({ reason }) => reason === end.reason)) throw end.reason;
   }
-  const error = new BroadcastError(name, failures, results);
+  const error = new FailedBroadcast(name, failures, results);
   error.stack += calledFrom(call.callerStack ?? "");
   throw error;
 }

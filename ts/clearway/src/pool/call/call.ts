@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
-import type { Timer } from "../../globals.js";
-import { clearTimeout, OwnPromise } from "../../globals.js";
+import { clearTimeout, OwnPromise, structuredClone, type Timer } from "../../globals.js";
 import type { Consumer } from "../../stream/consumer.js";
 import type { Grant } from "../../stream/credit.js";
-import type { Form } from "../../transfer/coded.js";
-import type { LedgerSide } from "../../transfer/ledger.js";
+import { Form } from "../../transfer/coded.js";
+import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";
+import { emptySide, type LedgerSide } from "../../transfer/ledger.js";
+import { MovedValue } from "../../transfer/move.js";
+import { prepareForProcess } from "../../transfer/other-process.js";
+import { prepareValue } from "../../transfer/prepare-argument.js";
 import { CallFlag } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
 import type { Schedulable } from "../schedule/scheduler.js";
 import type { TaskRecord } from "../schedule/task-stats.js";
 import type { PoolWorker } from "../worker/worker.js";
-import type { Input } from "./input.js";
+import { Input, openSource } from "./input.js";
 
 /** The states of a call. In `idle`, a call is not queued yet, or it is a stream whose reader has not asked for a value yet. */
 export type CallState = "idle" | "queued" | "posted" | "started" | "cancelling" | "settled";
@@ -267,4 +270,54 @@ function rejected(reason: unknown, rethrow: ((error: unknown) => never) | undefi
   // Rejects one microtask later. By then the caller's promise depends on this one, so V8 can find the functions that await it.
   const later = OwnPromise.resolve().then(() => OwnPromise.reject(reason));
   return rethrow ? later.catch(rethrow) : later;
+}
+
+/**
+ * Prepares the arguments of a call: unwraps values from `move()`, opens streams, and counts what will be moved and copied. Moves nothing
+ * yet. Copies the list of arguments before changing it. Throws `would-copy` under `strict`.
+ */
+export function prepareArguments(call: PoolCall): void {
+  const { args } = call;
+  const shared = sharedCopies(args);
+  for (let at = 0; at < args.length; at++) {
+    const value = args[at];
+    if (value === null || typeof value !== "object") continue;
+    if (call.args === args) call.args = args.slice();
+    if (!(value instanceof MovedValue) && Symbol.asyncIterator in value) {
+      call.inputs ??= [];
+      const { iterator, close } = openSource(value as AsyncIterable<unknown, unknown, void>);
+      call.inputs.push(new Input(at, iterator, close));
+      call.args[at] = undefined;
+    } else {
+      call.crossing ??= emptySide();
+      const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
+      const ready = prepare(value, call.options.strict, call.crossing, shared);
+      call.args[at] = ready.value;
+      if (ready.form !== Form.plain) {
+        call.forms ??= new Array(args.length).fill(Form.plain);
+        call.forms[at] = ready.form;
+      }
+      call.bytes += ready.bytes;
+      if (ready.deep) call.deep = true;
+      if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
+    }
+  }
+}
+
+/**
+ * Takes moved memory away from its owner now, for a call that has to wait. `move` promises that the caller loses the memory at the call,
+ * not later.
+ *
+ * Moves that memory into new objects of this thread, and copies all other memory in the arguments. The copy has no other owner, so it is
+ * moved when the call is sent. In total there is one copy, as the ledger says.
+ */
+export function detach(call: PoolCall): void {
+  if (call.transfer.length === 0) return;
+  const { args, transfer } = structuredClone(
+    { args: call.args, transfer: call.transfer },
+    { transfer: call.transfer as Transferable[] },
+  );
+  const { value, transfer: own, compacted } = findMemory(args, searchLimit);
+  call.args = value as unknown[];
+  call.transfer = [...new Set([...transfer, ...own, ...compacted])];
 }

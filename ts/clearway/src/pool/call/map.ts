@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
 import { Reader } from "../../stream/reader.js";
-import type { CallbackFor } from "../../task/callback-types.js";
-import type { Argument, TasksOf } from "../../task/caller.js";
-import type { Task } from "../../task/task.js";
+import type { CallbackFor } from "../../task/callback-stub.js";
+import type { Argument, Task, TasksOf } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";

@@ -3,7 +3,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { OwnPromise } from "../../globals.js";
 import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
 import { Reader } from "../../stream/reader.js";
-import type { Batches, Stream } from "../../task/caller.js";
+import type { Batches, Stream } from "../../task/task.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall, StreamCode, StreamSide } from "./call.js";
 import { type CallTracker, settleEnded } from "./tracker.js";

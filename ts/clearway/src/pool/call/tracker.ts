@@ -2,14 +2,13 @@
 import { onAbort } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { OwnPromise } from "../../globals.js";
-import { after } from "../../lazy/timer.js";
+import { after } from "../../lazy/lazy.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { revive } from "../../transfer/revive.js";
 import type { Backlog } from "../schedule/backlog.js";
 import type { Scheduler } from "../schedule/scheduler.js";
 import type { PoolWorker } from "../worker/worker.js";
-import { detach } from "./arguments.js";
-import type { PoolCall, StreamCode } from "./call.js";
+import { detach, type PoolCall, type StreamCode } from "./call.js";
 
 /** The methods of the lifecycle that the tracker and streams use. Loaded before the first worker is ready. */
 export interface CallLifecycle extends StreamCode {

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
-import { inDevelopment } from "../../host/development.js";
-import type { ExitCode } from "../../host/host.js";
+import { type ExitCode, inDevelopment } from "../../host/host.js";
 import { Timings } from "../../stats/timings.js";
 import { Consumer } from "../../stream/consumer.js";
 import { Op } from "../../transport/protocol.js";
-import { type Advice, adviceOf } from "../call/advice.js";
 import { broadcast } from "../call/broadcast.js";
 import type { PoolCall } from "../call/call.js";
-import { InlineCalls } from "../call/inline.js";
+import { type Advice, adviceOf, InlineCalls } from "../call/inline.js";
 import { Mapping } from "../call/mapping.js";
 import type { CallLifecycle } from "../call/tracker.js";
 import type { RestartPause } from "../stats.js";
 import type { Tasks, WorkerLifecycle } from "../worker/worker.js";
 import type { LifecycleHost, Worker } from "./host.js";
-import { unreadable } from "./lost-messages.js";
-import { announce, frame, ping, refused, rethrowWithCallerStack } from "./messages.js";
+import { announce, frame, ping, refused, rethrowWithCallerStack, unreadable } from "./messages.js";
 import { pauseOf } from "./restarts.js";
 import { admits, bringBack, ready, sendEarly, setupFailure, unknownTask } from "./start.js";
 import { cancel, exited, loadDropped, retireAll, uncaught } from "./stop.js";

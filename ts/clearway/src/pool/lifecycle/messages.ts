@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, caused } from "../../error/clearway-error.js";
-import { messageOf } from "../../error/message-of.js";
-import { calledFrom, define } from "../../error/stack.js";
+import { ClearwayError, calledFrom, caused, define, messageOf } from "../../error/clearway-error.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { now, OwnPromise } from "../../globals.js";
-import { after } from "../../lazy/timer.js";
-import { progressWindow } from "../../task/progress.js";
+import { after } from "../../lazy/lazy.js";
+import { progressWindow } from "../../task/context.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { pathToUncloneable } from "../../transfer/uncloneable.js";
@@ -17,7 +15,66 @@ import { Feed } from "../call/feed.js";
 import type { Input } from "../call/input.js";
 import { endReader, failReader, settleFailure } from "../call/tracker.js";
 import type { LifecycleHost, Worker } from "./host.js";
-import { rollCalled } from "./lost-messages.js";
+
+/** A lost message. */
+interface Loss {
+  readonly why: ClearwayError;
+  /** Whether Clearway sent the message. If false, the task module may have posted it. */
+  readonly sure: boolean;
+  /** The worker's open calls at the time when the pool noticed the loss. */
+  readonly calls: readonly PoolCall[];
+  /** Pings without a reply at that time. */
+  readonly pings: Worker["pings"];
+}
+
+const losses = new WeakMap<Worker, Loss[]>();
+
+/**
+ * Handles a message from or to a worker that could not be deserialized. The content of such a message is unknown.
+ *
+ * Asks the worker for the ids of its calls. The reply comes after everything that the worker sent before. If a call has no answer and the
+ * reply does not list it, the call or its answer was in the lost message.
+ */
+export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): void {
+  worker.ring?.lost();
+  const loss: Loss = { why, sure, calls: worker.calls.values(), pings: [...worker.pings] };
+  const waiting = losses.get(worker);
+  if (waiting) waiting.push(loss);
+  else losses.set(worker, [loss]);
+  worker.transport.post(Op.Roll, 0);
+}
+
+/** Handles the worker's list of its calls. Fails the calls that were lost, and no others. */
+function rollCalled(host: LifecycleHost, worker: Worker, ids: readonly number[]): void {
+  const loss = losses.get(worker)?.shift();
+  if (loss === undefined) return;
+  const here = new Set(ids);
+  for (const call of loss.calls) {
+    if (worker.calls.get(call.id) !== call) continue;
+    if (!here.has(call.id)) fail(host, worker, call, loss.why);
+    // The lost message may have contained a value or the credit of this call's stream.
+    else if (loss.sure && (call.isStream || call.inputs)) host.tracker.cancel(call, copyOfError(loss.why));
+  }
+  for (const ping of loss.pings) {
+    const at = worker.pings.indexOf(ping);
+    if (at >= 0) worker.pings.splice(at, 1)[0]!.reject(loss.why);
+  }
+  host.loadDropped(worker);
+}
+
+function fail({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, why: ClearwayError): void {
+  const action = tracker.leave(worker, call, -1);
+  if (action === "deliver") {
+    call.record.failed++;
+    call.ownError = copyOfError(why);
+    tracker.end(call, settleFailure, call.ownError);
+  } else if (action === "release") tracker.end(call, endReader);
+}
+
+// Returns a copy of the error, because each call gets its own error.
+function copyOfError({ code, message }: ClearwayError): ClearwayError {
+  return caused(code, message, undefined);
+}
 
 /** Handles a frame from a worker that is not a result. */
 export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, b: unknown): void {
@@ -108,7 +165,7 @@ function acknowledge(worker: Worker, call: PoolCall, units: number): void {
 function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wire: WireError, runUs: number): void {
   const action = tracker.leave(worker, call, runUs);
   if (action === "nothing") return;
-  call.ownError = decodeError(named(wire, call.record.name), call.callerStack);
+  call.ownError = decodeError(wire, call.callerStack);
   // A stack that was captured at the call is already in the error.
   call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
   if (action === "deliver") {
@@ -116,14 +173,6 @@ function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wir
     tracker.end(call, settleFailure, call.ownError);
   } else if (isCancel(call.ownError)) tracker.end(call, endReader);
   else tracker.end(call, failReader, call.ownError);
-}
-
-// Puts the task's name into the error for a refused result. The worker writes "the task's result" there, but the reader of the error needs
-// the name.
-function named(wire: WireError, task: string): WireError {
-  if (!("base" in wire) || wire.base !== "ClearwayError") return wire;
-  const name = (text: string): string => text.replace("the task's result", `the result of ${task}()`);
-  return { ...wire, message: name(wire.message), stack: name(wire.stack) };
 }
 
 // Returns whether the error only reports the cancel. The reader of the call's stream knows of the cancel already.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ClearwayError } from "../../error/clearway-error.js";
 import { now } from "../../globals.js";
-import { after } from "../../lazy/timer.js";
+import { after } from "../../lazy/lazy.js";
 import type { RestartPause } from "../stats.js";
 import type { LifecycleHost } from "./host.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, caused } from "../../error/clearway-error.js";
+
+import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
-import { messageOf } from "../../error/message-of.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { clearTimeout } from "../../globals.js";
 import type { PoolCall, StreamCode } from "../call/call.js";

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { survivesUncaughtErrors } from "#host";
-import { ClearwayError, caused } from "../../error/clearway-error.js";
-import { messageOf } from "../../error/message-of.js";
+import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
 import { clearTimeout, now, OwnPromise, unref } from "../../globals.js";
 import type { ExitCode } from "../../host/host.js";
-import { inMicrotask } from "../../lazy/microtask.js";
-import { after, within } from "../../lazy/timer.js";
+import { after, inMicrotask, within } from "../../lazy/lazy.js";
 import { cellOf } from "../../task/context.js";
 import { encodeThrown } from "../../transfer/thrown.js";
 import { Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
 import { endReader, settleFailure } from "../call/tracker.js";
-import { poolClosed } from "../worker/failures.js";
+import { poolClosed } from "../worker/state.js";
 import type { LifecycleHost, Worker } from "./host.js";
 import { pingWorker, rethrowWithCallerStack } from "./messages.js";
 import { exitedBeforeCall } from "./restarts.js";

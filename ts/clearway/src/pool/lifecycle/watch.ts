@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { clearTimeout, clock, type Timer, unref } from "../../globals.js";
-import { cloneMsMax } from "../../host/development.js";
-import { after } from "../../lazy/timer.js";
+import { cloneMsMax } from "../../host/host.js";
+import { after } from "../../lazy/lazy.js";
 import { mayBeSlow } from "../../transfer/rough-bytes.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { frameSlots, Op } from "../../transport/protocol.js";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Settings } from "../options.js";
-import type { PoolWorker, WorkerCall, WorkerState } from "../worker/worker.js";
+import type { WorkerState } from "../worker/state.js";
+import type { PoolWorker, WorkerCall } from "../worker/worker.js";
 import type { WorkerSet } from "../worker/worker-set.js";
 import type { Backlog, BacklogCall } from "./backlog.js";
 import { type Estimate, mayGoAhead } from "./task-stats.js";

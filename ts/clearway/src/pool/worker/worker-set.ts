@@ -2,7 +2,8 @@
 import type { ClearwayError } from "../../error/clearway-error.js";
 import type { Timer } from "../../globals.js";
 import { clearTimeout, OwnPromise } from "../../globals.js";
-import { PoolWorker, type WorkerCall, type WorkerSink, type WorkerSource, type WorkerState } from "./worker.js";
+import type { WorkerState } from "./state.js";
+import { PoolWorker, type WorkerCall, type WorkerSink, type WorkerSource } from "./worker.js";
 
 /** The workers of a pool, by index. Starts and ends them. */
 export class WorkerSet<Call extends WorkerCall<Call>> {

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, spawn } from "#host";
-import { ClearwayError } from "../../error/clearway-error.js";
-import { messageOf } from "../../error/message-of.js";
+import { ClearwayError, messageOf } from "../../error/clearway-error.js";
 import { clearTimeout, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
-import { after, within } from "../../lazy/timer.js";
+import { after, within } from "../../lazy/lazy.js";
 import type { Placement } from "../../task/task.js";
 import type { Form } from "../../transfer/coded.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
-import { isFromWorker, isOwnMessage } from "../../transport/frame-check.js";
 import { PortTransport } from "../../transport/port.js";
-import { callFlagBits, coded, codedSlot, frameSlots, isFrames, Op, type TaskKind } from "../../transport/protocol.js";
+import {
+  callFlagBits,
+  coded,
+  codedSlot,
+  frameSlots,
+  isFrames,
+  isFromWorker,
+  isOwnMessage,
+  Op,
+  type TaskKind,
+} from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
 import type { Settings } from "../options.js";
-import { CallTable } from "./call-table.js";
-import { startFailure } from "./failures.js";
 import { helloOf } from "./hello.js";
+import { CallTable, startFailure, WorkerLife } from "./state.js";
 
 /** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
 export type WorkerSource = URL | string | (() => WorkerLike);
@@ -106,52 +113,6 @@ export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
   uncaught(worker: PoolWorker<Call>, error: unknown): void;
   /** Handles the end of a worker. */
   exited(worker: PoolWorker<Call>, code: ExitCode): void;
-}
-
-/** The states of a worker. */
-export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
-
-/**
- * The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock and starts no
- * thread.
- */
-export class WorkerLife {
-  #state: WorkerState = "starting";
-
-  get state(): WorkerState {
-    return this.#state;
-  }
-
-  /** Records that the worker's module is loaded. Returns false if the worker had to end before. */
-  ready(): boolean {
-    if (this.#state !== "starting") return false;
-    this.#state = "ready";
-    return true;
-  }
-
-  /** Stops new calls. Returns `close` if the worker has no open call, and `kill` if it is still starting. */
-  drain(load: number): "wait" | "close" | "kill" | "nothing" {
-    if (this.#state === "starting") return "kill";
-    if (this.#state === "ready") this.#state = "draining";
-    return this.drained(load);
-  }
-
-  /** Records that a call left the worker, which now has `load` calls. Returns `close` if this was the last call of a draining worker. */
-  drained(load: number): "wait" | "close" | "nothing" {
-    if (this.#state !== "draining") return "nothing";
-    if (load > 0) return "wait";
-    this.#state = "closing";
-    return "close";
-  }
-
-  /** Records that the worker is gone. Returns `wanted` if the pool ended it. */
-  exit(killed: boolean): "failedToStart" | "crashed" | "wanted" | "nothing" {
-    const was = this.#state;
-    this.#state = "gone";
-    if (was === "gone") return "nothing";
-    if (killed || was === "closing") return "wanted";
-    return was === "starting" ? "failedToStart" : "crashed";
-  }
 }
 
 /** One worker of a pool: its thread, its open calls and its load. The code in `lifecycle/` handles its events from `ready` on. */

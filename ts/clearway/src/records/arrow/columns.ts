@@ -2,8 +2,18 @@
 import type { Data } from "apache-arrow";
 import { invalid, shown } from "../refusal.js";
 import type { Shape } from "../shape.js";
-import { bitsOf, checkLength, corrupt, firstElements, isValid, memory, validityOf } from "./memory.js";
-import { bytesFrom, spanOf, textBytes } from "./spans.js";
+import {
+  bitsOf,
+  bytesFrom,
+  checkLength,
+  corrupt,
+  firstElements,
+  isValid,
+  memory,
+  spanOf,
+  textBytes,
+  validityOf,
+} from "./memory.js";
 import { unsupported } from "./types.js";
 
 /** Copies an Arrow table's columns into buffers, in the order of `layout.ts`. */

@@ -1,15 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { Part } from "../field.js";
 import { alignmentMin, bufferCountAt, directoryAt, entryBytes, magic, magicAt, rowsAt } from "../layout.js";
 import { malformed, shown } from "../refusal.js";
-import { rowClass } from "../row.js";
+import { type RowClass, rowClass } from "../row.js";
 import type { ItemKind, Shape } from "../shape.js";
-import { BitVector } from "./bits.js";
-import { CodeVector } from "./codes.js";
-import { arrays, numberVector, type Values } from "./numbers.js";
-import { BytesVector, ListVector, Spans, TextListVector, TextVector } from "./spans.js";
-import { StructVector } from "./struct.js";
-import { TimeVector } from "./times.js";
-import { Bitmap, type Vector } from "./vector.js";
+import { BytesVector, CodeVector, ListVector, Spans, TextListVector, TextVector } from "./spans.js";
+import {
+  arrays,
+  Bitmap,
+  BitVector,
+  nullTest,
+  numberVector,
+  TimeVector,
+  Unsendable,
+  type Values,
+  type Vector,
+} from "./vector.js";
+
+/** A vector of structs, which are columns inside a column. Each read returns a new row object. */
+export class StructVector extends Unsendable implements Vector {
+  constructor(
+    readonly columns: readonly Vector[],
+    readonly Row: RowClass,
+    readonly validity: Bitmap | undefined,
+  ) {
+    super();
+  }
+
+  get(row: number): unknown {
+    return new this.Row(this.columns, row);
+  }
+
+  part(start: number, rows: number): Part {
+    return { length: rows, isNull: nullTest(this.validity, start) };
+  }
+}
 
 /** Returns the number of rows from a chunk's header. Takes O(1), because it runs for every chunk that arrives. Throws `protocol`. */
 export function readHeader(data: ArrayBuffer, expected: number): number {

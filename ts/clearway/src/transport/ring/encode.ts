@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { hasHiddenSlots } from "#host";
 import { slotTag } from "../../host/structure.js";
-import { countBytes } from "../fast-path.js";
+import { countBytes } from "../port.js";
 import { Op } from "../protocol.js";
 import { kindOf, wholeBuffer } from "./binary.js";
 import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Tag } from "./layout.js";

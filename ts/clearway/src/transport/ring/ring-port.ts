@@ -2,7 +2,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { queueMicrotask } from "../../globals.js";
 import type { Endpoint } from "../../host/host.js";
-import type { FastPath } from "../fast-path.js";
+import type { FastPath } from "../port.js";
 import { coded, isFrames, Op } from "../protocol.js";
 import { Decoder } from "./decode.js";
 import { Encoder } from "./encode.js";

@@ -4,10 +4,9 @@ import { KeyGuard } from "../../../src/channel/codec/read-value.js";
 import { inlined, standardMessageCodec as standard } from "../../../src/channel/codec/standard.js";
 import { attachmentTag, Tag } from "../../../src/channel/codec/tags.js";
 import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
-import { connect } from "../../../src/channel/endpoint/connect.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
-import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { Log } from "../transports/contract.js";
 
 /** Returns a map with these keys as bytes. Does not build a `Map`, which such keys make slow. */

@@ -8,7 +8,7 @@ import {
   stringCodec,
 } from "clearway/channel";
 import { describe, expect, test } from "vitest";
-import { requireLittleEndian } from "../../../src/channel/codec/bytes.js";
+import { requireLittleEndian } from "../../../src/channel/codec/codec.js";
 import { bytes, hex, thrown } from "./thrown.js";
 
 const text = (value: Uint8Array): string => new TextDecoder().decode(value);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
+import { outOfBand } from "../../../src/channel/codec/codec.js";
 import { extension } from "../../../src/channel/codec/extension.js";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
-import { outOfBand } from "../../../src/channel/codec/out-of-band.js";
 import { standardMessageCodec as standard, standardMethodCodec } from "../../../src/channel/codec/standard.js";
-import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import { readError, writeError } from "../../../src/channel/wire/error-body.js";
-import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
-import { readHello } from "../../../src/channel/wire/hello.js";
+import { Op, readFrame, readHello, writeFrame } from "../../../src/channel/wire/frame.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
 import { thrown } from "./thrown.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
-import { float64 } from "../../../src/channel/codec/float64.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
+import { float64 } from "../../../src/channel/codec/tags.js";
 import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";

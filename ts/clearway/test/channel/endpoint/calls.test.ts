@@ -5,8 +5,7 @@ import { stringCodec } from "../../../src/channel/codec/text-binary.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { notImplemented } from "../../../src/channel/endpoint/methods.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import { outcome } from "../../../src/channel/endpoint/outcome.js";
-import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { outcome, RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import { endpoints, rejection, transports } from "./pairs.js";
 
 let open: Endpoint[] = [];

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { ListenOptions } from "../../../src/channel/endpoint/listen-options.js";
-import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { ClearwayError } from "../../../src/error/clearway-error.js";
 import fc from "../../fixtures/fast-check.js";

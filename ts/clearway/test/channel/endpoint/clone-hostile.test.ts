@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import { portTransport } from "../../../src/channel/transport/port.js";
 import { Post, portMark } from "../../../src/channel/transport/port-message.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { rejection, until } from "./pairs.js";
 
 const open: Endpoint[] = [];

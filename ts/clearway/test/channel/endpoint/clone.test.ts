@@ -3,13 +3,12 @@ import { afterEach, describe, expect, test } from "vitest";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import type { PortOptions } from "../../../src/channel/transport/port.js";
-import { portTransport } from "../../../src/channel/transport/port.js";
+import type { PortOptions } from "../../../src/channel/transport/port-like.js";
 import { Post } from "../../../src/channel/transport/port-message.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { move } from "../../../src/transfer/move.js";
 import { rejection } from "./pairs.js";
 

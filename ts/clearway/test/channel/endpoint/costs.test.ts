@@ -2,10 +2,9 @@
 // Counts what a message of a channel costs where it can be counted exactly: posts, timers and copied bytes.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
-import { portTransport } from "../../../src/channel/transport/port.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { Post } from "../../../src/channel/transport/port-message.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { globals } from "../../../src/globals.js";
 import { move } from "../../../src/transfer/move.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Early } from "../../../src/channel/endpoint/early.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
+import { Early } from "../../../src/channel/endpoint/request-router.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { endpoints, rejection } from "./pairs.js";
 

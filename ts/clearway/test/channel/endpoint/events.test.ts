@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { latest } from "../../../src/channel/endpoint/listen-options.js";
-import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { endpoints, rejection, transports, until } from "./pairs.js";
 

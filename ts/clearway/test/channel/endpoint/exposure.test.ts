@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import { endpoints, rejection, transports } from "./pairs.js";
 
 const open: Endpoint[] = [];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { hanging, type Misdeed, returning, throwing } from "../../fixtures/misdeeds.js";

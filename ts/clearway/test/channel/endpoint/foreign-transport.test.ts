@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";

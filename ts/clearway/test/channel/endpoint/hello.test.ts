@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { connect } from "../../../src/channel/endpoint/connect.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { Op, writeFrame } from "../../../src/channel/wire/frame.js";
-import { helloMagic, writeHello } from "../../../src/channel/wire/hello.js";
+import { helloMagic, Op, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { Log } from "../transports/contract.js";
 import { endpoints, rejection } from "./pairs.js";
 

@@ -2,10 +2,9 @@
 import { describe, expect, test } from "vitest";
 import vectors from "../../../../../spec/vectors/channel.json" with { type: "json" };
 import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
-import { connect } from "../../../src/channel/endpoint/connect.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { Op, Status, writeFrame } from "../../../src/channel/wire/frame.js";
-import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Op, Status, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
 import { Log } from "../transports/contract.js";
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
-import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
-import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { Log } from "../transports/contract.js";
 import { endpoints, rejection } from "./pairs.js";
 

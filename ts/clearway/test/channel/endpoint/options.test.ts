@@ -2,10 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
-import { connect } from "../../../src/channel/endpoint/connect.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { portTransport } from "../../../src/channel/transport/port.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { optionSuite, refusalOf } from "../../fixtures/option-suite.js";
 
 /** Calls a function with a connected endpoint, whose other end answers, and closes both. */

@@ -4,8 +4,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
-import { RemoteError } from "../../../src/channel/endpoint/remote-error.js";
-import type { WireName } from "../../../src/channel/wire/hello.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
+import type { WireName } from "../../../src/channel/wire/frame.js";
 import { endpoints, rejection, transports } from "./pairs.js";
 
 const open: Endpoint[] = [];

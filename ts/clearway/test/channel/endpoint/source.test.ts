@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type Encoded, nothing } from "../../../src/channel/endpoint/connection.js";
+import { nothing } from "../../../src/channel/endpoint/connection.js";
+import type { Encoded } from "../../../src/channel/endpoint/outgoing-value.js";
 import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
 import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
 import { Status } from "../../../src/channel/wire/frame.js";

@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import type { TransportLimits } from "../../../src/channel/transport/limits.js";
-import { Op, Status, writeFrame } from "../../../src/channel/wire/frame.js";
-import { writeHello } from "../../../src/channel/wire/hello.js";
+import { Op, Status, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { until } from "../endpoint/pairs.js";
 import { type Attacked, carriers } from "./carriers.js";
 import { callFrame, honest, listenFrame, type Peer } from "./peer.js";

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { type Frame, type FrameParts, Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
-import { type Hello, writeHello } from "../../../src/channel/wire/hello.js";
+import {
+  type Frame,
+  type FrameParts,
+  type Hello,
+  Op,
+  readFrame,
+  writeFrame,
+  writeHello,
+} from "../../../src/channel/wire/frame.js";
 
 /** The framing in a byte stream, for a peer that writes and reads frames itself. */
 export interface Framing {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
-import { TypeReader } from "../../../src/channel/schema/shape.js";
-import type { Type } from "../../../src/channel/schema/type.js";
-import { shown, ValidationIssue } from "../../../src/channel/schema/validation-issue.js";
-import { type Direction, Validators } from "../../../src/channel/schema/validator.js";
+import { type Type, TypeReader } from "../../../src/channel/schema/schema.js";
+import { type Direction, shown, ValidationIssue, Validators } from "../../../src/channel/schema/validator.js";
 
 const fit = (type: Type, value: unknown, direction: Direction = "read"): unknown =>
   new Validators(direction).of(new TypeReader({}).read(type, "type"))(value);

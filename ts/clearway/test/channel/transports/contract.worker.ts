@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The worker's end of the port contract: it returns every frame to its sender.
-import { portTransport } from "../../../src/channel/transport/port.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 
 const own = portTransport(globalThis as never);
 own.open({

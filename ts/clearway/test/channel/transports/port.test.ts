@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { portTransport } from "../../../src/channel/transport/port.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { type Connected, channelTransportContract } from "./contract.js";
 
 channelTransportContract("port", (wanted): Connected => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { portTransport } from "../../../src/channel/transport/port.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { Log } from "./contract.js";
 

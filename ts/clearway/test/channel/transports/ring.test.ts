@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { ringMemory } from "../../../src/channel/transport/channel-ring-port.js";
-import { portTransport } from "../../../src/channel/transport/port.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { type Connected, channelTransportContract, Log } from "./contract.js";
 
 const connect = (wanted: object): Connected => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { portTransport } from "../../../src/channel/transport/port.js";
 import { Post, portMark } from "../../../src/channel/transport/port-message.js";
+import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { Log, pattern } from "./contract.js";
 
 const started = (name = ""): Worker =>

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import vectors from "../../../../../spec/vectors/channel.json" with { type: "json" };
-import { Flag, headBytes, Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
-import { helloMagic, readHello, wireVersion, writeHello } from "../../../src/channel/wire/hello.js";
+import {
+  Flag,
+  headBytes,
+  helloMagic,
+  Op,
+  readFrame,
+  readHello,
+  Status,
+  wireVersion,
+  writeFrame,
+  writeHello,
+} from "../../../src/channel/wire/frame.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
 
 interface Parts {

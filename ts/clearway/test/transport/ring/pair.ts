@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { PortTransport } from "../../../src/transport/port.js";
+import { type OnRefused, PortTransport } from "../../../src/transport/port.js";
 import { frameSlots, Op } from "../../../src/transport/protocol.js";
 import { Decoder } from "../../../src/transport/ring/decode.js";
 import { at, headerBytes, magic, version } from "../../../src/transport/ring/layout.js";
 import { RingPort } from "../../../src/transport/ring/ring-port.js";
-import type { OnRefused } from "../../../src/transport/transport.js";
 
 /** Returns memory for two rings, as a caller initializes it. */
 export function ringMemory(capacity: number): SharedArrayBuffer {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { AdaptiveSpin } from "../../../src/transport/ring/adaptive-spin.js";
-import { Poller } from "../../../src/transport/ring/poller.js";
+import { AdaptiveSpin, Poller } from "../../../src/transport/ring/poller.js";
 
 /** Creates a poller with a loop that turns on demand, and a ring whose frames are a count. */
 function setUp(stepMs = 0.001) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { countBytes } from "../../../src/transport/fast-path.js";
+import { countBytes } from "../../../src/transport/port.js";
 import { Op } from "../../../src/transport/protocol.js";
 import { at, headerBytes } from "../../../src/transport/ring/layout.js";
 import { RingPort } from "../../../src/transport/ring/ring-port.js";
