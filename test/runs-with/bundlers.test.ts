@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of docs/runs-with.md for bundlers. test/packaging has further tests of Vite and esbuild. Most of the apps do not have apache-arrow,
 // and no bundler may warn of that.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { build as esbuild } from "esbuild";
 import type { Browser } from "playwright-core";
 import { type Plugin, rollup } from "rollup";
@@ -42,8 +45,9 @@ async function app(files: Record<string, string>, packages?: Record<string, stri
 async function titleOf(url: string): Promise<string> {
   const tab = await browser.newPage();
   try {
-    await tab.goto(url);
-    await tab.waitForFunction(() => document.title !== "");
+    // The test has a time limit. A dev server may compile for long.
+    await tab.goto(url, { timeout: 0 });
+    await tab.waitForFunction(() => document.title !== "", undefined, { timeout: 0 });
     return await tab.title();
   } finally {
     await tab.close();
@@ -174,6 +178,43 @@ test("Next.js builds a page whose effect makes the pool", async () => {
   await made.run("env", "NODE_ENV=production", process.execPath, join(tools, "next/dist/bin/next"), "build");
   await using served = await serve(made.path("out"));
   expect(await titleOf(`${served.url}index.html`)).toBe("15 red");
+});
+
+test("Next.js serves a page in development with a cold cache, also if only the worker imports an entry", async () => {
+  const project = dirname(await realpath(tools));
+  const files = nextApp(project);
+  const tasks = [
+    'import { expose } from "clearway/worker";',
+    'import { record, text } from "clearway/records";',
+    "const Row = record({ total: text() });",
+    "export default expose({ total(values) {",
+    "  const table = Row.table();",
+    '  table.push({ total: values.length + " values" });',
+    "  return table;",
+    "} });",
+  ];
+  files["app/tally.tasks.js"] = tasks.join("\n");
+  files["app/page.js"] = String(files["app/page.js"]).replace(
+    ".then(setText",
+    ".then((table) => setText(table.at(0).total)",
+  );
+  const made = await makeApp(library, files, {}, await mkdtemp(join(project, "next-")));
+  apps.push(made);
+  const args = [join(tools, "next/dist/bin/next"), "dev", "--hostname", "127.0.0.1", "--port", "0"];
+  const env = { ...process.env, NODE_ENV: "development", NEXT_TELEMETRY_DISABLED: "1" } as const;
+  const server = spawn(process.execPath, args, { cwd: made.folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(server, "close");
+  try {
+    let url: string | undefined;
+    for await (const line of createInterface({ input: server.stdout })) {
+      url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
+      if (url !== undefined) break;
+    }
+    expect(await titleOf(url ?? "")).toBe("3 values");
+  } finally {
+    server.kill();
+    await ended;
+  }
 });
 
 describe("esbuild", () => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Follows the quick starts of docs/runs-with.md with their own files and commands. The packages that `npm install` names are linked from
 // installed ones, so that no network is needed.
-import { mkdir, readFile, symlink } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer } from "vite";
+import { createServer, type InlineConfig } from "vite";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { launch } from "../packaging/chromium.js";
 import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
@@ -79,24 +79,66 @@ test("A test with Vitest passes", async () => {
   expect(await lastOutput(await follow("A test with Vitest"))).toMatch(/1 passed/);
 });
 
-test("A page with Vite shows the result", async () => {
-  const { app, commands } = await follow("A page with Vite");
-  expect(commands.at(-1)).toBe("npx vite");
-  const server = await createServer({
+/** Opens the app in Vite's dev server, whose cache is empty. Returns the text that the heading has at last, and how often the page loaded. */
+async function served(app: App, config: InlineConfig = {}): Promise<{ heading: string | null; loads: number }> {
+  const options = {
     root: app.folder,
     configFile: false,
-    logLevel: "error",
-    server: { host: "127.0.0.1", port: 0, ws: false },
-  });
+    logLevel: "silent",
+    server: { host: "127.0.0.1", port: 0 },
+  } as const;
+  const server = await createServer({ ...options, ...config });
   const browser = await launch();
   try {
     await server.listen();
     const tab = await browser.newPage();
+    let loads = 0;
+    tab.on("domcontentloaded", () => loads++);
     await tab.goto(server.resolvedUrls?.local[0] ?? "");
-    await tab.waitForFunction(() => document.querySelector("h1")?.textContent !== "");
-    expect(await tab.textContent("h1")).toBe("78498");
+    await tab.waitForFunction(() => /^\d+$/.test(document.querySelector("h1")?.textContent ?? ""));
+    return { heading: await tab.textContent("h1"), loads };
   } finally {
     await browser.close();
     await server.close();
   }
+}
+
+test("A page with Vite shows the result", async () => {
+  const { app, commands } = await follow("A page with Vite");
+  expect(commands.at(-1)).toBe("npx vite");
+  expect(await served(app)).toEqual({ heading: "78498", loads: 1 });
+});
+
+/** Makes a page whose worker imports every entry for pages. The heading is the number of entries. */
+async function pageOfAllEntries(): Promise<{ app: App; count: string }> {
+  const start = await follow("A page with Vite");
+  const { exports } = JSON.parse(await readFile(start.app.path("node_modules/clearway/package.json"), "utf8"));
+  const entries = Object.entries<{ default?: string }>(exports)
+    .filter(([name, to]) => to.default?.includes("/browser/") && !/worker$|arrow$/.test(name))
+    .map(([name]) => name.replace(".", "clearway"));
+  const tasks = [
+    ...entries.map((name, at) => `import * as entry${at} from "${name}";`),
+    'import { record, u32 } from "clearway/records";',
+    'import { expose } from "clearway/worker";',
+    "const Count = record({ count: u32 });",
+    "export default expose({ countPrimes() {",
+    "  const table = Count.table();",
+    `  table.push({ count: [${entries.map((_, at) => `entry${at}`)}].filter((entry) => Object.keys(entry).length > 0).length });`,
+    "  return table;",
+    "} });",
+  ];
+  await writeFile(start.app.path("primes.tasks.ts"), tasks.join("\n"));
+  const main = await readFile(start.app.path("main.ts"), "utf8");
+  await writeFile(
+    start.app.path("main.ts"),
+    main.replace("countPrimes(1_000_000)", "$&.then((table) => table.at(0).count)"),
+  );
+  return { app: start.app, count: String(entries.length) };
+}
+
+test("A page whose worker alone imports every entry runs in Vite with a cold cache, and loads once with the configuration of the page", async () => {
+  const { app, count } = await pageOfAllEntries();
+  expect(await served(app, { optimizeDeps: { exclude: ["clearway"] } })).toEqual({ heading: count, loads: 1 });
+  await removeFolder(app.path("node_modules/.vite"));
+  expect((await served(app)).heading).toBe(count);
 });
