@@ -149,6 +149,7 @@ for (const page of [
   "docs/records.md",
   "docs/meter.md",
   "docs/recipes.md",
+  "docs/recipes-apps.md",
   "docs/runs-with.md",
   "spec/errors.md",
 ])

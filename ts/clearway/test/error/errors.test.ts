@@ -90,6 +90,11 @@ describe("the error for a value that cannot cross names the part of the value, a
       (call) => call.take(1, { b: [{ onClick: () => 1 }] }),
       "argument 2.b[0].onClick of take() cannot cross a thread: ",
     ],
+    [
+      "a function as an argument",
+      (call) => call.take(1, (() => 1) as never),
+      "argument 2 of take(), a function without callback() of clearway/callback, cannot cross a thread: ",
+    ],
     ["a result", (call) => call.unsendable(), "the result of unsendable() at rows[0].format cannot cross a thread: "],
     ["a value of a stream", read, "the result of unsendables() at rows[0].format cannot cross a thread: "],
   ])("%s", async (_name, act, message) => {

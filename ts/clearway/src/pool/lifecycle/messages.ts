@@ -245,7 +245,9 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
     call.record.failed++;
     const [, at, path] = /^\[(\d+)\](.*)$/s.exec(pathToUncloneable(call.args)) ?? [];
     const argument = at === undefined ? "an argument" : `argument ${Number(at) + 1}${path}`;
-    const error = notCloneable(`${argument} of ${call.record.name}()`, reason);
+    const isFunction = path === "" && typeof call.args[Number(at)] === "function";
+    const remedy = isFunction ? ", a function without callback() of clearway/callback," : "";
+    const error = notCloneable(`${argument} of ${call.record.name}()${remedy}`, reason);
     // Only the lines of the caller help a reader, so the library's own go.
     define(error, "stack", `${error}${calledFrom(call.callerStack)}`);
     call.ownError = error;
