@@ -32,7 +32,7 @@ public struct FrameDrops: Sendable, Hashable {
     hitchMsPerSecond = hitchRatio(lagsMs, totalMs, hz)
   }
 
-  /// The verdict in one line: "Jank: 63 frames dropped, max lag 1001 ms".
+  /// The verdict in one line: "Jank: 59 frames dropped, max lag 1001 ms".
   public var verdict: String {
     dropped > 0
       ? "Jank: \(dropped) \(dropped == 1 ? "frame" : "frames") dropped, max lag \(threeDigits(lagMaxMs))"

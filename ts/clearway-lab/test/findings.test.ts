@@ -212,6 +212,20 @@ describe("a table of an experiment", () => {
     expect(rows[1]!.cells[1]).toBe(NO_FIGURE);
   });
 
+  test("has the units of the measurements, whatever the scenario says, and refuses a column with several", () => {
+    const wrong = { ...bySize, unit: "ms", authors: [] };
+    const { head } = view(wrong, experimentRecord({ cells: sizes }));
+    expect(head.slice(1)).toEqual(["1 MB (µs)", "8 MB (µs)"]);
+    const faults = view({ ...wrong, metric: "pageFaults" }, experimentRecord({ cells: sizes }));
+    expect(faults.head.slice(1)).toEqual(["1 MB", "8 MB"]);
+    const other = cell("memset", "koffi-held", { bytes: 1 << 20, memory: "warm" }, [
+      { ...measured({}), values: { latency: { unit: "bytes", value: 3 } } },
+    ]);
+    expect(() => view(wrong, experimentRecord({ cells: [...sizes, other] }))).toThrow(
+      "the column 1 MB has several units: us, bytes",
+    );
+  });
+
   test("has rows of the named mechanisms only", () => {
     const { rows, notes } = view({ mechanisms: ["direct"], authors: [] });
     expect(rows.map(({ title }) => title)).toEqual(["created on the main thread"]);

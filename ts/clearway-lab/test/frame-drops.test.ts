@@ -200,8 +200,8 @@ describe("findFunction", () => {
   });
 
   test.each<[Record<string, unknown>, string, string]>([
-    [{ total: f, other: f }, "totl", 'it has no export "totl"; did you mean "total"? (its functions: total, other)'],
-    [{ default: { twice: f }, size: 3 }, "x", 'it has no export "x" (its functions: twice)'],
+    [{ total: f, other: f }, "totl", 'it has no export "totl"; did you mean "total"? (its functions: #total, #other)'],
+    [{ default: { twice: f }, size: 3 }, "x", 'it has no export "x" (its functions: #twice)'],
     [{}, "toString", 'it has no export "toString" (it exports no function)'],
     [{ size: 3 }, "size", "size is a number: 3, not a function"],
   ])("in %o refuses %s", (module, name, message) => {

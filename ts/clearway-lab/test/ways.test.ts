@@ -13,11 +13,13 @@ import { cell, measured, record } from "./record.js";
 const scenarios = loadScenarios();
 const closed = { loop: "closed", perSecond: 60, count: 2000, payloadBytes: 8, receiver: "idle" };
 const { loop: _, ...jvmLoad } = closed;
-const stream = (us: number, counts: Record<string, number> = {}) =>
-  measured(
-    counts,
+const stream = (us: number, counts: Record<string, number> = {}) => ({
+  ...measured(
+    {},
     Array.from({ length: 2000 }, (_, i) => us + i / 1000),
-  );
+  ),
+  values: Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, { unit: "events" as const, value }])),
+});
 
 const swift = (mechanism: string, us: number, counts: Record<string, number>): RecordedCell =>
   cell("stream-published-swift", mechanism, closed, [stream(us, counts)], { host: "swift" });

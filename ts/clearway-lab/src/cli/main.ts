@@ -149,7 +149,8 @@ addMeasure(program);
 addRatio(program);
 
 program.enablePositionalOptions();
-for (const command of program.commands) command.exitOverride();
+for (const command of program.commands)
+  command.exitOverride().showHelpAfterError(`usage: ${command.createHelp().commandUsage(command)}`);
 
 try {
   await program.parseAsync();

@@ -35,10 +35,7 @@ export function addMeasure(program: Command): void {
   program
     .command("measure")
     .description("call a function on the main thread and in a worker: time, longest stall, dropped frames")
-    .argument(
-      "<function>",
-      "FILE#FUNCTION, an export of a TypeScript or JavaScript file; without #FUNCTION, the default export",
-    )
+    .argument("<FILE#FUNCTION>", "an export of a TypeScript or JavaScript file; without #FUNCTION, the default export")
     .addOption(
       new Option("--args <json...>", "the arguments, as JSON; @FILE reads one from a file").default([], "none"),
     )

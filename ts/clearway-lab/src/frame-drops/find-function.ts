@@ -30,7 +30,8 @@ export function findFunction(module: Record<string, unknown>, name: string): Cal
   if (typeof value === "function") return value as Call;
   if (value !== undefined) throw new DefinitionError(`${name} is ${kindOf(value)}, not a function`);
   const names = [...new Set([...functionsOf(module), ...functionsOf(exposed)])];
-  const list = names.length === 0 ? "it exports no function" : `its functions: ${names.join(", ")}`;
+  const list =
+    names.length === 0 ? "it exports no function" : `its functions: ${names.map((each) => `#${each}`).join(", ")}`;
   throw new DefinitionError(`it has no export "${name}"${didYouMean(name, names)} (${list})`);
 }
 

@@ -169,19 +169,32 @@ function except(names: readonly string[]): string[] {
 
 /**
  * Returns the times of the fastest or slowest of the ways, by round. The way of a round is chosen from the other rounds, so that no
- * measurement both chooses and compares. Returns an empty map if a way has no round, because it could be the one.
+ * measurement both chooses and compares. If a way that lacks rounds is the one in the rounds that all have, only these are compared. Returns
+ * an empty map if there are none, because the way could be the one.
  */
 function extremeOf(times: Times, names: readonly string[], which: "least" | "most"): Map<number, number> {
-  const own = new Map<string, ReadonlyMap<number, number>>();
-  for (const name of names) {
-    const found = times.get(name);
-    if (found === undefined || found.size === 0) return new Map();
-    own.set(name, found);
-  }
+  const roundsOf = (name: string) => [...(times.get(name)?.keys() ?? [])];
+  const all = new Set(names.flatMap(roundsOf));
+  const common = [...all].filter((round) => names.every((name) => times.get(name)?.has(round)));
+  const complete = names.filter((name) => roundsOf(name).length === all.size);
+  const best = bestOf(times, names, common, which);
+  const isComplete = best.size > 0 && [...best.values()].every((name) => complete.includes(name));
+  const chosen = isComplete ? bestOf(times, complete, [...all], which) : best;
+  return new Map([...chosen].map(([round, name]) => [round, times.get(name)!.get(round)!]));
+}
+
+/** Returns the fastest or slowest way of each of these rounds, which all of the ways have. */
+function bestOf(
+  times: Times,
+  names: readonly string[],
+  rounds: readonly number[],
+  which: "least" | "most",
+): Map<number, string> {
   // The slowest way is the fastest by the inverse of its times.
-  const inverse = (byRound: ReadonlyMap<number, number>) => new Map([...byRound].map(([round, ms]) => [round, 1 / ms]));
-  const ranked = which === "least" ? own : new Map([...own].map(([name, byRound]) => [name, inverse(byRound)]));
-  return new Map([...regretsOf(ranked).best].map(([round, name]) => [round, own.get(name)!.get(round)!]));
+  const rank = (ms: number) => (which === "least" ? ms : 1 / ms);
+  return regretsOf(
+    new Map(names.map((name) => [name, new Map(rounds.map((round) => [round, rank(times.get(name)!.get(round)!)]))])),
+  ).best;
 }
 
 function partOf(label: string, decision: Decision | undefined, verdict: FindingVerdict): FindingPart {

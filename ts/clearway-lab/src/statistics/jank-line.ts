@@ -10,7 +10,7 @@ export interface JankFigures {
 }
 
 /**
- * Returns the line: "Jank: 63 frames dropped, max lag 1001 ms", or "Smooth: max lag 8 ms, average 2 ms, 564 probes". `lagMax` is the text of
+ * Returns the line: "Jank: 59 frames dropped, max lag 1001 ms", or "Smooth: max lag 8 ms, average 2 ms, 564 probes". `lagMax` is the text of
  * the longest lag.
  */
 export function jankLine({ dropped60, lagMaxMs, lagMeanMs, probes }: JankFigures, lagMax = ms(lagMaxMs)): string {

@@ -94,7 +94,8 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
       includes(cell.params, table.params),
   );
   const rows = rowsOf(own, table);
-  const columns = columnsOf(own, table);
+  // The measurements name their units. Those of the scenario are for columns without a measurement.
+  const columns = columnsOf(own, table).map((column) => ({ ...column, unit: unitOf(results, record, own, column) }));
   const ranked = table.order === undefined ? rows : ordered(results, record, rows, table.order);
   const shownRows = ranked.map((row): RowView => {
     const cells = columns.map((column) => figureText(results, record, cellIn(row, column), column.metric));
@@ -216,6 +217,15 @@ function figureOf(metrics: Record<string, Metric>, metric: string) {
   if (number === undefined) return undefined;
   const doubtful = (found.unsupported as string[] | undefined)?.includes(figure ?? "p50") ?? false;
   return { number, isTime: found.unit === "us", doubtful };
+}
+
+/** Returns the unit of a column's first measurement. Throws an Error if others have another unit, because a column has one. */
+function unitOf(results: Results, record: RunRecord, own: readonly RecordedCell[], column: ShownColumn): string {
+  const cells = own.filter(({ params }) => column.by === undefined || params[column.by] === column.value);
+  const found = cells.flatMap((cell) => metricsFor(results, record, cell)[column.metric.split(".")[0]!]?.unit ?? []);
+  const units = [...new Set(found)];
+  if (units.length > 1) throw new Error(`the column ${column.label} has several units: ${units.join(", ")}`);
+  return units[0] === "count" ? "" : (units[0] ?? column.unit);
 }
 
 function ordered(results: Results, record: RunRecord, rows: readonly OwnRow[], metric: string): OwnRow[] {
