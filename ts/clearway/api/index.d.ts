@@ -24,7 +24,12 @@ type CopyReason =
 /** The worker is a child process (`processes: true`). Nothing moves between processes. */
  | "other-process"
 /** The value has more nodes than the search for memory that moves visits. Memory beyond the limit is copied. Its bytes count as 0. */
- | "search-limit";
+ | "search-limit"
+/**
+ * The result would hold the caller's thread for long, and crossed in one message nevertheless, because it has ports, streams, or over 1,000
+ * buffers. Its bytes count as 0.
+ */
+ | "not-sliced";
 
 /** Bytes of binary memory that were sent in one direction. Strings, numbers and plain objects are always copied and never counted. */
 interface LedgerSide {

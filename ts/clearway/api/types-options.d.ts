@@ -172,6 +172,12 @@ interface PoolOptions<Setup = undefined> extends ThreadOptions {
      */
     carrier?: "auto" | "port";
     /**
+     * How long the copy of one result, or of one value of a stream, may hold this thread, in milliseconds. A larger value crosses in pieces of
+     * about 2 ms, with turns of the event loop between them, and arrives as the same plain objects. False turns this off. Default 4. Has no
+     * effect with `processes: true`.
+     */
+    slices?: number | false;
+    /**
      * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
      * needed.
      */
@@ -232,6 +238,8 @@ interface CallOptions<Progress = unknown> {
      * and so does every call that only a worker can serve (see {@link Placement}).
      */
     placement?: Placement;
+    /** The same as {@link PoolOptions.slices}, for this call. */
+    slices?: number | false;
     /** The same as {@link PoolOptions.window}, for this call. */
     window?: Partial<Window>;
     /**

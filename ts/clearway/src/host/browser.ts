@@ -227,6 +227,9 @@ export function heapBytes(): number | undefined {
   return (performance as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize;
 }
 
+/** Returns undefined. Browsers deliver messages only in turns of their own. */
+export function takeMessage(_port: MessagePort): undefined {}
+
 let turns: MessageChannel | undefined;
 const waiting: (() => void)[] = [];
 

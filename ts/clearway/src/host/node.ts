@@ -283,6 +283,11 @@ export function heapBytes(): number | undefined {
   return process.memoryUsage().heapUsed;
 }
 
+/** Takes the oldest message that waits in a port. Returns undefined if there is none, and always in browsers. */
+export function takeMessage(port: MessagePort): { message: unknown } | undefined {
+  return threads.receiveMessageOnPort(port as unknown as threads.MessagePort) as { message: unknown } | undefined;
+}
+
 /** Calls `next` after this thread has handled the messages that are waiting now. */
 export function afterMessages(next: () => void): void {
   setImmediate(next);

@@ -54,6 +54,8 @@ export class Engine implements Hosts {
   #readyWaiters: { resolve(): void; reject(why: unknown): void }[] = [];
   #lastId = 0;
   ended: ClearwayError | undefined;
+  /** The calls that wait for the pieces of their results. Their workers have answered. */
+  readonly arriving = new Set<PoolCall>();
   /** Functions that the engine calls when the pool takes no new calls. A function must not throw. */
   readonly endings = new Set<(why: ClearwayError) => void>();
   #ending: Promise<void> | undefined;
@@ -184,9 +186,16 @@ export class Engine implements Hosts {
   async #abandon(why: ClearwayError, limitMs?: number): Promise<void> {
     this.#giveUp(why);
     this.lifecycle?.inline.abandon(why);
+    this.#dropArriving(why);
     await this.workers.terminate(why, limitMs);
     // Calls that a worker had received but not begun are in the queue again. No worker will take them, so they fail too.
     this.#giveUp(why);
+    // A worker may have answered in the meantime.
+    this.#dropArriving(why);
+  }
+
+  #dropArriving(why: ClearwayError): void {
+    for (const call of this.arriving) this.tracker.cancel(call, why);
   }
 
   nextId(): number {

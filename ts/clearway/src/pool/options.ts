@@ -77,6 +77,12 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
    */
   carrier?: "auto" | "port";
   /**
+   * How long the copy of one result, or of one value of a stream, may hold this thread, in milliseconds. A larger value crosses in pieces of
+   * about 2 ms, with turns of the event loop between them, and arrives as the same plain objects. False turns this off. Default 4. Has no
+   * effect with `processes: true`.
+   */
+  slices?: number | false;
+  /**
    * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
    * needed.
    */
@@ -141,6 +147,8 @@ export interface CallOptions<Progress = unknown> {
    * and so does every call that only a worker can serve (see {@link Placement}).
    */
   placement?: Placement;
+  /** The same as {@link PoolOptions.slices}, for this call. */
+  slices?: number | false;
   /** The same as {@link PoolOptions.window}, for this call. */
   window?: Partial<Window>;
   /**
@@ -163,8 +171,18 @@ export interface Settings
   extends ThreadOptions,
     Omit<
       Required<PoolOptions>,
-      keyof ThreadOptions | "setup" | "onDrain" | "warnings" | "size" | "queue" | "window" | "recycle" | "module"
+      | keyof ThreadOptions
+      | "setup"
+      | "onDrain"
+      | "warnings"
+      | "size"
+      | "queue"
+      | "window"
+      | "recycle"
+      | "module"
+      | "slices"
     > {
+  slices: number | false | undefined;
   onDrain: (() => void) | undefined;
   warnings: boolean | undefined;
   /** A copy of the data for `setup`. */
@@ -194,6 +212,7 @@ export interface CallSettings {
   readonly priority: number;
   readonly strict: boolean;
   readonly window: WindowSetting;
+  readonly slices: number | false | undefined;
   readonly retries: number;
   /** Whether the call may be cancelled: it has a signal, a timeout or a deadline. */
   readonly limited: boolean;
@@ -221,6 +240,7 @@ const workerRules = {
   warnings: "boolean",
 };
 
+const slices: Test = (value) => value === false || (typeof value === "number" && value >= 0) || "false, or 0 or more";
 const itemsRule: Test = (value) => value === 0 || (typeof value === "number" && value >= 1) || "0, or 1 or more";
 
 const poolRules: Rules = {
@@ -229,6 +249,7 @@ const poolRules: Rules = {
   concurrency: whole(1),
   queue: { items: itemsRule, bytes: 1, whenFull: ["wait", "fail", "dropOldest", "dropNewest"] },
   window,
+  slices,
   strict: "boolean",
   metrics: (value) => typeof value === "boolean" || typeof value === "function" || "true, false or a function",
   recycle: { tasks: 1, ageMs: 1, heapMb: 1 },
@@ -249,6 +270,7 @@ export const callRules: Rules = {
   strict: "boolean",
   placement: ["inline", "worker"],
   window,
+  slices,
   onProgress: "function",
   retries: 0,
 };
@@ -322,7 +344,12 @@ function copyOf(data: unknown): unknown {
 
 /** Validates the options of calls and adds the defaults. Throws `invalid-argument`, which names the first invalid option. */
 export function callSettingsOf(options: CallOptions, pool: Settings, rules = callRules): CallSettings {
-  const given = checked(options, rules, { priority: 0, retries: 0, window: pool.window, strict: pool.strict });
+  const given = checked(options, rules, {
+    priority: 0,
+    retries: 0,
+    window: pool.window,
+    strict: pool.strict,
+  });
   const { signal, timeoutMs, deadlineMs, key } = given as CallOptions & CallSettings;
   return {
     ...(given as CallSettings),

@@ -242,7 +242,7 @@ export class Consumer extends Reader {
     const end = this.#end;
     this.#end = { done: undefined };
     if (end && "failed" in end) return OwnPromise.reject(end.failed);
-    return OwnPromise.resolve({ done: true, value: end?.done });
+    return OwnPromise.resolve(revive(end?.done, (value) => ({ done: true, value })));
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { inProcess } from "#host";
+import { inProcess, mayLoseOthers } from "#host";
 import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
+import { Form } from "../transfer/coded.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
@@ -13,16 +14,23 @@ import { encodeThrown } from "../transfer/thrown.js";
 import { pathToUncloneable } from "../transfer/uncloneable.js";
 import { countBytes, type PortTransport } from "../transport/port.js";
 import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
+import { cut, postPieces } from "../transport/slices/cut.js";
+import { nodesPerMsAtFirst, pieceMs } from "../transport/slices/piece.js";
 import { unitsOf } from "./context.js";
 import type { ServedCall } from "./served-call.js";
 
 const weighsNothing = (_value: unknown): number => 0;
+
+// Maximum number of views and buffers in a value that crosses in pieces. All of them are in the first piece.
+const memoryMax = 1_000;
 
 /** Sends the results, stream values and errors of tasks. Moves the memory in them that can be moved, and keeps the ledger. */
 export class Answers {
   readonly #transport: PortTransport;
   #ledger: LedgerSide = emptySide();
   #strict = false;
+  /** Nodes that the caller receives in a millisecond, as it has measured. */
+  nodesPerMs = nodesPerMsAtFirst;
   /** Ids of calls whose failure is being encoded. */
   readonly #failing = new Set<number>();
   /** Ledger entries of sent values that contain memory. If the transport then refuses a value, its entries are corrected. */
@@ -133,6 +141,7 @@ export class Answers {
     value: unknown,
     runUs: number | undefined,
     weigh = weighsNothing,
+    mayCut = true,
   ): number {
     // The most common results are primitives, which contain no memory.
     if (value === null || (typeof value !== "object" && typeof value !== "function")) {
@@ -147,6 +156,11 @@ export class Answers {
     }
     const found = this.#found(call, value, strict);
     const bytes = found.copies.reduce((sum, copy) => sum + copy.bytes, found.movedBytes + weigh(found.value));
+    if (mayCut && this.#isLong(call, found)) {
+      if (this.#sendInPieces(op, call, found, runUs ?? bytes, value)) return bytes;
+      // The host refused the first piece. As one message, the value may still cross: `refused` handles memory that cannot move.
+      return this.#send(op, call, value, runUs, weigh, false);
+    }
     const [frameOp, slot] = inForm(op, found.form, found.value);
     this.#enter(found, slot);
     // Sends the value in a separate message. If the transport refuses the value, `refused` knows from `#strict` that the value was strict.
@@ -162,6 +176,37 @@ export class Answers {
       this.#strict = false;
     }
     return bytes;
+  }
+
+  // Returns whether a value would hold the caller for longer than its budget, and can be cut into pieces.
+  #isLong({ budgetMs }: ServedCall, { form, graph, transfer, copies }: PreparedResult): boolean {
+    if (!graph || graph.nodes <= budgetMs * this.nodesPerMs || form !== Form.plain || (hasProcesses && inProcess))
+      return false;
+    const fits =
+      graph.memory.length <= memoryMax &&
+      !transfer.some((each) => bufferBytes(each) === undefined || mayLoseOthers(each));
+    if (!fits) copies.push({ reason: "not-sliced", bytes: 0 });
+    return fits;
+  }
+
+  // Returns false if the first piece could not be posted. Nothing was sent or moved then. Throws if a later one could not be posted.
+  #sendInPieces(op: Op, call: ServedCall, found: PreparedResult, b: number, value: unknown): boolean {
+    let begun = false;
+    const begin = (port: MessagePort): void => {
+      begun = true;
+      this.#enter(found, found);
+      this.#sendLedger();
+      this.#transport.send(Op.Slices, call.id, port, undefined, [port]);
+      this.#transport.flush();
+    };
+    try {
+      const pieces = cut(found.value, found.graph!, this.nodesPerMs * pieceMs);
+      const count = postPieces(pieces, found.transfer, begin);
+      this.#transport.send(Op.Sliced, call.id, op, [count, b]);
+    } catch (reason) {
+      if (begun) throw refusedAt(`the result of ${call.task}()`, pathToUncloneable(value), reason);
+    }
+    return begun;
   }
 
   #found(call: ServedCall, value: object, strict: boolean): PreparedResult {

@@ -6,6 +6,7 @@ import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer, type ProducerWire } from "../stream/producer.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, InputKind, type InputStream, Op } from "../transport/protocol.js";
+import { sliceBudgetMs } from "../transport/slices/piece.js";
 import { CallbackStub, type TaskInput } from "./callback-stub.js";
 import { CallContext, type Progress } from "./context.js";
 import type { TaskDefinition } from "./task.js";
@@ -15,6 +16,8 @@ export type Announced = [argument: number, stream: InputStream];
 
 /** One call in its worker, from its arrival to its answer. */
 export class ServedCall {
+  /** How long the result may hold the caller in one message, in milliseconds. */
+  budgetMs = sliceBudgetMs;
   /** Streams and callbacks that replace arguments. */
   announced: readonly Announced[] | undefined;
   /** Sends progress. Undefined without a listener, or if the task takes no context. */

@@ -43,6 +43,8 @@ export class Server {
   readonly #endpoint: ParentEndpoint;
   /** Announced streams whose call has not arrived, by the id of the call. */
   readonly #announced = new Map<number, Announced[]>();
+  /** The budgets of calls that have not arrived, by the id of the call. */
+  readonly #budgets = new Map<number, number | false>();
   #ring: WorkerRingPort | undefined;
   /** How far the worker is with its first call: one has arrived, it is answered or waits for something. */
   #stage: "new" | "called" | "answering" | "settled" = "new";
@@ -156,6 +158,10 @@ export class Server {
         return this.#calls.get(id)?.grant(a as number, b as number);
       case Op.Progress:
         return this.#calls.get(id)?.progress?.read(a as number);
+      case Op.Pace:
+        if (id === 0) this.#answers.nodesPerMs = b as number;
+        else this.#budgets.set(id, a as number | false);
+        return;
       case Op.Chunk:
         this.#runner.inputs.of(id)?.arrived(a, b as number);
         return;
@@ -203,11 +209,14 @@ export class Server {
     const flags = early ? 0 : header & ((1 << callFlagBits) - 1);
     const index = early ? this.#names.indexOf(header) : header >> callFlagBits;
     const definition = this.#tasks[index];
+    const budgetMs = this.#budgets.get(id) ?? this.#settings.slices;
+    this.#budgets.delete(id);
     // Ignores an early call (sent before this worker was ready) of a task that is not a function. The caller sends the call again.
     if (definition === undefined || (early && definition.kind !== "function")) return;
     const name = this.#names[index]!;
     this.#endpoint.called?.(id, name);
     const call = new ServedCall(id, name, definition, flags, args);
+    if (budgetMs !== undefined) call.budgetMs = budgetMs === false ? Number.POSITIVE_INFINITY : budgetMs;
     if (this.#announced.size > 0) {
       call.announced = this.#announced.get(id);
       this.#announced.delete(id);

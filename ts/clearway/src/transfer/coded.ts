@@ -11,6 +11,8 @@ export enum Form {
   table = 1,
   /** By transfer handlers (`clearway/transfer`). */
   handled = 2,
+  /** As a promise of the value, whose pieces come through ports of their own. Never in a frame. */
+  sliced = 3,
 }
 
 // The entries of the package are bundled separately. No value that arrives has a property with a symbol as its key.

@@ -32,6 +32,12 @@ export class ValueCopy {
   #references = 0;
   /** Number of properties, elements and entries that were read. */
   nodes = 0;
+  /** Number of characters in the texts that were read. */
+  characters = 0;
+  /** The objects in the copy that occur more than once in it. */
+  readonly repeated = new Set<object>();
+  /** The objects that structured clone copies or moves as a whole. */
+  readonly kept = new Set<object>();
 
   /**
    * `replace` returns another object for one that must not be copied, or undefined. Copies that have `shared` in common copy an object in
@@ -75,10 +81,14 @@ export class ValueCopy {
 
   readonly #visit = (value: unknown): unknown => {
     this.nodes++;
+    if (typeof value === "string") this.characters += value.length;
     if (value === null || typeof value !== "object") return value;
     this.#references++;
     const known = this.#known.get(value);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.repeated.add(known);
+      return known;
+    }
     const other = this.#replace?.(value);
     if (other !== undefined) {
       this.#known.set(value, other);
@@ -93,6 +103,7 @@ export class ValueCopy {
 
   // Keeps an object that is not copied.
   #keep(value: object, kept = value): object {
+    this.kept.add(kept);
     this.#known.set(value, kept);
     return kept;
   }
@@ -180,6 +191,9 @@ export class ValueCopy {
 
 // The copies of arrays with holes or named properties.
 const irregular = /* @__PURE__ */ new WeakSet<object>();
+
+/** Returns whether an array in a copy has holes or named properties. */
+export const isIrregular = (array: object): boolean => irregular.has(array);
 
 /** Copies a value, as {@link ValueCopy} does, with other objects in place of some. `replace` returns the other object, or undefined. */
 export function copyValue(root: unknown, replace: (object: object) => object | undefined): unknown {

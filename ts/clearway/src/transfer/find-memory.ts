@@ -18,7 +18,12 @@ export type CopyReason =
   /** The worker is a child process (`processes: true`). Nothing moves between processes. */
   | "other-process"
   /** The value has more nodes than the search for memory that moves visits. Memory beyond the limit is copied. Its bytes count as 0. */
-  | "search-limit";
+  | "search-limit"
+  /**
+   * The result would hold the caller's thread for long, and crossed in one message nevertheless, because it has ports, streams, or over 1,000
+   * buffers. Its bytes count as 0.
+   */
+  | "not-sliced";
 
 /** The result of {@link findMemory}. */
 export interface FoundMemory {
@@ -36,7 +41,24 @@ export interface FoundMemory {
   form: Form;
   /** The memory of the compact copies. No other code has it. */
   compacted: ArrayBuffer[];
+  /** What is known of a value with many nodes. */
+  graph: Graph | undefined;
 }
+
+/** The form of a value, for the code that cuts it into pieces. */
+export interface Graph {
+  /** Number of values inside, and 1 for each KiB of text. */
+  readonly nodes: number;
+  /** The objects that occur more than once. */
+  readonly repeated: ReadonlySet<object>;
+  /** The objects that are copied or moved as a whole. */
+  readonly kept: ReadonlySet<object>;
+  /** The views and buffers. */
+  readonly memory: readonly object[];
+}
+
+// Values with fewer nodes have no graph. They cross in one message.
+const graphNodesMin = 1_000;
 
 /**
  * The maximum number of nodes (properties, elements, entries) in which memory is found that moves. Views of a part of a buffer are found
@@ -73,6 +95,7 @@ export function findMemory(root: unknown, limit: number, { listed, shared }: Sea
     deep: false,
     form: Form.plain,
     compacted: [],
+    graph: undefined,
   };
   if (root === null || typeof root !== "object") return found;
   if (ArrayBuffer.isView(root) && listed === undefined) {
@@ -104,6 +127,11 @@ export function findMemory(root: unknown, limit: number, { listed, shared }: Sea
     // The value itself may be such a view.
     found.value = compact.get(found.value as object) ?? found.value;
     copy.substitute(compact);
+  }
+  const nodes = copy.nodes + (copy.characters >>> 10);
+  if (nodes >= graphNodesMin && listed === undefined) {
+    const { kept, repeated } = copy;
+    found.graph = { nodes, kept, repeated, memory: search.objects.map((each) => compact?.get(each) ?? each) };
   }
   if (copy.nodes - 1 > limit && listed === undefined) found.copies.push({ reason: "search-limit", bytes: 0 });
   found.movedBytes = totalBufferBytes(found.transfer);
@@ -145,6 +173,8 @@ interface Memory {
 
 class Search implements FoundObjects {
   readonly listed: ReadonlySet<object> | undefined;
+  /** The views and buffers that were met. */
+  readonly objects: object[] = [];
   readonly #limit: number;
   #memory: Map<ArrayBufferLike, Memory> | undefined;
   #others: object[] | undefined;
@@ -163,6 +193,7 @@ class Search implements FoundObjects {
       memory = { bytes: bufferBytes(buffer), whole: false, near: nodes - 1 <= this.#limit, views: [] };
       this.#memory.set(buffer, memory);
     }
+    this.objects.push(object);
     if (view === undefined || view.byteLength === memory.bytes) memory.whole = true;
     else memory.views.push(object as ArrayBufferView);
   }

@@ -22,7 +22,7 @@ export function prepareResult(result: unknown, limit = searchLimit): PreparedRes
   const moved = value instanceof MovedValue ? value : undefined;
   const form = encoded !== undefined ? Form.handled : isTable(moved ? moved.value : value) ? Form.table : Form.plain;
   const prepared: PreparedResult = moved
-    ? { ...transferOf(moved, Math.max(limit, searchLimit), false), form }
+    ? { ...transferOf(moved, Math.max(limit, searchLimit), false), form, graph: undefined }
     : findMovable(value, limit);
   prepared.form = form;
   if (prepared.deep) checkDepth(prepared.value);

@@ -56,6 +56,7 @@ export function revive(value: unknown, use = same): unknown {
 }
 
 async function revived<T>({ form, content }: CodedValue, use: (value: unknown) => T): Promise<T> {
+  if (form === Form.sliced) return use(await content);
   if (form === Form.table) return use((await loadRecords()).tableFrom(content));
   const hooks = scope[movedKey];
   if (hooks) return use(hooks.decoded(content));

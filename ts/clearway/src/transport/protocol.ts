@@ -28,7 +28,9 @@ import { codedAs, Form } from "../transfer/coded.js";
 //   Roll (5)    -  -                          Roll        -  ids of all open calls
 //                                             Broken (6)  -  -                -
 //                                             SetupFailed -  WireError        -
-//                                             Slow        -  task's name      ms (10)
+//   Pace (11)   id budget ms    nodes per ms  Slow        -  task's name      ms (10)
+//                                             Slices (12) id port             -
+//                                             Sliced (12) id op               [pieces, b]
 //
 // (1) An Input comes before its Call, because the worker may run a call as soon as it has read the Call.
 // (2) With a ring, a Mark is the first frame of each message. `n` counts the messages since the ring was opened. A message with the number
@@ -46,6 +48,10 @@ import { codedAs, Form } from "../transfer/coded.js";
 // A Call, a Result or a Chunk with the bit `coded` in its op has a value in another form: see below.
 //
 // (10) The copy of this task's result, or of a value of its stream, took this time in the worker. Sent after the value, in development only.
+// (11) With the id of a call, before the call: how long its result may hold the caller in one message, or false. With the id 0: what the caller
+//      receives in a millisecond, as it has measured.
+// (12) `Slices` has the port with the first piece of a value (`slices/piece.ts`). Once all pieces are posted, `Sliced` has their number, and
+//      stands for the Result or the Chunk with the value: its op, and what the slot `b` of that frame would have.
 
 /** Kinds of frame. The numbers are part of the wire format: add at the end, never renumber. An enum, because bundlers inline it. */
 export enum Op {
@@ -77,6 +83,9 @@ export enum Op {
   Broken = 25,
   SetupFailed = 26,
   Slow = 27,
+  Slices = 28,
+  Sliced = 29,
+  Pace = 30,
 }
 
 /** Flags of a call, in the low bits of slot `a`. The bits above the flags hold the task's index. */
@@ -110,6 +119,8 @@ export interface HelloSettings {
   setup?: unknown;
   /** Whether the worker reports slow copies. Undefined means: in development. */
   warnings?: boolean | undefined;
+  /** How long a result may hold the caller in one message, in milliseconds. False if all results cross in one message. */
+  slices?: number | false | undefined;
   /** The name of a lock. The worker holds the lock; its release tells the pool that the worker has ended. */
   lifeline: string;
 }
@@ -177,7 +188,7 @@ const isForm = (value: unknown): boolean => value === 0 || value === 1 || value 
 /** Returns whether the app may have posted this message itself: its first number is not an op. */
 export function isOwnMessage(frames: readonly unknown[]): boolean {
   const bare = (frames[0] as number) & ~coded;
-  return !Number.isInteger(frames[0]) || (frames[0] as number) < 0 || bare > Op.Slow;
+  return !Number.isInteger(frames[0]) || (frames[0] as number) < 0 || bare > Op.Pace;
 }
 
 /** Returns whether a frame from a worker can be read. */
@@ -190,6 +201,8 @@ export function isFromWorker(op: unknown, id: unknown, a: unknown, b: unknown): 
     case Op.Result | coded:
     case Op.Chunk | coded:
       return isNumber(b) && isCodedSlot(a);
+    case Op.Sliced:
+      return isNumber(a) && isListOf(b, isNumber);
     case Op.Ledger:
       return isNumber(a) || isSide(a);
     case Op.Ready:
@@ -217,6 +230,7 @@ export function isFromWorker(op: unknown, id: unknown, a: unknown, b: unknown): 
     case Op.Ring:
     case Op.Broken:
     case Op.Mark:
+    case Op.Slices:
       return true;
     case Op.Slow:
       return isText(a) && isNumber(b);
@@ -241,6 +255,8 @@ export function isFromCaller(op: unknown, id: unknown, a: unknown, b: unknown): 
       return isNumber(a) && isNumber(b);
     case Op.Progress:
       return isNumber(a);
+    case Op.Pace:
+      return (a === false || isNumber(a)) && (b as number) >= 0;
     case Op.Chunk:
       return isNumber(b);
     case Op.Chunk | coded:

@@ -11,6 +11,8 @@ type Event =
   | "start"
   | "cancel"
   | "answer"
+  | "answerInPieces"
+  | "arrive"
   | "graceOver"
   | "lose"
   | "loseUnbegun"
@@ -20,6 +22,7 @@ function send(life: CallLife, event: Event): unknown {
   if (event === "lose") return life.lose(true, false);
   if (event === "loseUnbegun") return life.lose(false, false);
   if (event === "loseRepeatable") return life.lose(true, true);
+  if (event === "answerInPieces") return life.answer(true);
   return life[event]();
 }
 
@@ -28,6 +31,7 @@ const ways: Record<CallState, Event[]> = {
   queued: ["enqueue"],
   posted: ["enqueue", "post"],
   started: ["enqueue", "post", "start"],
+  arriving: ["enqueue", "post", "answerInPieces"],
   cancelling: ["enqueue", "post", "cancel"],
   settled: ["enqueue", "post", "answer"],
 };
@@ -40,6 +44,7 @@ const table: Record<CallState, Partial<Record<Event, [action: string | undefined
     start: ["armTimeout", "started"],
     cancel: ["notify", "cancelling"],
     answer: ["deliver", "settled"],
+    answerInPieces: ["await", "arriving"],
     lose: ["fail", "settled"],
     loseUnbegun: ["requeue", "queued"],
     loseRepeatable: ["requeue", "queued"],
@@ -47,12 +52,15 @@ const table: Record<CallState, Partial<Record<Event, [action: string | undefined
   started: {
     cancel: ["notify", "cancelling"],
     answer: ["deliver", "settled"],
+    answerInPieces: ["await", "arriving"],
     lose: ["fail", "settled"],
     loseUnbegun: ["requeue", "queued"],
     loseRepeatable: ["requeue", "queued"],
   },
+  arriving: { cancel: ["drop", "settled"], arrive: ["deliver", "settled"] },
   cancelling: {
     answer: ["release", "settled"],
+    answerInPieces: ["release", "settled"],
     graceOver: ["kill", "cancelling"],
     lose: ["release", "settled"],
     loseUnbegun: ["release", "settled"],
@@ -68,6 +76,8 @@ const events = [
   "start",
   "cancel",
   "answer",
+  "answerInPieces",
+  "arrive",
   "graceOver",
   "lose",
   "loseUnbegun",

@@ -16,8 +16,11 @@ import type { TaskRecord } from "../schedule/task-stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { Input, openSource } from "./input.js";
 
-/** The states of a call. In `idle`, a call is not queued yet, or it is a stream whose reader has not asked for a value yet. */
-export type CallState = "idle" | "queued" | "posted" | "started" | "cancelling" | "settled";
+/**
+ * The states of a call. In `arriving`, its worker has answered, and pieces of the result are on their way. In `idle`, a call is not queued yet, or it is a stream whose
+ * reader has not asked for a value yet.
+ */
+export type CallState = "idle" | "queued" | "posted" | "started" | "arriving" | "cancelling" | "settled";
 
 /**
  * The state machine of one call. The methods return the action that the pool's call tracker (`tracker.ts`) must take. In any order of
@@ -62,16 +65,27 @@ export class CallLife {
       this.#state = "cancelling";
       return "notify";
     }
-    if (this.#state !== "idle" && this.#state !== "queued") return "nothing";
+    if (this.#state !== "idle" && this.#state !== "queued" && this.#state !== "arriving") return "nothing";
     this.#state = "settled";
     return "drop";
   }
 
-  /** Records that the worker answered. `release` means that the caller already has an outcome. */
-  answer(): "deliver" | "release" | "nothing" {
-    const action = this.#isOut ? "deliver" : this.#state === "cancelling" ? "release" : "nothing";
-    if (action !== "nothing") this.#state = "settled";
+  /**
+   * Records that the worker answered. `release` means that the caller already has an outcome. `await` means that the answer is a result whose
+   * pieces are on their way.
+   */
+  answer(inPieces = false): "deliver" | "await" | "release" | "nothing" {
+    if (!this.#isOut && this.#state !== "cancelling") return "nothing";
+    const action = !this.#isOut ? "release" : inPieces ? "await" : "deliver";
+    this.#state = action === "await" ? "arriving" : "settled";
     return action;
+  }
+
+  /** Records that the pieces of the result have arrived, or that one was refused. */
+  arrive(): "deliver" | "nothing" {
+    if (this.#state !== "arriving") return "nothing";
+    this.#state = "settled";
+    return "deliver";
   }
 
   /** Records that the grace period after a cancel is over. `kill` means that the worker has not answered. */
@@ -85,7 +99,7 @@ export class CallLife {
    */
   lose(mayHaveRun: boolean, mayRepeat: boolean): "requeue" | "fail" | "release" | "nothing" {
     const action = this.answer();
-    if (action !== "deliver") return action;
+    if (action === "release" || action === "nothing") return action;
     if (mayHaveRun && !mayRepeat) return "fail";
     this.#state = "queued";
     return "requeue";

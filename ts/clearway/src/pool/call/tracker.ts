@@ -151,9 +151,12 @@ export class CallTracker {
     if (this.openCount > 0) await new OwnPromise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
-  /** Removes an answered call from its worker, which is still alive. `runUs` is -1 if the call did not run. */
-  leave(worker: PoolWorker<PoolCall>, call: PoolCall, runUs: number): ReturnType<PoolCall["answer"]> {
-    const action = call.answer();
+  /**
+   * Removes an answered call from its worker, which is still alive. `runUs` is -1 if the call did not run. `inPieces` says that the pieces of
+   * its result are on their way.
+   */
+  leave(worker: PoolWorker<PoolCall>, call: PoolCall, runUs: number, inPieces = false): ReturnType<PoolCall["answer"]> {
+    const action = call.answer(inPieces);
     if (action === "nothing") return action;
     worker.remove(call);
     worker.tasksRun++;

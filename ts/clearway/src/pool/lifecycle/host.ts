@@ -22,6 +22,8 @@ export interface LifecycleHost extends InlineHost {
   readonly workers: WorkerSet<PoolCall>;
   readonly tracker: CallTracker;
   readonly scheduler: Scheduler<PoolCall>;
+  /** The calls that wait for the pieces of their results. */
+  readonly arriving: Set<PoolCall>;
   /** Functions that the pool calls when it takes no new calls. */
   readonly endings: Set<(why: ClearwayError) => void>;
   /** The error with which every new call fails once the pool has ended. Undefined before. */

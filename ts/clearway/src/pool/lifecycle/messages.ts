@@ -15,6 +15,7 @@ import { Feed } from "../call/feed.js";
 import type { Input } from "../call/input.js";
 import { endReader, failReader, settleFailure } from "../call/tracker.js";
 import type { LifecycleHost, Worker } from "./host.js";
+import { beginValue, endValue } from "./slices.js";
 
 /** A lost message. */
 interface Loss {
@@ -89,6 +90,10 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
       if (input) leaveInput(input);
       return;
     }
+    case Op.Slices:
+      return beginValue(worker, a);
+    case Op.Sliced:
+      return endValue(host, worker, id, a as Op, b as [number, number]);
     case Op.Ending:
       worker.begun = new Set(a as number[]);
       return;
@@ -198,9 +203,10 @@ function calledBack(input: Input | undefined, message: unknown): void {
  */
 export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
   if (call.crossing) merge(host.toWorkers, call.crossing);
-  const { strict, window } = call.options;
+  const { slices, strict, window } = call.options;
   const where = hasProcesses && { toProcess: call.options.toProcess };
   const { transport } = worker;
+  if (slices !== undefined) transport.send(Op.Pace, call.id, slices, 0);
   for (const input of call.inputs ?? []) {
     const id = host.nextId();
     input.id = id;

@@ -13,6 +13,7 @@ import { poolClosed } from "../worker/state.js";
 import type { LifecycleHost, Worker } from "./host.js";
 import { pingWorker, rethrowWithCallerStack } from "./messages.js";
 import { exitedBeforeCall } from "./restarts.js";
+import { dropValue } from "./slices.js";
 
 // Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
 // stop and others are open. With a shorter limit, a task that holds the thread for a few milliseconds would make its worker seem blocked.
@@ -181,6 +182,7 @@ export function exited(host: LifecycleHost, worker: Worker, code: ExitCode): voi
   const { calls, killed } = worker;
   const { scheduler, settings, workers } = host;
   worker.closed?.();
+  dropValue(worker);
   const why = worker.why ?? exitFailure(worker.uncaught, code);
   for (const { reject } of worker.pings.splice(0)) reject(why);
   const crashed = worker.life.exit(killed) === "crashed";

@@ -16,7 +16,10 @@ const wakeUs = 50;
 
 /** The part of a call that the scheduler reads. */
 export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<Call>, BacklogCall {
-  readonly options: { readonly workerIndex: number; readonly key: string | number | symbol | undefined };
+  readonly options: WorkerCall<Call>["options"] & {
+    readonly workerIndex: number;
+    readonly key: string | number | symbol | undefined;
+  };
   readonly record: { readonly name: string; readonly index: number; readonly estimate: Estimate };
   readonly isStream: boolean;
   /** Whether the arguments may be nested too deep for a worker to read. */

@@ -9,13 +9,14 @@ import type { Settings } from "../options.js";
  */
 export function helloOf(settings: Settings, name: string): HelloSettings {
   const shared = typeof SharedArrayBuffer === "function";
-  const { concurrency, metrics, setup, warnings } = settings;
+  const { concurrency, metrics, setup, slices, warnings } = settings;
   return {
     clearway: 1,
     concurrency,
     metrics: metrics !== false,
     setup: findMemory(setup, 0).value,
     warnings,
+    slices,
     reportHeap: Number.isFinite(settings.recycle.heapMb),
     ring: shared && settings.carrier === "auto",
     cancelCells: shared ? new Int32Array(new SharedArrayBuffer(cancelCellCount * 4)) : undefined,

@@ -31,8 +31,7 @@ export type WorkerSource = URL | string | (() => WorkerLike);
 export type Tasks = [name: string, kind: TaskKind, placement?: Placement][];
 
 /**
- * Expected run time of a call whose task was not measured yet, in microseconds. Such a call may take any time, so it counts for the whole
- * budget of a worker's calls: no call is sent ahead to its worker.
+ * Expected run time of an unmeasured call, in microseconds: the whole budget of a worker's calls, so that no call is sent ahead to its worker.
  */
 export const unmeasuredUs = 1_000;
 
@@ -60,6 +59,7 @@ export interface WorkerCall<Call extends WorkerCall<Call>> {
   readonly active: boolean;
   /** The credit that the reader of a stream has granted. Undefined for other calls. */
   readonly credit: { readonly items: number; readonly bytes: number } | undefined;
+  readonly options: { readonly slices: number | false | undefined };
   readonly record: {
     readonly name: string;
     readonly index: number;
@@ -212,7 +212,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.count(call);
     if (this.#sink.settings.metrics) call.postedMs = now();
     this.setRef(true);
-    if (call.inputs ?? call.crossing) lifecycle?.announce(this, call);
+    if (call.inputs ?? call.crossing ?? call.options.slices !== undefined) lifecycle?.announce(this, call);
     const header = index < 0 ? name : (index << callFlagBits) | call.flags;
     if (call.forms) this.transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
     else this.transport.send(Op.Call, call.id, header, call.args, call.transfer);
@@ -316,8 +316,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.#sink.loadDropped(this);
   }
 
-  // Handles the frame that ends the worker's start. The worker becomes ready once the lifecycle code is loaded too. If the code is already
-  // loaded, this must happen at once: the next message may report the end of a worker that its first call has ended.
+  // Handles the frame that ends the worker's start, once the lifecycle code is loaded. If it is, this must happen at once: the next message
+  // may report the end of a worker that its first call has ended.
   #whenLoaded(act: (lifecycle: WorkerLifecycle<Call>) => void): void {
     const { lifecycle } = this.#sink;
     if (lifecycle) return act(lifecycle);
@@ -330,8 +330,8 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     void this.#end();
   }
 
-  // A thread ends only when native code returns that it is in: a synchronous child process, a query of a database, a read of a pipe. The pool
-  // does not wait for it. `#exited` may have been called before, if only output is left.
+  // A thread ends only when native code returns that it is in: a synchronous child process, a query, a read of a pipe. The pool does not wait
+  // for that. `#exited` may have been called before, if only output is left.
   async #end(limitMs = endMsMax): Promise<void> {
     const { handle } = this;
     if (!handle.abandon) return handle.terminate();
