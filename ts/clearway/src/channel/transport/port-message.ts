@@ -157,7 +157,7 @@ export class PortWriter {
     this.report = new TakenReport(flush);
   }
 
-  /** Writes a message with the frames of a flat array (`value-frame.ts`). */
+  /** Writes a message with the frames of a flat array (`transport.ts`). */
   values(flat: unknown[]): unknown[] {
     const message = [portMark, this.asks ? Post.valuesAsking : Post.values, flat, this.report.take()];
     this.asks = false;
