@@ -4,7 +4,8 @@
 //   <!-- figures: calls -->
 //   <!-- end of figures -->
 //
-// The lines between the comments are generated. The name is `summary`, `machine` or a name in tables.mjs.
+// The lines between the comments are generated. The name is `summary`, `machine`, `runs` or a name in tables.mjs.
+import { tableOf } from "../lab-runs.mjs";
 import { summary, tables } from "./tables.mjs";
 
 const begin = /^<!-- figures: ([\w-]+) -->$/;
@@ -40,6 +41,7 @@ export function fill(text, results) {
 
 function block(name, results) {
   if (name === "machine") return machine(results);
+  if (name === "runs") return ["", ...tableOf(results), ""];
   const rows = name === "summary" ? summary : tables[name];
   if (rows === undefined)
     throw new Error(`no table is called ${name}; there are: machine, summary, ${Object.keys(tables).join(", ")}`);

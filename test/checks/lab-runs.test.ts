@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { decidedOf, rowsOf } from "../../scripts/lab-runs.mjs";
+import { compactOf, decidedOf, rowsOf, tableOf } from "../../scripts/lab-runs.mjs";
 
 const answer = (verdict: string, low: number, high: number) => ({
   name: "call",
@@ -27,4 +27,19 @@ test("controls do not count as decided answers", () => {
   const controls = [answer("no difference", 0.98, 1.02)];
   const both = { answers: [answer("faster", 0.5, 0.6), answer("open", 0.5, 2)], controls };
   expect(decidedOf(both)).toBe(1);
+});
+
+test("the table of kept runs counts the verdicts of a set, and leaves out sets that are not kept", () => {
+  const made = (...answers: object[]) => ({
+    ...{
+      run: { startedAt: "2026-01-02T03:04:05Z", durationMs: 9400 },
+      build: { commit: "abc" },
+      machine: { cpu: "x" },
+    },
+    ...run(...answers),
+  });
+  const slowed = compactOf([made(answer("slower", 1.1, 1.2)), made(answer("open", 1.1, 1.2))], false);
+  const lines = tableOf({ slowed });
+  expect(lines).toHaveLength(3);
+  expect(lines[2]).toMatch(/\(2 kept, 2026-01-02, abc\) \| 9 \| 0 to 1 of 1 \| 0 \| 0 \| 1 \| 0 \| 1 \|$/);
 });

@@ -17,7 +17,15 @@ const native = (payload: string) => ({
   [`native-addon-${payload}`]: async () => (await import("./works/native.js")).addon(payload),
 });
 
+const loop = (percent: number) => ({
+  [`loop-${percent}`]: async () => (await import("./works/loop.js")).loop(percent),
+});
+
 export const nodeArms: Record<string, () => Promise<OpenArm>> = {
+  ...loop(0),
+  ...loop(5),
+  ...loop(10),
+  ...loop(30),
   "pool-clearway-port": async () => (await import("./works/pool.js")).clearwayPort,
   "pool-piscina": async () => (await import("./works/pool-peers.js")).piscina,
   ...channel("null", "standard"),

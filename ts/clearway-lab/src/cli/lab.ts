@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab [QUESTION ...]`: measures the comparisons until they are decided, writes and prints the answers.
 import type { LabResults } from "../engine/answer.js";
-import { COMPARISONS, CONTROLS, type Comparison } from "../engine/comparison.js";
+import { COMPARISONS, CONTROLS, type Comparison, SLOWED } from "../engine/comparison.js";
 import { FURTHER, LIMITS } from "../engine/limits.js";
 import { type ArmHost, Arms } from "../engine/open-arm.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
@@ -63,11 +63,11 @@ export async function listComparisons(names: readonly string[], options: Pick<La
 
 function choose(names: readonly string[], { host: hosts, limits }: Pick<LabOptions, "host" | "limits">): Comparison[] {
   const all = limits === true ? [...COMPARISONS, ...FURTHER] : COMPARISONS;
-  const every = [...COMPARISONS, ...FURTHER, ...CONTROLS];
+  const every = [...COMPARISONS, ...FURTHER, ...CONTROLS, ...SLOWED];
   const named = names.map((name) => {
     const found = every.filter(
       (each) =>
-        each.name === name || (each.name.startsWith(`${name}-`) && (all.includes(each) || CONTROLS.includes(each))),
+        each.name === name || (each.name.startsWith(`${name}-`) && !(FURTHER.includes(each) && limits !== true)),
     );
     if (found.length > 0) return found;
     const known = all.map((each) => each.name);

@@ -32,8 +32,9 @@ export const limitText = (ratio: number, verb?: Answer["verb"]): string =>
 
 /** Returns the answer as one sentence, with its interval and its times, and another one about its limit. */
 export function sentenceOf(answer: Answer): string {
-  const { limit, verb } = answer;
-  if (limit === undefined) return answerOf(answer);
+  const { limit, verb, verdict } = answer;
+  // An open answer ends with a command, and has said that more time is needed.
+  if (limit === undefined || verdict === "open") return answerOf(answer);
   const start = { held: "Within its limit", missed: "Beyond its limit", open: "Not clear whether within its limit" };
   return `${answerOf(answer)} ${start[limit.verdict]}: ${limitText(limit.ratio, verb)}.`;
 }
