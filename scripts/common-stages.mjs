@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stages that `make test`, `make deep` and `make release-check` share: the builds, and what their tests come after.
+import { has } from "./browsers/engines.mjs";
 import { chosen } from "./maven.mjs";
 import { builds, toolchains } from "./native.mjs";
 import { node24 } from "./node24.mjs";
@@ -10,6 +11,9 @@ export const node = process.execPath;
 export const newer = node24();
 export const jdk = chosen();
 export const hasSwift = toolchain() !== undefined;
+/** The browser engines beside Chromium that this machine has, and those that it lacks. */
+export const engines = ["firefox", "webkit"].filter(has);
+export const enginesMissing = ["firefox", "webkit"].filter((engine) => !has(engine));
 
 const vitest = "node_modules/vitest/vitest.mjs";
 

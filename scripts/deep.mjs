@@ -8,11 +8,14 @@
 // - CLEARWAY_DEEP_CHANNEL_ORDERS: of channels, in TypeScript. The default is 100,000.
 // - CLEARWAY_DEEP_JVM_ORDERS: of the JVM's executor and channels. The default is 100,000.
 import { spawnSync } from "node:child_process";
+import { missing } from "./browsers/engines.mjs";
 import {
   afterAddon,
   afterJava,
   afterSwift,
   buildStages,
+  engines,
+  enginesMissing,
   hasSwift,
   jdk,
   languages,
@@ -46,6 +49,7 @@ if (!miri) console.error("deep: miri is missing. Add it with: rustup toolchain i
 if (!fuzzer) console.error("deep: cargo-fuzz is missing. Add it with: cargo install cargo-fuzz");
 
 if (!hasSwift) console.error(`deep: ${swiftMissing}`);
+for (const engine of enginesMissing) console.error(`deep: ${missing(engine)}. Its stages are left out`);
 if (!newer)
   console.error(`deep: no Node 24 is packed for ${process.platform} ${process.arch}; its stages are left out`);
 
@@ -71,6 +75,12 @@ const stages = [
     env: { CLEARWAY_EVERY_TEST: "1" },
   },
   everyTest("chromium", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
+  // "bare": WebKitGTK as it is shipped, in isolated pages without shared memory.
+  ...engines.map((engine) =>
+    everyTest(engine, {
+      projects: ["", "-isolated", "-pure", ...(engine === "webkit" ? ["-bare"] : [])].map((kind) => engine + kind),
+    }),
+  ),
   ...(newer
     ? [
         everyTest("node 24", { program: newer, projects: ["node", "pure"] }),

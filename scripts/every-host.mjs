@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Selects the tests of the library that `make test` runs on further hosts: Node 24, Node by port, child processes, Chromium without
-// isolation. The other tests run once on the machine's own Node and once in Chromium with isolation; `make deep` runs all tests on every host.
+// isolation, Firefox, WebKit. The other tests run once on the machine's own Node and once in Chromium with isolation; `make deep` runs all tests on every host.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { root } from "./sources.mjs";
@@ -17,6 +17,15 @@ const versions = [
 ];
 /** What a test contains that depends on what carries the frames. A test that chooses the carrier itself needs no further host. */
 const carriers = [/"(?:\.\.\/)+src\/transport\//];
+
+/** What a test that also runs in Node contains if it touches what differs between browser engines: ports, web streams, stacks, isolation. */
+const engines = [
+  /"(?:\.\.\/)+src\/(?:browser|host)\//,
+  /"#host"/,
+  /\bReadableStream\b/,
+  /\.stack\b/,
+  /\b(?:asyncDispose|crossOriginIsolated)\b/,
+];
 
 /** Comments with which a test asks for every host, or for child processes, with its reason. */
 const asks = /^\/\/ Every host: \S/m;
@@ -39,7 +48,8 @@ function textOf(path, folder, seen = new Set()) {
 
 /**
  * Returns paths of tests below `test/` of a package's folder: `everyNode`, the tests to run on every version of Node; `byPort`, those to run
- * without shared memory; `inProcesses`, those to run with child processes. Pure tests depend on no host and are in none.
+ * without shared memory; `inProcesses`, those to run with child processes; `everyEngine`, those to run in every browser. Pure tests depend on
+ * no host and are in none.
  */
 export function hostTests(folder = join(root, "ts/clearway")) {
   const tests = readdirSync(join(folder, "test"), { recursive: true, withFileTypes: true })
@@ -50,10 +60,14 @@ export function hostTests(folder = join(root, "ts/clearway")) {
   const texts = new Map(tests.map((path) => [path, textOf(path, folder)]));
   const having = (patterns) => tests.filter((path) => patterns.some((each) => each.test(texts.get(path))));
   const refuse = having([refuses]);
+  const engineTests = new Set(having(engines));
   const selected = (patterns) => having(patterns).filter((path) => !refuse.includes(path));
   return {
     everyNode: selected([...versions, asks]).filter((path) => !path.endsWith(".browser.test.ts")),
     byPort: selected([...carriers, asks, asksForProcesses]),
     inProcesses: having([asksForProcesses]),
+    everyEngine: tests.filter(
+      (path) => path.endsWith(".browser.test.ts") || (!path.endsWith(".node.test.ts") && engineTests.has(path)),
+    ),
   };
 }

@@ -89,6 +89,18 @@ need_chromium() {
   add_package Chromium chromium
 }
 
+# Firefox, and WebKitGTK, which has Safari's engine. WebKitGTK shows its window on a virtual display. Without one of them, its stages are left
+# out, so that a system whose packages have other names can run the rest.
+need_engines() {
+  [ "$(uname)" = Linux ] || return 0
+  before=$lacks
+  [ -x "${CLEARWAY_FIREFOX:-}" ] || [ -x /usr/bin/firefox-esr ] || [ -x /usr/bin/firefox ] || add_package Firefox firefox-esr optional
+  [ -x /usr/bin/WebKitWebDriver ] || add_package WebKitGTK webkit2gtk-driver optional
+  [ -x /usr/bin/Xvfb ] || add_package Xvfb xvfb optional
+  [ -x /usr/bin/dbus-daemon ] || add_package D-Bus dbus optional
+  lacks=$before
+}
+
 # The tests start their own server from these programs, in a temporary folder. Debian's package may start a cluster on the usual port; the
 # tests do not use it.
 need_postgresql() {
@@ -236,6 +248,7 @@ for what in "$@"; do
     --strict) strict=yes ;;
     node) need_node ;;
     chromium) need_chromium ;;
+    engines) need_engines ;;
     postgresql) need_postgresql ;;
     prometheus) need_prometheus ;;
     python) need_python ;;
@@ -249,7 +262,7 @@ for what in "$@"; do
     cross) need_cross ;;
     swift) need_swift ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, engines, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
   esac
 done
 

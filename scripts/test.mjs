@@ -2,6 +2,7 @@
 // `make test`: builds, checks, and tests a change. It has two lanes: TypeScript, and native code with the JVM. It continues after a failure
 // and names the failed stage. It writes the time of every stage to out/stages.json. What a change seldom breaks is elsewhere: every test on
 // every host and long random runs in deep.mjs, packing and installing in release-check.mjs.
+import { missing } from "./browsers/engines.mjs";
 import { checks, swiftChecks } from "./check/stages.mjs";
 import {
   afterAddon,
@@ -10,6 +11,8 @@ import {
   allPlugins,
   buildStages,
   cPlugins,
+  engines,
+  enginesMissing,
   hasSwift,
   jdk,
   languages,
@@ -27,6 +30,7 @@ if (!newer)
 sayMissing("test");
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
+for (const engine of enginesMissing) console.error(`test: ${missing(engine)}. Its stages are left out`);
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
 const conforms = (language, after) => ({
@@ -48,6 +52,10 @@ const stages = [
     name: "library, chromium",
     ...tests("ts/clearway", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
   },
+  ...engines.map((engine) => ({
+    name: `library, ${engine}`,
+    ...tests("ts/clearway", { projects: [`${engine}-isolated`] }),
+  })),
   {
     name: `library, node ${process.versions.node}`,
     ...tests("ts/clearway", { projects: ["node", "pure", "models", "node-port", "node-processes"] }),
@@ -60,6 +68,7 @@ const stages = [
   { name: "examples", ...tests("examples", { after: ["build", ...afterAddon, ...afterSwift] }) },
   { name: "packed library", ...tests("test", { files: ["packaging/library", "runs-with/quick-starts"] }) },
   { name: "site", ...tests("test", { files: ["site"] }) },
+  { name: "pages in every browser", ...tests("test", { files: ["browsers"] }) },
   { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...afterAddon, ...afterJava] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
   ...checks.map((stage) => ({

@@ -50,13 +50,26 @@ test("a suite counts for the tests that import it, and a fixture for none", () =
 
 test("a pure test runs on no further host, whatever it contains", () => {
   const text = 'import "../../src/host/node.js"; inProcesses;';
-  expect(selected({ "a/x.pure.test.ts": text })).toEqual({ everyNode: [], byPort: [], inProcesses: [] });
+  expect(selected({ "a/x.pure.test.ts": text })).toEqual({
+    everyNode: [],
+    byPort: [],
+    inProcesses: [],
+    everyEngine: [],
+  });
 });
 
 test("a test that says why one host is enough runs on no further host", () => {
   const text =
     "// One host: the misdeeds are the caller's.\nimport 'node:worker_threads'; pool(url, { processes: true });";
-  expect(selected({ "a/x.test.ts": text })).toEqual({ everyNode: [], byPort: [], inProcesses: [] });
+  expect(selected({ "a/x.test.ts": text })).toEqual({ everyNode: [], byPort: [], inProcesses: [], everyEngine: [] });
+});
+
+test.each([
+  ["runs in browsers only", "a/x.browser.test.ts", ""],
+  ["uses what browser engines do differently", "a/x.test.ts", "new ReadableStream();"],
+])("a test that %s runs in every browser engine", (_, path, text) => {
+  expect(selected({ [path]: text }).everyEngine).toEqual([`test/${path}`]);
+  expect(selected({ "a/x.node.test.ts": text, "a/plain.test.ts": "" }).everyEngine).toEqual([]);
 });
 
 test("a test that says why it asks for child processes also runs with them", () => {

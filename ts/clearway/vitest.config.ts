@@ -3,16 +3,18 @@ import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import type { Engine } from "../../scripts/browsers/engines.mjs";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 import { hostTests } from "../../scripts/every-host.mjs";
+import { driven } from "./test/fixtures/driven-browser.js";
 
-// One suite runs on Node and on Chromium. The file's name says where a test runs:
-//   *.test.ts          Node and Chromium
+// One suite runs on Node and in browsers. The file's name says where a test runs:
+//   *.test.ts          Node and browsers
 //   *.node.test.ts     Node only
-//   *.browser.test.ts  Chromium only
+//   *.browser.test.ts  browsers only
 //   *.pure.test.ts     the machine's own Node and Chromium, because the test does not depend on the host
-// A change runs every test once on the machine's own Node and once in Chromium with cross-origin isolation. On the other hosts, it runs the
-// tests that scripts/every-host.mjs selects. `CLEARWAY_EVERY_TEST=1` (`make deep`) runs every test on every host.
+// A change runs every test once on the machine's own Node and once in Chromium with cross-origin isolation. On the other hosts, and in
+// Firefox and WebKit, it runs the tests that scripts/every-host.mjs selects. `CLEARWAY_EVERY_TEST=1` (`make deep`) runs every test on every host.
 // Tests do not depend on a clock or a sampler. measure/ checks the figures that do.
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -91,30 +93,45 @@ function nodeProject(name: string, include: string[], more: object = {}) {
   };
 }
 
-function browserProject(name: string, plugins: Plugin[], include: string[], exclude: string[], more: object = {}) {
+/** How a project opens its browser. WebKitGTK has shared memory only if `sharedMemory` asks for it; Safari has it in isolated pages. */
+function instanceOf(engine: "chromium" | Engine, sharedMemory: boolean) {
+  const provider =
+    engine === "chromium"
+      ? playwright({ launchOptions: { executablePath: chromiumPath(), args: chromiumFlags } })
+      : driven(engine, { sharedMemory });
+  return { provider, instances: [{ browser: engine }] };
+}
+
+/** A project in a browser. Its name is the engine's name and `kind`. */
+function browserProject(
+  engine: "chromium" | Engine,
+  kind: "" | "-isolated" | "-bare" | "-pure",
+  include: string[],
+  more: object = {},
+) {
+  const isolated = kind === "-isolated" || kind === "-bare";
   return {
-    plugins,
+    plugins: isolated ? [isolation] : [],
+    // Not every engine has `using`.
+    oxc: { target: "es2022" },
     resolve: { alias: alias("browser") },
     define: define("browser"),
     optimizeDeps: { include: ["fast-check"], exclude: ["clearway"] },
     test: {
-      name,
+      name: engine + kind,
       provide: oneCase,
       setupFiles,
-      env: { CLEARWAY_ISOLATED: plugins.includes(isolation) ? "1" : "" },
+      env: { CLEARWAY_ISOLATED: isolated ? "1" : "", CLEARWAY_SHARED_MEMORY: kind === "-isolated" ? "1" : "" },
       globalSetup: here("./test/fixtures/build.ts"),
       include,
-      exclude: ["**/*.node.test.ts", ...exclude],
+      exclude: ["**/*.node.test.ts", ...(kind === "-pure" ? [] : [pure])],
       ...inBrowser,
       ...patience,
       browser: {
         enabled: true,
         headless: true,
         screenshotFailures: false,
-        provider: playwright({
-          launchOptions: { executablePath: chromiumPath(), args: chromiumFlags },
-        }),
-        instances: [{ browser: "chromium" as const }],
+        ...instanceOf(engine, kind === "-isolated"),
         api: { host: "127.0.0.1" },
       },
       ...more,
@@ -130,6 +147,8 @@ const byPort = everyTest
 
 export default defineConfig({
   test: {
+    // A browser may take more than Vitest's minute to start on a busy machine. Only this level has the option.
+    browser: { connectTimeout: patience.hookTimeout },
     projects: [
       nodeProject("node", all, { provide: someCases }),
       nodeProject("pure", [pure], { provide: someCases, exclude: [], ...shared }),
@@ -138,9 +157,16 @@ export default defineConfig({
       nodeProject("node-versions", orAll(selected.everyNode)),
       nodeProject("node-port", byPort, { env: { CLEARWAY_CARRIER: "port" } }),
       nodeProject("node-processes", selected.inProcesses, { env: { CLEARWAY_WORKERS: "processes" } }),
-      browserProject("chromium", [], orAll(selected.byPort), [pure]),
-      browserProject("chromium-isolated", [isolation], all, [pure]),
-      browserProject("chromium-pure", [], [pure], [], shared),
+      browserProject("chromium", "", orAll(selected.byPort)),
+      browserProject("chromium", "-isolated", all),
+      browserProject("chromium", "-pure", [pure], shared),
+      ...(["firefox", "webkit"] as const).flatMap((engine) => [
+        browserProject(engine, "", orAll(selected.everyEngine)),
+        browserProject(engine, "-isolated", orAll(selected.everyEngine)),
+        browserProject(engine, "-pure", [pure], shared),
+      ]),
+      // WebKitGTK as it is shipped: isolated pages without SharedArrayBuffer.
+      browserProject("webkit", "-bare", orAll(selected.everyEngine)),
     ],
   },
 });

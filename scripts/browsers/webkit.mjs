@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Drives WebKitGTK's MiniBrowser by WebKitWebDriver, on a virtual display: https://w3c.github.io/webdriver/
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { start } from "./own-process.mjs";
+
+/** Maximum time for the driver to accept its first command, in milliseconds. */
+const startMsMax = 60_000;
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Starts a display with the number that the server chooses. */
+async function display() {
+  const args = ["-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp"];
+  const server = start("Xvfb", args, { stdio: ["ignore", "ignore", "ignore", "pipe"] });
+  const name = await new Promise((found, failed) => {
+    server.child.stdio[3].once("data", (digits) => found(`:${String(digits).trim()}`));
+    server.exited.then(() => failed(new Error("Xvfb ended before it was ready")));
+  });
+  return { name, end: server.end };
+}
+
+async function command(base, method, path, body) {
+  const response = await fetch(base + path, { method, ...(body && { body: JSON.stringify(body) }) });
+  const { value } = await response.json();
+  if (value?.error) throw new Error(`WebKit: ${value.error}: ${value.message}`);
+  return value;
+}
+
+async function untilReady(base) {
+  const lateAt = performance.now() + startMsMax;
+  for (;;) {
+    try {
+      return await command(base, "GET", "/status");
+    } catch (error) {
+      if (performance.now() > lateAt) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** Opens a window with an empty profile. WebKitGTK has no SharedArrayBuffer, isolated or not, unless `sharedMemory` asks for it. */
+export async function openWebkit({ driver, browser }, { sharedMemory = false } = {}) {
+  const screen = await display();
+  const home = mkdtempSync(join(tmpdir(), "clearway-webkit-"));
+  const port = await freePort();
+  const program = start(driver, [`--port=${port}`], {
+    env: {
+      ...process.env,
+      DISPLAY: screen.name,
+      HOME: home,
+      XDG_RUNTIME_DIR: home,
+      XDG_DATA_HOME: join(home, "data"),
+      XDG_CACHE_HOME: join(home, "cache"),
+      XDG_CONFIG_HOME: join(home, "config"),
+      GDK_BACKEND: "x11",
+      GSETTINGS_BACKEND: "memory",
+      LIBGL_ALWAYS_SOFTWARE: "1",
+      NO_AT_BRIDGE: "1",
+      // The sandbox needs namespaces, which a container seldom has.
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1",
+      ...(sharedMemory && { JSC_useSharedArrayBuffer: "1" }),
+    },
+  });
+  const close = async () => {
+    await program.end();
+    await screen.end();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const base = `http://127.0.0.1:${port}`;
+    await untilReady(base);
+    const options = { binary: browser, args: ["--automation"] };
+    const session = await command(base, "POST", "/session", {
+      capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } },
+    });
+    const send = (method, path, body) => command(`${base}/session/${session.sessionId}`, method, path, body);
+    await send("POST", "/timeouts", { script: 600_000, pageLoad: 600_000 });
+    return {
+      version: `WebKitGTK ${session.capabilities.browserVersion}`,
+      goto: (url) => send("POST", "/url", { url }),
+      back: () => send("POST", "/back", {}),
+      async evaluate(act, ...args) {
+        const script = `const done = arguments[arguments.length - 1];
+          Promise.resolve().then(() => (${act})(...${JSON.stringify(args)}))
+            .then((value) => done({ value: JSON.stringify(value) ?? "null" }), (error) => done({ error: String(error) }));`;
+        const { error, value } = await send("POST", "/execute/async", { script, args: [] });
+        if (error !== undefined) throw new Error(error);
+        return JSON.parse(value);
+      },
+      screenshot: async () => Buffer.from(await send("GET", "/screenshot"), "base64"),
+      close: async () => {
+        await send("DELETE", "").catch(() => {});
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
