@@ -16,6 +16,7 @@ const stages = [
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
   { name: "snippets", command: own("snippets") },
+  { name: "features of browsers in the docs", command: own("browsers/page") },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs", "--write"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },

@@ -43,6 +43,7 @@ export const checks = [
   { name: "API snapshot of the JVM", command: own("jvm-api"), needs: "jvm", lane: "native" },
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
+  { name: "features of browsers in the docs", command: [node, "scripts/browsers/page.mjs"] },
   { name: "figures in the docs", command: [node, "scripts/figures/page.mjs"] },
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },

@@ -68,8 +68,9 @@ element("run-device").addEventListener("click", () =>
   }),
 );
 
-element("isolation").textContent = crossOriginIsolated
-  ? "This page is cross-origin isolated: small calls go through shared memory, and a task sees at once that it was cancelled."
-  : "This page is not cross-origin isolated, as most pages are not. Everything here works without it. With it, small calls would go " +
-    "through shared memory, which takes microseconds, and a task that blocks its worker would see at once that it was cancelled.";
+element("isolation").textContent =
+  typeof SharedArrayBuffer === "function"
+    ? "This page is cross-origin isolated: small calls go through shared memory, and a task sees at once that it was cancelled."
+    : "This page has no shared memory: it is not cross-origin isolated, as most pages are not, or this browser has none. Everything here works without it. With it, small calls would go " +
+      "through shared memory, which takes microseconds, and a task that blocks its worker would see at once that it was cancelled.";
 element("try").hidden = false;

@@ -48,7 +48,8 @@ interface DeviceFactor {
 /**
  * Measures this device's speed.
  *
- * The measurement blocks the thread for one run at a time, which takes a few milliseconds. Between two runs the thread can handle events.
+ * The measurement blocks the thread for one run at a time, which takes a few milliseconds; 13 ms if the clock steps 1 ms. Between two runs
+ * the thread can handle events. Rejects with a RangeError if the clock steps more than 5 ms.
  * The factor covers only one kind of work: integer and memory operations on one core. The factor does not cover a display, a disk or a
  * network.
  */
@@ -118,7 +119,7 @@ interface PingReport {
 interface OneWayReport {
     /** The remote clock minus the local clock. */
     readonly clockOffsetMs: number;
-    /** The error of the offset and of each one-way time, plus or minus. Valid if neither clock drifts. */
+    /** The error of the offset and of each one-way time, plus or minus. Valid if neither clock drifts, and if the remote clock has no larger steps. */
     readonly errorMs: number;
     readonly thereMsMean: number;
     readonly backMsMean: number;

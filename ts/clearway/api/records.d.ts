@@ -182,6 +182,12 @@ type WriteOf<F extends Fields> = {
 type ReadOf<F> = TypesOf<F>["read"];
 type TypesOf<F> = F extends Field<infer Types> ? Types : never;
 
+/**
+ * The name of a property of all objects that read a table's memory. Structured clone reads this property first, and rejects its value, a
+ * symbol. The error names the property. Without it, structured clone would drop the getters and copy whole chunks.
+ */
+declare const cannotBeSent = "rows and columns cannot be sent: send the table, or what toObjects() makes";
+
 /** One column of one chunk, for reading by row. Row numbers count from the chunk's first row. */
 interface Vector {
     readonly validity: Bitmap | undefined;
@@ -192,7 +198,7 @@ interface Vector {
 }
 /** The base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 declare class Unsendable {
-    readonly cannotBeSent: symbol;
+    readonly [cannotBeSent]: symbol;
 }
 /** A sequence of bits, least significant bit of a byte first. */
 declare class Bitmap {

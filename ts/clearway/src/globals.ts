@@ -96,6 +96,11 @@ export const setImmediate = (act: () => void): unknown => globals.setImmediate(a
 export const queueMicrotask = (act: () => void): void => globals.queueMicrotask(act);
 export const structuredClone = <Value>(value: Value, options?: StructuredSerializeOptions): Value =>
   globals.structuredClone(value, options);
+// WebKit has neither symbol. Compilers of `using` then take the same names from the registry.
+const symbolOf = (name: "dispose" | "asyncDispose"): symbol => Symbol[name] ?? Symbol.for(`Symbol.${name}`);
+export const dispose: typeof Symbol.dispose = /* @__PURE__ */ symbolOf("dispose") as never;
+export const asyncDispose: typeof Symbol.asyncDispose = /* @__PURE__ */ symbolOf("asyncDispose") as never;
+
 /** `Promise` as a value. Its name differs from the global's, because the global's is also a type. */
 export const OwnPromise: PromiseConstructor = /* @__PURE__ */ (() => globals.Promise)();
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
-import type { PortEvents, PortLike } from "../channel/transport/port-like.js";
+import type { PortEvents } from "../channel/transport/port-like.js";
 import { UnsharedPortTransport } from "../channel/transport/port-transports.js";
 import { accept, type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { clearTimeout, newMessageChannel, queueMicrotask, type Timer } from "../globals.js";
 import { after } from "../lazy/lazy.js";
+import { HandedOverPort } from "./handed-over-port.js";
 
 // Messages of a page to a service worker. Each begins with a fixed text, so that other code can use the same worker. Each has one port:
 //
@@ -77,29 +78,22 @@ export function serviceWorkerTransport(
 ): ChannelTransport {
   if (typeof worker?.postMessage !== "function") throw invalid("worker", "a ServiceWorker", worker);
   const settings = transportOptions(options, { awakeMs: 1 }, { awakeMs: 20_000 });
-  return new ServiceWorkerTransport(worker, newMessageChannel(), settings, settings.awakeMs as number);
+  return new ServiceWorkerTransport(worker, new HandedOverPort(), settings, settings.awakeMs as number);
 }
 
 class ServiceWorkerTransport extends UnsharedPortTransport {
   readonly #worker: ServiceWorkerLike;
-  readonly #given: MessagePort;
   readonly #awakeMs: number;
   readonly #id = `${Math.random()}${Math.random()}`;
   #timer: Timer | undefined;
   #over = false;
 
-  constructor(
-    worker: ServiceWorkerLike,
-    { port1, port2 }: MessageChannel,
-    limits: Required<TransportLimits>,
-    awakeMs: number,
-  ) {
+  constructor(worker: ServiceWorkerLike, port: HandedOverPort, limits: Required<TransportLimits>, awakeMs: number) {
     const stops: (() => void)[] = [];
-    super("service-worker", port1, limits, () => {
+    super("service-worker", port, limits, () => {
       for (const stop of stops) stop();
     });
     this.#worker = worker;
-    this.#given = port2;
     this.#awakeMs = awakeMs;
     stops.push(
       onPageLeave((reason) => this.close(reason)),
@@ -110,18 +104,24 @@ class ServiceWorkerTransport extends UnsharedPortTransport {
     );
   }
 
-  protected override listen(port: PortLike, events: PortEvents): () => void {
-    const stop = super.listen(port, events);
+  protected override listen(port: HandedOverPort, events: PortEvents): () => void {
+    const stop = super.listen(port.kept, events);
     // The worker may be stopped between an earlier message and `open`. It therefore hears of the connection only now.
     queueMicrotask(() => {
       try {
-        this.#worker.postMessage(pageMessage("connect", this.#id), [this.#given]);
+        port.handOver((given) => this.#worker.postMessage(pageMessage("connect", this.#id), [given]));
       } catch (cause) {
         return this.close({ code: "failed", message: "the service worker refused the connection", cause });
       }
       this.#ping();
     });
     return stop;
+  }
+
+  protected override disconnect(port: HandedOverPort): void {
+    super.disconnect(port);
+    // After the microtask of `listen`, which still delivers what the transport has sent.
+    queueMicrotask(() => port.close());
   }
 
   #ping(): void {

@@ -5,8 +5,9 @@ import type { PortOptions } from "../channel/transport/port-like.js";
 import { listenTo, type PortEvents, type PortLike } from "../channel/transport/port-like.js";
 import { type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
-import { clearTimeout, newMessageChannel, queueMicrotask, type Timer } from "../globals.js";
+import { clearTimeout, queueMicrotask, type Timer } from "../globals.js";
 import { after } from "../lazy/lazy.js";
+import { HandedOverPort } from "./handed-over-port.js";
 
 // Messages of the handshake between two windows. Each begins with a fixed text, so that other code can use the same window:
 //
@@ -109,19 +110,18 @@ const pending = new WeakMap<WindowLike, Map<string, Handshake>>();
  * Exchanges ports with another window. Either window may be first: each asks once, and hands over its port when it hears the other.
  *
  * Each end makes a MessageChannel and hands over one of its ports. It sends through the port that it kept, and receives through the port
- * that it was given. An end can therefore send before the other is there, and the browser keeps the messages and the moved memory.
+ * that it was given. An end can send before the other is there: its messages and the moved memory wait until its port is handed over.
  */
 class Handshake {
   readonly #meeting: Meeting;
   readonly #failed: (reason: CloseReason) => void;
   readonly #id = `${Math.random()}${Math.random()}`;
-  readonly #kept: MessagePort;
-  readonly #given: MessagePort;
+  /** The port through which this end sends. */
+  readonly port = new HandedOverPort();
   /** The port that the other end handed over. */
   #received: MessagePort | undefined;
   /** The other end's id. */
   #peer: string | undefined;
-  #handed = false;
   #over = false;
   #closed = false;
   #timer: Timer | undefined;
@@ -140,16 +140,8 @@ class Handshake {
     pending.set(target, names.set(name, this));
     this.#meeting = meeting;
     this.#failed = failed;
-    const { port1, port2 } = newMessageChannel();
-    this.#kept = port1;
-    this.#given = port2;
     // If the transport is closed before this microtask, the other window never hears of it.
     queueMicrotask(() => this.#begin());
-  }
-
-  /** Sends a channel's message. Before the handshake is over, the message waits in the port that is handed over. */
-  post(message: unknown, transfer: never[]): void {
-    this.#kept.postMessage(message, transfer);
   }
 
   /** Receives the channel's messages, as soon as there is a port. Returns a function that stops. */
@@ -205,10 +197,9 @@ class Handshake {
   };
 
   #hand(origin: string): void {
-    if (this.#handed) return;
-    this.#handed = true;
-    const { name } = this.#meeting;
-    this.#send({ kind: "port", name, from: this.#id, to: this.#peer }, targetOf(origin), [this.#given]);
+    if (this.port.handedOver) return;
+    const message: WindowMessage = { kind: "port", name: this.#meeting.name, from: this.#id, to: this.#peer };
+    this.port.handOver((given) => this.#send(message, targetOf(origin), [given]));
   }
 
   #send(message: WindowMessage, targetOrigin: string, transfer: Transferable[]): void {
@@ -250,8 +241,7 @@ class Handshake {
   }
 
   #closePorts(): void {
-    this.#kept.close();
-    if (!this.#handed) this.#given.close();
+    this.port.close();
     this.#received?.close();
   }
 }
@@ -325,12 +315,12 @@ class WindowTransport extends PortChannelTransport {
   readonly #stopWaiting: () => void;
 
   constructor(meeting: Meeting, settings: PortOptions & Required<TransportLimits>) {
-    const post: PortLike["postMessage"] = (message, transfer) => this.#handshake.post(message, transfer);
+    const post: PortLike["postMessage"] = (message, transfer) => this.#handshake.port.postMessage(message, transfer);
     super({ postMessage: post }, settings);
     this.#handshake = new Handshake(meeting, (reason) => this.close(reason));
     const own = globalThis.origin;
     this.trusted = own !== opaque && meeting.origins?.every((each) => each === own) === true;
-    this.shares = this.trusted && globalThis.crossOriginIsolated === true;
+    this.shares = this.trusted && typeof SharedArrayBuffer === "function";
     this.#stopWaiting = onPageLeave((reason) => this.close(reason));
   }
 

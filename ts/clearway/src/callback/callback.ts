@@ -190,8 +190,9 @@ class MarkedFunction implements AsyncIterable<never> {
   readonly #fn: (...args: unknown[]) => unknown;
   readonly #concurrency: number;
   readonly #methods: readonly string[] | undefined;
-  // Structured clone rejects functions. Because of this property, it rejects a MarkedFunction inside another object.
-  readonly mustBeAnArgumentItself = (): string => "callback() marks an argument itself, and so does proxy()";
+  // Structured clone rejects functions. Because of this property, it rejects a MarkedFunction inside another object. The error names the
+  // property.
+  readonly "callback() marks an argument itself, and so does proxy()" = (): void => {};
 
   /** `methods` are the names of an object's methods. The first argument of `fn` is then the index of a name. */
   constructor(fn: (...args: unknown[]) => unknown, concurrency: number, methods?: readonly string[]) {

@@ -61,6 +61,22 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** Whether stacks of this engine begin with a line that has the error's message, as V8's do. */
+let headed: boolean | undefined;
+
+/**
+ * Returns the frames of the functions that called `below`, directly or indirectly, without the error's first line. Empty if the engine has
+ * no `captureStackTrace`, or if `below` is not on the stack.
+ */
+export function stackAbove(below: (...args: never[]) => unknown): string {
+  const trace: { stack?: string } = {};
+  (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, below);
+  const stack = trace.stack ?? "";
+  headed ??= new Error("header").stack?.split("\n", 1)[0]?.includes("header") ?? false;
+  if (!headed) return stack.trimEnd();
+  return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
+}
+
 /** Returns the caller's stack in the form that is appended to a worker's stack. Returns an empty string for an empty stack. */
 export function calledFrom(callerStack: string): string {
   return callerStack && `\n    --- called from ---\n${callerStack}`;

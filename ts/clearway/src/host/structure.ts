@@ -48,7 +48,8 @@ function isNative(type: { readonly name: string }): boolean {
   const name: unknown = Object.getOwnPropertyDescriptor(type, "name")?.value;
   if (typeof name === "string" && (identified.includes(name) || /Error$|Array$|ArrayBuffer$|^DataView$/.test(name)))
     return false;
-  return Function.prototype.toString.call(type).endsWith("{ [native code] }");
+  // ECMAScript fixes the text but for its white space: V8 writes one line, the other engines three.
+  return /\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(type));
 }
 
 /** Returns the tag that an object's slots give it, such as "Date", or undefined if the object or its class says another one. */

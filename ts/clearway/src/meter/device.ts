@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { now } from "#meter-host";
+import { clockStepMs, now } from "#meter-host";
 import { OwnPromise, setTimeout } from "../globals.js";
+import { clockStepMsMax, tooCoarse } from "./clock-step.js";
 import { check, wholeNumber } from "./options.js";
 import type { Stall, StallReport } from "./report.js";
 import { summarize } from "./summarize.js";
@@ -84,19 +85,25 @@ export interface DeviceFactor {
 /**
  * Measures this device's speed.
  *
- * The measurement blocks the thread for one run at a time, which takes a few milliseconds. Between two runs the thread can handle events.
+ * The measurement blocks the thread for one run at a time, which takes a few milliseconds; 13 ms if the clock steps 1 ms. Between two runs
+ * the thread can handle events. Rejects with a RangeError if the clock steps more than 5 ms.
  * The factor covers only one kind of work: integer and memory operations on one core. The factor does not cover a display, a disk or a
  * network.
  */
 export async function deviceFactor(options: DeviceFactorOptions = {}): Promise<DeviceFactor> {
   check(options, { runs: wholeNumber(3) });
   const { runs = 21 } = options;
+  const stepMs = clockStepMs();
+  if (stepMs > clockStepMsMax) throw new RangeError(tooCoarse);
+  // A run lasts at least ten steps of the clock on the reference device.
+  const repeats = Math.ceil((10 * stepMs) / referenceMs) || 1;
   const times: number[] = [];
   // Starts with as many uncounted runs, so that the compiler has optimised the task before the counted runs.
   for (let run = -runs; run < runs; run++) {
     const startMs = now();
-    const sum = calibrationTask();
-    const tookMs = now() - startMs;
+    let sum = 0;
+    for (let repeat = 0; repeat < repeats; repeat++) sum = calibrationTask();
+    const tookMs = (now() - startMs) / repeats;
     if (sum !== calibrationSum) throw new Error(`the calibration task went wrong: sum=${sum}`);
     if (run >= 0) times.push(tookMs);
     await new OwnPromise<void>((resolve) => setTimeout(resolve, 0));

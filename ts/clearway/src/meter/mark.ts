@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now } from "#meter-host";
-import { OwnPromise } from "../globals.js";
+import { dispose, OwnPromise } from "../globals.js";
 import type { MarkShare } from "./report.js";
 
 /** The number of closed marks that are kept for unexplained stalls. At 1 mark per ms, 512 marks last longer than any explanation takes. */
@@ -44,7 +44,6 @@ export function mark<R>(label: string, run?: () => R): Mark | R {
     nextClosed = (nextClosed + 1) % closedMarksMax;
   };
   // Older browsers lack the symbol. Compilers translate `using` to this same fallback.
-  const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   if (!run) return { end, [dispose]: end } as Mark;
   let result: R;
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { now } from "#meter-host";
+import { clockStepMs, now } from "#meter-host";
 import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
 import { check, listener, type Rules, wholeNumber } from "./options.js";
 import { quantile } from "./summarize.js";
@@ -26,9 +26,11 @@ interface ClockOffset {
  * The offset must agree with all trips, so it lies in the intersection of their intervals. The intersection is at most as wide as the
  * narrowest interval. The intersection is narrower if some trips were slow on the way there and others on the way back.
  *
+ * A clock that steps may be late by up to `stepMs`, on both sides, so each interval is wider by one step at each end.
+ *
  * An empty intersection means that the clocks drifted during the series. The offset then comes from the fastest trip alone.
  */
-export function bestOffset(trips: readonly TimedTrip[]): ClockOffset | undefined {
+export function bestOffset(trips: readonly TimedTrip[], stepMs = 0): ClockOffset | undefined {
   if (trips.length === 0) return undefined;
   let low = Number.NEGATIVE_INFINITY;
   let high = Number.POSITIVE_INFINITY;
@@ -38,11 +40,11 @@ export function bestOffset(trips: readonly TimedTrip[]): ClockOffset | undefined
     high = Math.min(high, trip.remoteMs - trip.sentMs);
     if (trip.backMs - trip.sentMs < fastest.backMs - fastest.sentMs) fastest = trip;
   }
-  if (low > high) {
+  if (low > high + 2 * stepMs) {
     low = fastest.remoteMs - fastest.backMs;
     high = fastest.remoteMs - fastest.sentMs;
   }
-  return { offsetMs: (low + high) / 2, errorMs: (high - low) / 2 };
+  return { offsetMs: (low + high) / 2, errorMs: (high - low) / 2 + stepMs };
 }
 
 /**
@@ -104,7 +106,7 @@ export interface PingReport {
 export interface OneWayReport {
   /** The remote clock minus the local clock. */
   readonly clockOffsetMs: number;
-  /** The error of the offset and of each one-way time, plus or minus. Valid if neither clock drifts. */
+  /** The error of the offset and of each one-way time, plus or minus. Valid if neither clock drifts, and if the remote clock has no larger steps. */
   readonly errorMs: number;
   readonly thereMsMean: number;
   readonly backMsMean: number;
@@ -176,7 +178,7 @@ function reportOf(trips: readonly Trip[]): PingReport {
   const timed = trips.flatMap((trip) =>
     trip.remoteTimeMs === undefined ? [] : [{ sentMs: trip.sentMs, remoteMs: trip.remoteTimeMs, backMs: trip.backMs }],
   );
-  const offset: ClockOffset | undefined = bestOffset(timed);
+  const offset: ClockOffset | undefined = bestOffset(timed, clockStepMs());
   return {
     kind: "clearway-ping",
     version: 1,

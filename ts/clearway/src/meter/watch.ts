@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { kind, now, observe } from "#meter-host";
-import { setTimeout, unref, wallMs } from "../globals.js";
+import { dispose, setTimeout, unref, wallMs } from "../globals.js";
 import type { Observer } from "./host/host.js";
 import {
   check,
@@ -106,7 +106,6 @@ export function watch(options: WatchOptions = {}): Watch {
       observer.stop();
     }
   };
-  const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   return {
     get ready() {
       return observer.ready();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, messageOf } from "../error/clearway-error.js";
+import { ClearwayError, messageOf, stackAbove } from "../error/clearway-error.js";
 import { now, OwnPromise } from "../globals.js";
 import { lazyModule, notLoaded, preload, within } from "../lazy/lazy.js";
 import type { Timings } from "../stats/timings.js";
 import { emptySide } from "../transfer/ledger.js";
 import type { BroadcastOwner } from "./call/broadcast.js";
-import { detach, PoolCall, prepareArguments, stackAbove } from "./call/call.js";
+import { detach, PoolCall, prepareArguments } from "./call/call.js";
 import type { MapOwner } from "./call/map.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import { CallTracker, type TrackerHost } from "./call/tracker.js";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { refuseFactory } from "#host";
 import { checked } from "../error/checked.js";
-import { invalid } from "../error/clearway-error.js";
+import { invalid, stackAbove } from "../error/clearway-error.js";
+import { asyncDispose } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
 import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, SetupData, TasksOf } from "../task/task.js";
 import type { Broadcasters } from "./call/broadcast.js";
-import { stackAbove } from "./call/call.js";
 import type { Advice } from "./call/inline.js";
 import type { MapOptions, Mappers } from "./call/map.js";
 import { MapResults } from "./call/map.js";
@@ -121,10 +121,12 @@ export function pool<Module = PoolNeedsTheTypeOfItsModule>(
       return engine.close(timeoutMs, dropWaiting);
     },
     terminate: () => engine.terminate(),
-    [Symbol.asyncDispose]: () => engine.close(),
+    [asyncDispose]: () => engine.close(),
   };
 }
 
+// JavaScriptCore removes the frame of a function that ends with a call, and then cannot find the function on the stack. `?? undefined` after
+// the call keeps the frame. It changes no result, and no minifier removes it.
 type Caller = (...args: unknown[]) => unknown;
 
 /** The tasks of a pool, for calls with these options. Makes `map` and `broadcast` when they are first read: `with()` often serves one call. */
@@ -139,7 +141,7 @@ class Tasks<Module> implements PoolCallable<Module> {
     this.#engine = engine;
     this.#settings = settings;
     this.call = byName((name) => {
-      const caller: Caller = (...args) => engine.submit(name, args, settings, caller);
+      const caller: Caller = (...args) => engine.submit(name, args, settings, caller) ?? undefined;
       return caller;
     });
   }
@@ -213,7 +215,8 @@ export function run<Module = PoolNeedsTheTypeOfItsModule>(
   checkSource(source, settings);
   const callSettings = callSettingsOf(options, settings, runRules);
   const call = byName<Callers<Module>>((name) => {
-    const caller: Caller = (...args) => new Engine(source, settings, true).submit(name, args, callSettings, caller);
+    const caller: Caller = (...args) =>
+      new Engine(source, settings, true).submit(name, args, callSettings, caller) ?? undefined;
     return caller;
   });
   // `await run(() => work())` would give this object, and nothing would have run.

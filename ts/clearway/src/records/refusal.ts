@@ -35,10 +35,12 @@ export function invalid(name: string, must: string, value: unknown): ClearwayErr
 }
 
 /**
- * A property of all objects that read a table's memory. Structured clone reads this property first, rejects it because it is a symbol, and
- * shows this text. Without the property, structured clone would drop the getters and copy whole chunks.
+ * The name of a property of all objects that read a table's memory. Structured clone reads this property first, and rejects its value, a
+ * symbol. The error names the property. Without it, structured clone would drop the getters and copy whole chunks.
  */
-export const cannotBeSent = Symbol("rows and columns cannot be sent: send the table, or what toObjects() makes");
+export const cannotBeSent = "rows and columns cannot be sent: send the table, or what toObjects() makes";
+/** The value of that property. V8's own error shows its text. */
+export const refused = Symbol(cannotBeSent);
 
 /** Returns the typed error for memory or a message that is not a table. */
 export function malformed(what: string): ClearwayError {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { cannotBeSent } from "./refusal.js";
+import { cannotBeSent, refused } from "./refusal.js";
 import type { Shape } from "./shape.js";
 import type { Vector } from "./vector/vector.js";
 
@@ -60,8 +60,8 @@ function withOwnColumns(Row: RowClass, shapes: readonly Shape[]): RowClass {
   const getters = Object.getOwnPropertyDescriptors(Row.prototype as object) as PropertyDescriptorMap;
   const columns = Object.fromEntries(shapes.map(({ name }) => [name, getters[name]!]));
   // JSON omits properties whose value is a symbol.
-  const refusal: PropertyDescriptor = { value: cannotBeSent, enumerable: true };
-  const own = { "clearway:refusal": refusal, ...columns, [vectorsKey]: { enumerable: false } };
+  const refusal: PropertyDescriptor = { value: refused, enumerable: true };
+  const own = { [cannotBeSent]: refusal, ...columns, [vectorsKey]: { enumerable: false } };
   return class extends Row {
     constructor(vectors: readonly Vector[], row: number) {
       super(vectors, row);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { clock, OwnPromise } from "../globals.js";
+import { asyncIteratorOf } from "../host/async-iterable.js";
 import type { Transport } from "../transport/port.js";
 import type { Budget } from "../transport/turn-budget.js";
 import { SendCredit } from "./credit.js";
@@ -198,6 +199,5 @@ function isThenable<T>(value: T | Promise<T> | PromiseLike<T>): value is Promise
 /** Returns the iterator of an async or sync iterable. Returns undefined for all other values, including strings. */
 export function iteratorOf(value: unknown): AnyIterator | undefined {
   if (value === null || typeof value !== "object") return undefined;
-  const source = value as Partial<AsyncIterable<unknown, unknown, void> & Iterable<unknown, unknown, void>>;
-  return source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
+  return asyncIteratorOf(value)?.call(value) ?? (value as Partial<Iterable<unknown>>)[Symbol.iterator]?.();
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { asyncDispose } from "../globals.js";
 
 /** Base class for the receiving end of every stream. */
 export abstract class Reader<T = unknown> implements AsyncIterableIterator<T, unknown, void>, AsyncDisposable {
@@ -18,7 +19,7 @@ export abstract class Reader<T = unknown> implements AsyncIterableIterator<T, un
     return this;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async [asyncDispose](): Promise<void> {
     await this.return();
   }
 }

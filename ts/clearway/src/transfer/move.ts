@@ -19,8 +19,8 @@ export class MovedValue {
   readonly [movedKey] = true;
   readonly value: unknown;
   readonly transfer: readonly object[] | undefined;
-  // Structured clone rejects functions. Because of this property, it rejects a MovedValue inside another object.
-  readonly mustBeAnArgumentItself = (): void => {};
+  // Structured clone rejects functions. Because of this property, it rejects a MovedValue inside another object. The error names the property.
+  readonly "move() marks an argument itself" = (): void => {};
 
   constructor(value: unknown, transfer: readonly object[] | undefined) {
     this.value = value;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A channel between a content script and the service worker of an extension that runs in a real browser.
-import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+// A channel between a content script and the background of an extension that runs in a real browser.
+import { copyFile, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { has, open } from "../../../../scripts/browsers/engines.mjs";
 import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs";
 import { Site } from "./sites.js";
 
@@ -84,4 +85,31 @@ test("an extension's parts call each other and stream, and notice that the servi
     .catch(() => {});
   await page.waitForFunction(() => document.title.includes("reason"));
   expect(JSON.parse(await page.title())).toEqual({ code: "transport-closed", reason: "lost" });
+});
+
+test.runIf(has("firefox"))("an extension's parts call each other and stream in Firefox", async () => {
+  // Firefox has a page in the background, and no service worker.
+  const copy = await mkdtemp(join(tmpdir(), "clearway-firefox-extension-"));
+  onTestFinished(() => rm(copy, { recursive: true }));
+  await cp(folder, copy, { recursive: true });
+  const inFirefox = { ...manifest, background: { scripts: ["background.js"], type: "module" } };
+  await writeFile(join(copy, "manifest.json"), JSON.stringify(inFirefox));
+  const firefox = await open("firefox");
+  onTestFinished(() => firefox.close());
+  await firefox.installExtension?.(copy);
+  await firefox.goto(site.origin());
+  const title = await firefox.evaluate(
+    () =>
+      new Promise<string>((found) => {
+        const look = (): void => {
+          if (!document.title.startsWith("{")) return;
+          observer.disconnect();
+          found(document.title);
+        };
+        const observer = new MutationObserver(look);
+        observer.observe(document, { subtree: true, childList: true, characterData: true });
+        look();
+      }),
+  );
+  expect(JSON.parse(title)).toEqual({ sum: 5_000_000, ticks: [0, 1, 2] });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { watchLifeline } from "#host";
+import { holdsLifelines, watchLifeline } from "../../src/host/browser.js";
 import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Vanishing = typeof import("../fixtures/vanishing.tasks.js");
@@ -12,7 +12,7 @@ const open = (search = "") => {
   return made;
 };
 
-describe("a worker that ends without a message", () => {
+describe.runIf(holdsLifelines)("a worker that ends without a message", () => {
   test("fails its started call", async () => {
     const { call } = open();
     expect(await call.ok()).toBe(1);
@@ -53,7 +53,7 @@ function held(url: URL | string) {
 
 const module = (source: string): string => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
 
-describe("a worker's lifeline", () => {
+describe.runIf(holdsLifelines)("a worker's lifeline", () => {
   test("is announced once its lock is held, even when the first call blocks the thread", async () => {
     const { made, listen } = held(plainUrl);
     const holders = gate<(string | undefined)[]>();
@@ -99,50 +99,53 @@ test("a worker whose lock is not held is terminated", async () => {
   expect(terminate).toHaveBeenCalled();
 });
 
-describe("a worker whose own terminate() fails is terminated, and nothing is thrown elsewhere", () => {
-  const thrown = new Error("not today");
-  test.each<[how: string, terminate: () => unknown]>([
-    [
-      "throws",
-      () => {
-        throw thrown;
-      },
-    ],
-    ["rejects", () => Promise.reject(thrown)],
-    [
-      "returns a thenable that throws",
-      () =>
-        new Proxy(
-          {},
-          {
-            get() {
-              throw thrown;
+describe.runIf(holdsLifelines)(
+  "a worker whose own terminate() fails is terminated, and nothing is thrown elsewhere",
+  () => {
+    const thrown = new Error("not today");
+    test.each<[how: string, terminate: () => unknown]>([
+      [
+        "throws",
+        () => {
+          throw thrown;
+        },
+      ],
+      ["rejects", () => Promise.reject(thrown)],
+      [
+        "returns a thenable that throws",
+        () =>
+          new Proxy(
+            {},
+            {
+              get() {
+                throw thrown;
+              },
             },
-          },
-        ),
-    ],
-    ["does nothing", () => undefined],
-    ["never settles", () => new Promise(() => {})],
-  ])("when terminate() %s", async (_how, terminate) => {
-    const stray: unknown[] = [];
-    const note = (event: PromiseRejectionEvent): void => {
-      event.preventDefault();
-      stray.push(event.reason);
-    };
-    addEventListener("unhandledrejection", note);
-    onTestFinished(() => removeEventListener("unhandledrejection", note));
-    const { made, listen, worker } = held(plainUrl);
-    const named = gate<string>();
-    listen.mockImplementation(({ clearwayLifeline }) => {
-      if (typeof clearwayLifeline === "string") named.tell(clearwayLifeline);
+          ),
+      ],
+      ["does nothing", () => undefined],
+      ["never settles", () => new Promise(() => {})],
+    ])("when terminate() %s", async (_how, terminate) => {
+      const stray: unknown[] = [];
+      const note = (event: PromiseRejectionEvent): void => {
+        event.preventDefault();
+        stray.push(event.reason);
+      };
+      addEventListener("unhandledrejection", note);
+      onTestFinished(() => removeEventListener("unhandledrejection", note));
+      const { made, listen, worker } = held(plainUrl);
+      const named = gate<string>();
+      listen.mockImplementation(({ clearwayLifeline }) => {
+        if (typeof clearwayLifeline === "string") named.tell(clearwayLifeline);
+      });
+      expect(await made.call.add(1, 2)).toBe(3);
+      const name = await named.promise;
+      Object.assign(worker(), { terminate });
+      await made.terminate();
+      // The lock is free when the thread has ended.
+      await navigator.locks.request(name, () => {});
+      await new Promise((turn) => setTimeout(turn));
+      expect(stray).toEqual([]);
     });
-    expect(await made.call.add(1, 2)).toBe(3);
-    const name = await named.promise;
-    Object.assign(worker(), { terminate });
-    await made.terminate();
-    // The lock is free when the thread has ended.
-    await navigator.locks.request(name, () => {});
-    await new Promise((turn) => setTimeout(turn));
-    expect(stray).toEqual([]);
-  });
-});
+  },
+);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { bool, bytes, nullable, record, struct, type Table, text, u8, u32 } from "clearway/records";
 import { describe, expect, test } from "vitest";
+import { namesWhatItRefuses } from "../fixtures/capabilities.js";
 import { plain, thrown } from "./students.js";
 
 const Nested = record({ n: u32, word: text({ dictionary: true }), place: struct({ x: u8, on: bool }) });
@@ -34,7 +35,7 @@ describe("structured clone refuses a row with an error that names the table inst
     const value = make();
     const error = thrown(() => structuredClone(value)) as Error | undefined;
     expect(error?.name).toBe("DataCloneError");
-    expect(error?.message).toContain("send the table");
+    if (namesWhatItRefuses) expect(error?.message).toContain("send the table");
     expect(thrown(() => structuredClone({ inside: [value] }))).toBeInstanceOf(DOMException);
   });
 });

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
 import { findMovable } from "../../src/transfer/prepare-result.js";
+import { movable } from "../fixtures/capabilities.js";
 import fc from "../fixtures/fast-check.js";
 
 const bytes = (length: number, at = 0, shown = length): Uint8Array =>
@@ -90,7 +91,7 @@ describe("the search for transferable memory", () => {
 
   test("moves ports and streams", () => {
     const { port1, port2 } = new MessageChannel();
-    const stream = new ReadableStream();
+    const stream = movable();
     const { found } = send({ ports: [port1], stream });
     expect(new Set(found.transfer)).toEqual(new Set([port1, stream]));
     port2.close();

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { OnRefused, Transport } from "../../src/transport/port.js";
 import { frameSlots, Op } from "../../src/transport/protocol.js";
+import { movable } from "../fixtures/capabilities.js";
 
 /** A carrier and its other end, for the suite. */
 export interface Carried {
@@ -112,7 +113,7 @@ export function carrierContract(name: string, make: (refused: OnRefused) => Carr
       const { transport, refusals, ids } = start();
       const bad = make();
       const [before, after] = [new Uint8Array(8), new Uint8Array(8)];
-      const open = new ReadableStream();
+      const open = movable();
       transport.send(Op.Result, 1, before, 0, [before.buffer]);
       transport.send(Op.Result, 2, { open }, 0, [open]);
       transport.send(Op.Result, 3, { bad }, 0, [bad]);

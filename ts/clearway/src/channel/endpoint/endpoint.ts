@@ -3,7 +3,7 @@
 import { onAbort } from "#host";
 import { abortOf, checked, type Rules } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { clearTimeout, OwnPromise, type Timer } from "../../globals.js";
+import { asyncDispose, clearTimeout, OwnPromise, type Timer } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
 import { type MessageCodec, type MethodCodec, requireLittleEndian } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
@@ -98,7 +98,7 @@ function endpointOf(core: Core): Endpoint {
     stats: () => core.stats,
     close: async (options = {}) => close(checked(options, closeRules, { timeoutMs: closeMs }).timeoutMs),
     terminate: (reason = closedHere) => core.terminate(checked(reason, reasonRules, closedHere)),
-    [Symbol.asyncDispose]: () => close(),
+    [asyncDispose]: () => close(),
   };
 }
 

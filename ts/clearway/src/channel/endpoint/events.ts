@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { callable } from "../../error/checked.js";
+import { isAsyncIterable } from "../../host/async-iterable.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
 import { Status } from "../wire/frame.js";
 import type { Core } from "./core.js";
@@ -121,5 +122,5 @@ async function awaited<T>(source: Source, given: Promise<AsyncIterable<T> | Iter
 }
 
 function isIterable(value: object): value is AsyncIterable<unknown> | Iterable<unknown> {
-  return Symbol.asyncIterator in value || Symbol.iterator in value;
+  return isAsyncIterable(value) || Symbol.iterator in value;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { callable } from "../../error/checked.js";
-import { calledFrom, define } from "../../error/clearway-error.js";
+import { calledFrom, define, stackAbove } from "../../error/clearway-error.js";
 import { OwnPromise } from "../../globals.js";
 import { checkMessageCodec, type MessageCodec } from "../codec/codec.js";
 import { Flag, Status } from "../wire/frame.js";
@@ -19,11 +19,8 @@ import type { HandlerContext, Served } from "./served.js";
  */
 export function stitch(error: unknown): never {
   if (!(error instanceof RemoteError)) throw error;
-  const trace: { stack?: string } = {};
-  (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, stitch);
-  const stack = trace.stack ?? "";
-  if (stack.includes("\n"))
-    define(error, "stack", (error.stack ?? "") + calledFrom(stack.slice(stack.indexOf("\n") + 1)));
+  const frames = stackAbove(stitch);
+  if (frames) define(error, "stack", (error.stack ?? "") + calledFrom(frames));
   throw error;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { clearTimeout, clock, OwnPromise, queueMicrotask, type Timer } from "../../globals.js";
+import { clearTimeout, clock, dispose, OwnPromise, queueMicrotask, type Timer } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
 import { roughBytes } from "../../transfer/rough-bytes.js";
 import { messageBytes } from "../transport/limits.js";
@@ -181,7 +181,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
       if (this.#handlers.get(name) === handler) this.#passEarly(name, handler);
     });
     return {
-      [Symbol.dispose]: () => {
+      [dispose]: () => {
         if (this.#handlers.get(name) === handler) this.#handlers.delete(name);
       },
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
+import { asyncIteratorOf } from "../../host/async-iterable.js";
 import { type Budget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
 import type { OutgoingValue } from "./outgoing-value.js";
@@ -176,7 +177,7 @@ export class Source implements EventSink {
   async pump(events: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     let iterator: AsyncIterator<unknown> | Iterator<unknown>;
     try {
-      iterator = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
+      iterator = asyncIteratorOf(events)?.call(events) ?? (events as Iterable<unknown>)[Symbol.iterator]();
       if (typeof iterator?.next !== "function") {
         // The object is not an iterator, but may be a promise: async methods return one. Awaiting it lets `fail` report its
         // rejection.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { invalid } from "../../error/clearway-error.js";
+import { asyncDispose, dispose } from "../../globals.js";
+import { asyncIteratorOf, isAsyncIterable } from "../../host/async-iterable.js";
 import type { Moved } from "../../transfer/move.js";
 import { standardMethodCodec } from "../codec/standard.js";
 import type { CallOptions } from "../endpoint/calls.js";
@@ -102,7 +104,7 @@ function checkedStream(stream: EventStream<unknown>, validate: Validated): Event
     [Symbol.asyncIterator]() {
       return this;
     },
-    [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose](),
+    [asyncDispose]: () => stream[asyncDispose](),
   };
 }
 
@@ -131,11 +133,13 @@ function checkedSource(source: unknown, validate: Validated): EventSource<unknow
 }
 
 async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, validate: Validated) {
-  for await (const event of events) yield validate(event);
+  const read = asyncIteratorOf(events);
+  const source = read ? { [Symbol.asyncIterator]: () => read.call(events) } : (events as Iterable<unknown>);
+  for await (const event of source) yield validate(event);
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
-  return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
+  return typeof value === "object" && value !== null && (isAsyncIterable(value) || Symbol.iterator in value);
 }
 
 /** Calls the other end's methods and listens to its events, by name and with types. */
@@ -203,7 +207,7 @@ export class ChannelSchema<const S> {
     const given = handlers as LooseHandlers;
     const stops: Disposable[] = [];
     const end = (): void => {
-      for (const stop of stops.splice(0)) stop[Symbol.dispose]();
+      for (const stop of stops.splice(0)) stop[dispose]();
     };
     try {
       const own: Record<string, MethodHandler> = Object.create(null);
@@ -232,7 +236,7 @@ export class ChannelSchema<const S> {
       end();
       throw error;
     }
-    return { [Symbol.dispose]: end };
+    return { [dispose]: end };
   }
 
   #writeValidator(type: TypeShape, channel: string, name: string, root: string) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { clearTimeout, clock, globals, OwnPromise, setTimeout } from "../../globals.js";
+import { clockStepMsMax, clockStepOf, tooCoarse } from "../clock-step.js";
 import { BeatDetector, type DetectedStall } from "../detect.js";
 import type { SourceState, StallReport } from "../report.js";
 import { type BeatListener, beatSource } from "./browser-beat-source.js";
@@ -74,6 +75,13 @@ export const kind: StallReport["host"] = inPage ? "browser" : "browser-worker";
 
 export const now = (): number => clock();
 
+let stepMs: number | undefined;
+/** Returns the step of `now()` in milliseconds. Measures it once, which blocks the thread for up to 5 ms. */
+export function clockStepMs(): number {
+  stepMs ??= clockStepOf(now);
+  return stepMs;
+}
+
 /** Default time between beats, in milliseconds. This time limits the error of a stall's start to 1 ms. docs/meter.md states the cost. */
 const beatMsDefault = 2;
 /** Time between beats during a measurement, in milliseconds. This time limits the error of a stall's start to 0.5 ms. */
@@ -98,8 +106,10 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   let detector: BeatDetector | undefined;
   let periodMs = 0;
 
+  const stepMs = clockStepMs();
+  const isCoarse = stepMs > clockStepMsMax;
   const emit = (stall: DetectedStall | undefined): void => {
-    if (stall) sink.detected(stall);
+    if (stall && !isCoarse) sink.detected({ ...stall, errorMs: stall.errorMs + stepMs });
   };
   const timers = new TimerBeats(options.floorMs, now, emit);
   /** Evaluates the first beat after the end of a run. This beat shows whether the thread was blocked at the end. */
@@ -186,12 +196,15 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   if (inPage && options.frames) globals.requestAnimationFrame?.(onFrame);
 
   const sources = (): SourceState[] => {
-    const why = beatSource.why;
+    const why = isCoarse ? tooCoarse : beatSource.why;
     const unavailable = (name: string, reason: string): SourceState => ({ name, available: false, why: reason });
     return [
       why === undefined
         ? { name: "heartbeat", available: true }
-        : unavailable("heartbeat", `${why}; timers stand in: stalls under ${timerFloorMs} ms are not seen`),
+        : unavailable(
+            "heartbeat",
+            isCoarse ? why : `${why}; timers stand in: stalls under ${timerFloorMs} ms are not seen`,
+          ),
       why === undefined ? { name: "watcher", available: true } : unavailable("watcher", why),
       ...timeline.sources,
       !inPage
@@ -260,9 +273,9 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
   };
 }
 
-/** Returns a stall with known edges. The error is the clock's resolution: 0.1 ms in a page without cross-origin isolation. */
+/** Returns a stall with known edges. Its error is the clock's step, which `observe` adds. */
 function exactStall(startMs: number, endMs: number): DetectedStall {
-  return { startMs, endMs, earliestMs: startMs, errorMs: 0.1, unwokenMs: 0 };
+  return { startMs, endMs, earliestMs: startMs, errorMs: 0, unwokenMs: 0 };
 }
 
 /** Calls `enough` at each frame until it returns true, for at most `msMax`. The limit is for pages that show no frames. */

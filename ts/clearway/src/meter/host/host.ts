@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node.ts` and `browser.ts` export what `#meter-host` contains: `kind`, `now()` (monotonic ms) and `observe(options, sink)`.
+// `node.ts` and `browser.ts` export what `#meter-host` contains: `kind`, `now()` (monotonic ms), `clockStepMs()` and `observe(options, sink)`.
 import type { DetectedStall } from "../detect.js";
 import type { ScriptShare, SourceState } from "../report.js";
 

@@ -13,6 +13,9 @@ export const kind: StallReport["host"] = isMainThread ? "node" : "node-worker";
 // Read once: a test may replace the clock.
 export const now: () => number = performance.now.bind(performance);
 
+/** Returns the step of `now()` in milliseconds: it counts nanoseconds. */
+export const clockStepMs = (): number => 0;
+
 /**
  * Default period of the heartbeats of an idle loop, in milliseconds. Each heartbeat shows the watchdog that the loop answers. The period
  * also limits the gap at which two runs of work can count as one. The period does not affect how the loop's clock measures a stall. 10 ms

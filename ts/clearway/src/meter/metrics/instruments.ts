@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { dispose } from "../../globals.js";
 import { hzDefault, meterRules, type Rules, wholeNumber } from "../options.js";
 import type { Stall, StallCause } from "../report.js";
 
@@ -94,7 +95,6 @@ const otherMark = "_other";
 
 /** Returns an object that ends with `close` in a `using` block. Older browsers lack the symbol; compilers use this same fallback. */
 export function disposable<T extends object>(scope: T, close: () => void): T & { [Symbol.dispose](): void } {
-  const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
   return Object.assign(scope, { [dispose]: close }) as T & { [Symbol.dispose](): void };
 }
 

@@ -3,6 +3,7 @@
 import { abortOf } from "../../error/checked.js";
 import { ClearwayError, calledFrom, messageOf } from "../../error/clearway-error.js";
 import { OwnPromise } from "../../globals.js";
+import { isAsyncIterable } from "../../host/async-iterable.js";
 import type { CallbackFor } from "../../task/callback-stub.js";
 import type { Task, TasksOf } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
@@ -130,7 +131,7 @@ export async function broadcast({ owner, name, args, call }: BroadcastSource): P
 
 function checkArgument(value: unknown, at: number): void {
   const moved = value instanceof MovedValue;
-  if (!moved && !(value !== null && typeof value === "object" && Symbol.asyncIterator in value)) return;
+  if (!moved && !(value !== null && typeof value === "object" && isAsyncIterable(value))) return;
   // A callback opens a session for each call.
   if (!moved && isCallback(value as object)) return;
   const what = moved ? "under move()" : "a stream";

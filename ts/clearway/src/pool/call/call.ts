@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
 import { clearTimeout, OwnPromise, structuredClone, type Timer } from "../../globals.js";
+import { isAsyncIterable } from "../../host/async-iterable.js";
 import type { Consumer } from "../../stream/consumer.js";
 import type { Grant } from "../../stream/credit.js";
 import { Form } from "../../transfer/coded.js";
@@ -173,7 +174,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     readonly record: TaskRecord,
     public args: unknown[],
     readonly options: CallSettings,
-    /** The caller's stack if the pool captured it at the call (see `stackAbove`), otherwise empty. */
+    /** The caller's stack if the pool captured it at the call (see `stackAbove` in error/clearway-error.ts), otherwise empty. */
     readonly callerStack: string,
   ) {
     super();
@@ -265,18 +266,8 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
 // those functions. V8 can also follow a promise that was resolved with the rejected one. The cost is then paid only when a call fails.
 //
 // The handler's stack lacks a function that only passes the promise on, if no other function awaits its result. For streams, and for calls
-// before the first worker is ready, the pool captures the stack at the call.
-
-/**
- * Returns the frames of the functions that called `below`, directly or indirectly, without the error's first line. Empty if the engine has
- * no `captureStackTrace`.
- */
-export function stackAbove(below: (...args: never[]) => unknown): string {
-  const trace: { stack?: string } = {};
-  (Error as { captureStackTrace?(target: object, below: unknown): void }).captureStackTrace?.(trace, below);
-  const stack = trace.stack ?? "";
-  return stack.includes("\n") ? stack.slice(stack.indexOf("\n") + 1) : "";
-}
+// before the first worker is ready, the pool captures the stack at the call. Only V8 has frames of awaiting functions: elsewhere, other calls
+// show no caller.
 
 // Returns a rejected promise, with which the caller's promise is resolved. If the pool made the error for this call, `rethrow` first adds
 // the caller's stack. An abort reason belongs to the caller and stays unchanged.
@@ -297,9 +288,9 @@ export function prepareArguments(call: PoolCall): void {
     const value = args[at];
     if (value === null || typeof value !== "object") continue;
     if (call.args === args) call.args = args.slice();
-    if (!(value instanceof MovedValue) && Symbol.asyncIterator in value) {
+    if (!(value instanceof MovedValue) && isAsyncIterable(value)) {
       call.inputs ??= [];
-      const { iterator, close } = openSource(value as AsyncIterable<unknown, unknown, void>);
+      const { iterator, close } = openSource(value);
       call.inputs.push(new Input(at, iterator, close));
       call.args[at] = undefined;
     } else {

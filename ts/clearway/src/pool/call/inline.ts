@@ -2,6 +2,7 @@
 import { parent, refuseDetached } from "#host";
 import { ClearwayError, messageOf } from "../../error/clearway-error.js";
 import { clock, OwnPromise, structuredClone } from "../../globals.js";
+import { isAsyncIterable } from "../../host/async-iterable.js";
 import { bufferBytes, totalBufferBytes } from "../../host/tag.js";
 import { CallContext } from "../../task/context.js";
 import { definitionOfTask, isGenerator, type Placement, type TaskDefinition } from "../../task/task.js";
@@ -168,7 +169,7 @@ function isPrimitive(value: unknown): boolean {
 // Returns whether an argument can only be passed to a worker. A stream needs credit from the other side. A table needs code that loads when
 // the first table arrives.
 function needsWorker(value: unknown): boolean {
-  return value !== null && typeof value === "object" && (Symbol.asyncIterator in value || isTable(value));
+  return value !== null && typeof value === "object" && (isAsyncIterable(value) || isTable(value));
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

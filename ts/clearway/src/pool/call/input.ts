@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
+import { readStream } from "../../host/async-iterable.js";
 import type { LedgerSide } from "../../transfer/ledger.js";
 import type { Transport } from "../../transport/port.js";
 
@@ -24,34 +25,8 @@ export function openSource(source: AsyncIterable<unknown, unknown, void>): OpenS
   };
   if (typeof destroy === "function" && typeof pipe === "function")
     return { iterator: source[Symbol.asyncIterator](), close: () => destroy.call(source) };
-  if (typeof getReader === "function") return ofReader(getReader.call(source));
+  if (typeof getReader === "function") return readStream(getReader.call(source));
   return { iterator: source[Symbol.asyncIterator](), close: undefined };
-}
-
-// Like the stream's own iterator, unlocks the stream at its end.
-function ofReader(reader: ReadableStreamDefaultReader<unknown>): OpenSource {
-  const close = async (): Promise<void> => {
-    try {
-      await reader.cancel();
-    } finally {
-      reader.releaseLock();
-    }
-  };
-  const next = async (): Promise<IteratorResult<unknown>> => {
-    try {
-      const { done, value } = await reader.read();
-      if (done) reader.releaseLock();
-      return { done, value };
-    } catch (reason) {
-      reader.releaseLock();
-      throw reason;
-    }
-  };
-  const end = async (value?: unknown): Promise<IteratorResult<unknown>> => {
-    await close();
-    return { done: true, value };
-  };
-  return { iterator: { next, return: end }, close };
 }
 
 /** The connection over which the values of an input stream are sent. */

@@ -3,6 +3,7 @@ import { inContext, onAbort } from "#host";
 import { abortSignal, checked, type Rules, whole } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
+import { asyncIteratorOf } from "../../host/async-iterable.js";
 import type { CallSettings } from "../options.js";
 import type { MapOptions, MapSource } from "./map.js";
 
@@ -301,8 +302,8 @@ interface Inputs {
 }
 
 function open(source: unknown): Inputs {
-  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = Object(source) as Record<symbol, unknown>;
-  const method = later ?? now;
+  const later = asyncIteratorOf(Object(source));
+  const method: unknown = later ?? (Object(source) as Partial<Iterable<unknown>>)[Symbol.iterator];
   // A text is iterable, but its letters are hardly meant.
   if (typeof method !== "function" || typeof source === "string")
     throw invalid("inputs", "an iterable or an async iterable", source);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { OwnPromise } from "../../globals.js";
+import { asyncDispose, OwnPromise } from "../../globals.js";
 import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
 import { Reader } from "../../stream/reader.js";
 import type { Batches, Stream } from "../../task/task.js";
@@ -133,7 +133,7 @@ export class StreamHandle extends Reader implements Stream<unknown> {
  */
 export function iterablePromise(promise: Promise<unknown>, stream: StreamHandle): Promise<unknown> & Stream<unknown> {
   const iterable = promise as Promise<unknown> & Stream<unknown>;
-  for (const name of ["next", "batches", "return", "throw", Symbol.asyncIterator, Symbol.asyncDispose] as const) {
+  for (const name of ["next", "batches", "return", "throw", Symbol.asyncIterator, asyncDispose] as const) {
     iterable[name] = (value?: unknown) => {
       // A caller that iterates receives a failure from the iterator. The rejection of the promise must then not count as unhandled.
       promise.catch(() => {});

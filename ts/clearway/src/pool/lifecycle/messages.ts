@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, calledFrom, caused, define, messageOf } from "../../error/clearway-error.js";
+import { ifTurnsAreQuick } from "#host";
+import { ClearwayError, calledFrom, caused, define, messageOf, stackAbove } from "../../error/clearway-error.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { now, OwnPromise } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
@@ -10,7 +11,7 @@ import { pathToUncloneable } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
 import { openRing } from "../../transport/ring/open-ring.js";
-import { type PoolCall, stackAbove } from "../call/call.js";
+import type { PoolCall } from "../call/call.js";
 import { Feed } from "../call/feed.js";
 import type { Input } from "../call/input.js";
 import { endReader, failReader, settleFailure } from "../call/tracker.js";
@@ -307,6 +308,10 @@ function broken(worker: Worker, what = "the worker could not read the ring"): vo
 
 // Opens the ring, because the worker has answered its first call. Both sides then send small frames through shared memory.
 function ringable(host: LifecycleHost, worker: Worker): void {
+  ifTurnsAreQuick(() => openRingOf(host, worker));
+}
+
+function openRingOf(host: LifecycleHost, worker: Worker): void {
   if (worker.ring !== undefined || worker.life.state !== "ready") return;
   const ring = openRing(worker.handle, {
     message: (frames) => worker.receive(frames),

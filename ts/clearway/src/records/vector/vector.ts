@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { BitPart, NumberPart, Part } from "../field.js";
-import { cannotBeSent, unreadable } from "../refusal.js";
+import { cannotBeSent, refused, unreadable } from "../refusal.js";
 import type { NumberKind } from "../shape.js";
 
 /** One column of one chunk, for reading by row. Row numbers count from the chunk's first row. */
@@ -14,7 +14,7 @@ export interface Vector {
 
 /** The base class of all vectors. Structured clone rejects any object that contains a vector, before it copies memory. */
 export class Unsendable {
-  readonly cannotBeSent = cannotBeSent;
+  readonly [cannotBeSent] = refused;
 }
 
 /** A sequence of bits, least significant bit of a byte first. */
