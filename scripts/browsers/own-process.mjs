@@ -2,18 +2,12 @@
 import { spawn } from "node:child_process";
 
 /**
- * Starts a program with its own process group, and ends the group with this process at the latest. Returns the child and `end`, which kills
- * the group and resolves when the program has exited.
+ * Starts a program that ends with this process at the latest. It stays in this process's group, so that what ends a stage of `make test` ends
+ * it, too. Returns the child, `exited`, and `end`, which kills the program and resolves when it has exited.
  */
 export function start(program, args, options = {}) {
-  const child = spawn(program, args, { stdio: "ignore", ...options, detached: true });
-  const kill = () => {
-    try {
-      process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // The group has already ended.
-    }
-  };
+  const child = spawn(program, args, { stdio: "ignore", ...options });
+  const kill = () => child.kill("SIGKILL");
   const exited = new Promise((resolve) => child.once("exit", resolve).once("error", resolve));
   process.once("exit", kill);
   return {

@@ -125,6 +125,6 @@ test("set-up refuses an unknown part", () => {
   const { status, said } = setUp(programs, "chromum");
   expect(status).toBe(2);
   expect(said).toContain(
-    "unknown part: chromum (node, chromium, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)",
+    "unknown part: chromum (node, chromium, engines, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)",
   );
 });
