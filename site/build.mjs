@@ -18,11 +18,11 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** The pages that the crawl starts from. They link to all others. */
 const start = ["README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/** Writes the report of the kept quick run. Returns false if the lab is not built. */
+/** Writes the report of a kept run of the lab. Returns false if there is none, or the lab is not built. */
 function writeReport(out) {
   const run = join(root, "lab/records/quick");
   const cli = join(root, "ts/clearway-lab/dist/cli.js");
-  if (!existsSync(cli)) return false;
+  if (!existsSync(cli) || !existsSync(join(run, "results.json"))) return false;
   const { status, stderr } = spawnSync(process.execPath, [cli, "report", run, "--out", join(out, "report.html")], {
     encoding: "utf8",
   });

@@ -31,11 +31,7 @@ export const labFolders = {
     may: ["engine", "jank", "protocol", "published", "ratio", "run", "scenario", "statistics"],
     why: "results as text, tables, charts and a page",
   },
-  compare: {
-    may: ["protocol", "run", "scenario", "statistics"],
-    why: "two kept runs: what differs, the ratio of each cell, the gate",
-  },
-  export: { may: ["protocol", "run", "statistics"], why: "records in the formats of other tools" },
+  export: { may: ["engine", "report"], why: "answers in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
   mechanism: {
     may: ["host", "statistics"],
@@ -58,23 +54,18 @@ export const labFolders = {
     may: ["channel", "codec", "host", "machine", "protocol"],
     why: "Flutter's own engine as a peer: its process, its codecs, its channels; the worker that Clearway's channels call instead",
   },
-  offload: {
-    may: ["host", "mechanism", "protocol", "statistics"],
-    types: ["work"],
-    why: "family: which executor suits which work",
-  },
   remote: {
     may: ["channel", "host", "mechanism", "protocol"],
     types: ["work"],
     why: "family: calls to other processes over NATS, Redis and HTTP; the servers and worker processes that they need",
   },
   arm: {
-    may: ["channel", "host", "isolate", "memory", "native", "offload", "protocol", "push", "remote"],
+    may: ["channel", "host", "isolate", "memory", "native", "protocol", "push", "remote"],
     types: ["work"],
     why: "the arms of the engine: one process or page with one mechanism, and the work that it is asked for",
   },
   work: {
-    may: ["channel", "flutter", "host", "isolate", "offload", "push", "remote"],
+    may: ["arm", "channel", "flutter", "host", "isolate", "push", "remote"],
     why: "what runs in the measured workers and processes; one file per entry",
   },
   "user-code": { may: [], why: "compiles a user's file and the worker files that it starts" },
@@ -102,7 +93,7 @@ export const labFolders = {
         "mechanism",
         "memory",
       ],
-      ...["native", "offload", "protocol", "push", "remote", "statistics"],
+      ...["native", "protocol", "push", "remote", "statistics"],
     ],
     types: ["engine"],
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
@@ -119,7 +110,6 @@ export const labFolders = {
     may: [
       ...[
         "bench",
-        "compare",
         "engine",
         "export",
         "frame-drops",

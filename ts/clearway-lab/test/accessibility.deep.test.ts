@@ -10,13 +10,11 @@ import type { Target } from "../src/jank/target.js";
 import { WORKS } from "../src/ratio/device/works.js";
 import { AMOUNTS } from "../src/ratio/measure-ratio.js";
 import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-html.js";
+import { answersHtml } from "../src/report/answers/page.js";
 import { jankHtml } from "../src/report/jank/page.js";
-import { reportHtml } from "../src/report/report.js";
-import { resultsOf } from "../src/run/results.js";
 import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../src/runner/chromium-find.js";
-import { fullRecord, publishedRecord } from "./full-record.js";
+import { answered } from "./answered.js";
 import { cause, run } from "./jank/evidence.js";
-import { AUTHORS, executorRecord } from "./published/executor-record.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -57,20 +55,9 @@ function ratioPage(): string {
 
 const TIMES = `<table id="times">${WORKS.map(({ title }) => `<tr><th scope="row">${title}</th><td>1.23 ms</td></tr>`).join("")}</table>`;
 
-function executorsPage(): string {
-  const executors = executorRecord(AUTHORS);
-  return reportHtml(resultsOf(executors), executors);
-}
-
-function experimentsPage(): string {
-  const published = publishedRecord();
-  return reportHtml(resultsOf(published), published);
-}
-
 const PAGES: [string, () => string | Promise<string>][] = [
-  ["the report of a run", () => reportHtml(resultsOf(fullRecord()), fullRecord())],
-  ["the report of the published experiments", experimentsPage],
-  ["the report of the executors", executorsPage],
+  ["the report of a run", () => answersHtml(answered())],
+  ["the report of clearway bench", () => answersHtml(answered("bench"))],
   ["the page of clearway jank", jankPage],
   ["the page of clearway ratio", ratioPage],
 ];

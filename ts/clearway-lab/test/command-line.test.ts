@@ -5,15 +5,10 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examinationText } from "../src/cli/hosts-command.js";
-import { listing } from "../src/cli/list.js";
 import { nearest } from "../src/cli/nearest.js";
-import { summary } from "../src/cli/terminal.js";
 import { columnsOf, fitted } from "../src/cli/width.js";
 import { wantsColours } from "../src/report/colours.js";
-import { resultsOf } from "../src/run/results.js";
-import { loadScenarios } from "../src/scenario/load.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
-import { offloadRecord } from "./offload-record.js";
 import { record } from "./record.js";
 
 let cli: BuiltCli;
@@ -39,21 +34,8 @@ describe("a name that is nearly right", () => {
   test.each([
     [["hots"], /unknown command 'hots'\n\(Did you mean hosts\?\)/],
     [["lab", "--hots", "node"], /unknown option '--hots'\n\(Did you mean --host\?\)/],
-    [["lab", "--profile", "quick", "isolated"], /unknown family or cell "isolated"\. Did you mean "isolate"\?/],
-    [["lab", "--profile", "quick", "tyni"], /Did you mean "tiny"\?/],
-    [["lab", "--profile", "quick", "tiny/fsat"], /unknown cell "tiny\/fsat"\. Did you mean "tiny\/fast"\?/],
-    [["lab", "--profile", "quick", "tni/fast"], /unknown family or cell "tni\/fast"\. Did you mean "tiny\/fast"\?/],
-    [
-      ["lab", "--profile", "quick", "tiny", "--without", "tiny/stcuk"],
-      /unknown cell "tiny\/stcuk"\. Did you mean "tiny\/stuck"\?/,
-    ],
-    [["lab", "--profile", "quick", "lits"], /Did you mean "list"\?/],
-    [
-      ["lab", "--profile", "quick", "--host", "chrome"],
-      /Hosts: node, chromium, jvm, flutter, swift\. Did you mean "chromium"\?/,
-    ],
-    [["lab", "--profile", "quik"], /Did you mean "quick"\?/],
-    [["lab", "--profile", "promises", "strat"], /Scenarios: start\. Did you mean "start"\?/],
+    [["lab", "--host", "chrome"], /Hosts: node, chromium, jvm, flutter, swift\. Did you mean "chromium"\?/],
+    [["lab", "--profile", "quik"], /Allowed choices are published/],
     [["export", "jetpak", "out"], /Allowed choices are markdown, jetpack/],
   ])("is refused with the nearest one: %j", async (args, message) => {
     const { code, stdout, stderr } = await run(...args);
@@ -71,65 +53,6 @@ describe("a name that is nearly right", () => {
 });
 
 describe("--json", () => {
-  test("prints the list as one JSON value", async () => {
-    const { code, stdout } = await run("lab", "--profile", "quick", "list", "--host", "node", "--json");
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({
-      version: 1,
-      hosts: [{ host: "node", runtime: "Fake 1" }],
-      scenarios: [
-        {
-          family: "isolate",
-          scenario: "tiny",
-          question: "Does the lab keep what it has measured?",
-          cells: [
-            { cell: "tiny/fast", title: "answers at once", role: "reference", on: ["node"], notOn: [] },
-            expect.objectContaining({ cell: "tiny/stuck", on: ["node"] }),
-            {
-              cell: "tiny/absent",
-              title: "cannot run",
-              role: "clearway",
-              on: [],
-              notOn: [{ host: "node", why: "it is not built yet: wait for it" }],
-            },
-          ],
-        },
-      ],
-    });
-  });
-
-  test("prints the summary of a run on stdout, and the rest on stderr", async () => {
-    const { code, stdout, stderr } = await run(
-      "lab",
-      "--profile",
-      "quick",
-      "tiny/fast",
-      "--host",
-      "node",
-      "--json",
-      "--out",
-      "as json",
-    );
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      version: 1,
-      folder: expect.stringMatching(/as json$/),
-      run: { measurementsDone: 10, interrupted: false },
-      cells: { ok: 2, unavailable: 0, failed: 0 },
-      failed: [],
-      warnings: expect.any(Array),
-    });
-    expect(stderr).toMatch("as json/results.json written");
-  });
-
-  test("prints the list of what is named", async () => {
-    const named = await run("lab", "--profile", "quick", "list", "tiny/fast", "--host", "node", "--json");
-    const cells = JSON.parse(named.stdout).scenarios[0].cells as { cell: string }[];
-    expect(cells.map(({ cell }) => cell)).toEqual(["tiny/fast"]);
-    const unknown = await run("lab", "--profile", "quick", "list", "tniy");
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching('Did you mean "tiny"')]);
-  });
-
   test("prints the hosts", async () => {
     const { code, stdout } = await run("hosts", "--json");
     expect(code).toBe(0);
@@ -204,36 +127,15 @@ describe("a run of a host that is missing", () => {
   ])("is refused, says why, and writes nothing: %s", async (host, message) => {
     const none = cli.path("none.json");
     const env = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_LAB_JVM: none, CLEARWAY_LAB_SWIFT: none };
-    const args = [
-      "lab",
-      "--profile",
-      "quick",
-      host === "chromium" ? "stream" : `stream-${host}`,
-      "--host",
-      host,
-      "--out",
-      `no ${host}`,
-    ];
+    const args = ["lab", "--profile", "published", "--host", host, "--out", `no ${host}`];
     const { code, stderr } = await cli.run(args, env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
-    expect(stderr).toMatch("To go on: clearway lab list");
+    expect(stderr).toMatch("To go on: clearway hosts");
     expect(() => execFileSync("ls", [cli.path(`no ${host}`)], { stdio: "ignore" })).toThrow();
   });
 });
 
 describe("colours", () => {
-  const list = (env: Record<string, string>) =>
-    cli.run(["lab", "--profile", "quick", "tiny/fast", "--host", "node", "--rounds", "1", "--out", "colours"], {
-      ...TESTED,
-      ...env,
-    });
-  const colour = /\p{Cc}\[\d+m/u;
-
-  test("are off in a pipe, also in CI, and on with FORCE_COLOR", async () => {
-    expect((await list({ NO_COLOR: "", FORCE_COLOR: "", CI: "true" })).stdout).not.toMatch(colour);
-    expect((await list({ NO_COLOR: "", FORCE_COLOR: "1" })).stdout).toMatch(colour);
-  });
-
   test.each([
     ["on in a terminal", true, {}],
     ["off in a terminal with NO_COLOR, whatever FORCE_COLOR says", false, { NO_COLOR: "1", FORCE_COLOR: "1" }],
@@ -256,18 +158,7 @@ describe("a narrow terminal", () => {
     expect(columnsOf({}, { COLUMNS: "wide" })).toBeUndefined();
   });
 
-  test.each([50, 80, 100])("fits lists and tables in %d columns", (width) => {
-    const hosts = ["node", "chromium", "jvm", "flutter", "swift"];
-    const problems = {
-      node: "no Node found",
-      chromium: "no Chromium found",
-      jvm: "no JDK",
-      flutter: "no engine",
-      swift: "no Swift",
-    };
-    expect(widest(listing(loadScenarios(), hosts, { described: {}, problems }, width))).toBeLessThanOrEqual(width);
-    for (const each of [record(), offloadRecord()])
-      expect(widest(summary(resultsOf(each), each, width))).toBeLessThanOrEqual(width);
+  test.each([50, 80, 100])("fits the list of hosts in %d columns", (width) => {
     const { machine, build } = record();
     const noise = { lateMs: 1, seconds: 2, stealPercent: null };
     const text = examinationText(
@@ -283,11 +174,6 @@ describe("a narrow terminal", () => {
       width,
     );
     expect(widest(text)).toBeLessThanOrEqual(width);
-  });
-
-  test("keeps every column of a table, in several parts", () => {
-    const text = summary(resultsOf(record()), record(), 50);
-    for (const label of ["total", "stall", "p50", "p99.9", "against"]) expect(text).toMatch(label);
   });
 
   test("gets its help within its width", async () => {

@@ -83,8 +83,6 @@ function isLeftOut({ scenario, mechanism, params }: CellRequest): boolean {
   return isOther || (mechanism === "clearway-records" && params["content"] === "one shared object");
 }
 
-const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1"; // `make deep`
-
 describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, build, command }) => {
   let runner: RunnerClient;
   beforeAll(() => {
@@ -147,37 +145,6 @@ describe.each(Object.entries(runners))("the runner of %s", (host, { scenario, bu
         else {
           const request = { family: "memory", scenario, mechanism, params, expected: { filled: true } };
           expect((await runner.verify(request, 60_000)).result).toEqual({ filled: true });
-        }
-      }
-    },
-    120_000,
-  );
-
-  // Some 200 cells take 20 s.
-  test.runIf(host === "jvm" && everyTest)(
-    "carries messages by every available mechanism, and gives the reason for the others",
-    async () => {
-      const { mechanisms } = await runner.describe();
-      const own = mechanisms.filter((each) => each.scenario.startsWith("channel-"));
-      const wanted = loadScenarios().filter(({ name }) => name.startsWith("channel-") && name.endsWith("-jvm"));
-      expect(own.map(({ scenario, mechanism }) => `${scenario}/${mechanism}`).sort()).toEqual(
-        wanted.flatMap((each) => each.mechanisms.map(({ name }) => `${each.name}/${name}`)).sort(),
-      );
-      for (const { scenario, mechanism, unavailable } of own) {
-        if (unavailable !== undefined) {
-          expect(unavailable).toMatch(/node scripts|JDK/);
-          continue;
-        }
-        const sets = wanted.find(({ name }) => name === scenario)?.profiles.full.sets ?? [];
-        // Takes three parameter sets. They cover the calling thread and the background, values and bytes, and calls from native code
-        // if the scenario has them.
-        for (const { params } of [sets[1], sets.at(-4), sets.at(-1)].flatMap((set) => set ?? [])) {
-          const request = { family: "channel", scenario, mechanism, expected: { equal: true } };
-          const { result } = await runner.verify(
-            { ...request, params: { ...params, messages: 3, warmUpMs: 50 } },
-            60_000,
-          );
-          expect(result).toEqual({ equal: true });
         }
       }
     },

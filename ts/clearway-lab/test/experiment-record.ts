@@ -21,7 +21,11 @@ export const EXPERIMENT: Experiment = {
   question: "Does a worker save frames?",
   measures: [
     { scenario: "students", rounds: 3, sets: [{ params: rows, hosts: ["node"], estimateMs: 1000 }] },
-    { scenario: "memset", rounds: 1, sets: [{ params: { memory: "warm" }, hosts: ["node"], estimateMs: 1000 }] },
+    {
+      scenario: "memset-published",
+      rounds: 1,
+      sets: [{ params: { memory: "warm" }, hosts: ["node"], estimateMs: 1000 }],
+    },
   ],
   tables: [
     {

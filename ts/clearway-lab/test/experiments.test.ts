@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { planParts, planText } from "../src/cli/dry-run.js";
-import { LIMITS } from "../src/cli/plan-run.js";
+import { LIMITS } from "../src/cli/published.js";
 import { type Experiment, hasCell, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
@@ -14,7 +13,7 @@ import { EXPERIMENT, figure } from "./experiment-record.js";
 
 const scenarios = loadScenarios();
 const experiments = loadExperiments(scenarios);
-const planned = planCells(withExperiments(scenarios, experiments), "published", HOST_NAMES);
+const planned = planCells(withExperiments(scenarios, experiments), HOST_NAMES);
 
 describe("the published experiments", () => {
   test("are five, each with cells, tables and findings", () => {
@@ -28,10 +27,10 @@ describe("the published experiments", () => {
 
   test("fit into an hour on all hosts, by the estimates of their cells", () => {
     const estimateMs = planOrder(planned, 1).reduce((sum, { cell }) => sum + cell.estimateMs, 0);
-    expect(estimateMs).toBeLessThan(LIMITS.published.endMs);
-    expect(LIMITS.published.endMs).toBeLessThan(60 * 60_000);
+    expect(estimateMs).toBeLessThan(LIMITS.endMs);
+    expect(LIMITS.endMs).toBeLessThan(60 * 60_000);
     // The last measurement may start at the end of the time, and must end within the hour.
-    expect(Math.max(...planned.map((cell) => cell.estimateMs))).toBeLessThan(60 * 60_000 - LIMITS.published.endMs);
+    expect(Math.max(...planned.map((cell) => cell.estimateMs))).toBeLessThan(60 * 60_000 - LIMITS.endMs);
   });
 
   test("measure the published loads", () => {
@@ -59,11 +58,6 @@ describe("the published experiments", () => {
       const cell = { scenario: scenario.name, mechanism: mechanism.name, host, params };
       expect(experiments.filter((experiment) => hasCell(experiment, cell))).toHaveLength(1);
     }
-  });
-
-  test("leave the other profiles as they were", () => {
-    expect(scenarios.every(({ profiles }) => profiles.published === undefined)).toBe(true);
-    expect(planCells(scenarios, "published", HOST_NAMES)).toEqual([]);
   });
 });
 
@@ -169,30 +163,5 @@ describe("a file of an experiment", () => {
 
   test("is not needed: a folder of scenarios without experiments has none", () => {
     expect(loadExperiments(scenarios, path.join(folder, "missing"))).toEqual([]);
-  });
-});
-
-describe("a dry run", () => {
-  const cells = planCells(withExperiments(scenarios, experiments), "published", ["node"], {});
-  const parts = planParts({ scenarios: withExperiments(scenarios, experiments), experiments }, cells);
-
-  test("counts every cell of the plan once, by experiment", () => {
-    const can = cells.filter(({ unavailable }) => unavailable === undefined);
-    expect(parts.map(({ name }) => name.slice(0, 2))).toEqual(["1.", "2.", "3.", "4.", "5."]);
-    expect(parts.reduce((sum, part) => sum + part.cells, 0)).toBe(can.length);
-    expect(parts.reduce((sum, part) => sum + part.leftOut.length, 0)).toBe(cells.length - can.length);
-  });
-
-  test("groups by scenario without experiments", () => {
-    const students = scenarios.filter(({ name }) => name === "students");
-    const [part] = planParts({ scenarios: students }, planCells(students, "quick", ["node"]));
-    expect(part).toMatchObject({ name: "students", cells: 8, measurements: 16, leftOut: [] });
-  });
-
-  test.each([80, 50])("fits %i columns, names the limit and each reason once", (width) => {
-    const text = planText(parts, { profile: "published", host: ["node"] }, width);
-    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(width);
-    expect(text.replace(/\s+/g, " ")).toMatch("no measurement starts after 58");
-    expect(text.replace(/\s+/g, " ").split("Clearway moves the bytes of a result")).toHaveLength(2);
   });
 });

@@ -3,8 +3,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { html } from "../src/report/html.js";
-import { zoomAssets } from "../src/report/zoom.js";
 import { BuiltCli, here } from "./built-cli.js";
 
 describe("the licence text of other code", () => {
@@ -16,10 +14,5 @@ describe("the licence text of other code", () => {
     // The tests' build has no page, so Comlink is the only package in it.
     expect([...texts.matchAll(/^=== (\S+)/gm)].map(([, name]) => name)).toEqual(["comlink"]);
     expect(texts).toContain(readFileSync(here("../../../node_modules/comlink/LICENSE"), "utf8").trim());
-  });
-
-  test("is in a report, before the inlined uPlot", () => {
-    const licence = readFileSync(here("../../../node_modules/uplot/LICENSE"), "utf8").trim();
-    expect(html`${zoomAssets().script}`.text).toContain(licence);
   });
 });

@@ -2,9 +2,8 @@
 // A link in a run's folder, which another user of the folder may have made, leads no command to a foreign file.
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { resultsOf } from "../src/run/results.js";
+import { answered } from "./answered.js";
 import { BuiltCli } from "./built-cli.js";
-import { record } from "./record.js";
 
 describe("a command", () => {
   const cli = new BuiltCli();
@@ -12,8 +11,7 @@ describe("a command", () => {
 
   test("writes through no link: report", async () => {
     mkdirSync(cli.path("linked"));
-    writeFileSync(cli.path("linked/record.json"), JSON.stringify(record()));
-    writeFileSync(cli.path("linked/results.json"), JSON.stringify(resultsOf(record())));
+    writeFileSync(cli.path("linked/results.json"), JSON.stringify(answered()));
     writeFileSync(cli.path("foreign"), "theirs");
     symlinkSync(cli.path("foreign"), cli.path("linked/report.html.part"));
     expect((await cli.run(["report", "linked"])).code).toBe(0);

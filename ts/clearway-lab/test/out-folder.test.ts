@@ -17,10 +17,9 @@ import { fillDisk } from "../../../test/full-disk.mjs";
 import { FailedError, UsageError } from "../src/cli/errors.js";
 import { keepRun } from "../src/cli/keep-run.js";
 import { openOut, readableError } from "../src/cli/out-folder.js";
-import { RUN_FILES, readRun, writeRun } from "../src/cli/run-files.js";
-import { resultsOf } from "../src/run/results.js";
+import { RUN_FILES, writeAnswers } from "../src/cli/run-files.js";
+import { answered } from "./answered.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
-import { record } from "./record.js";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway out-"));
 afterAll(() => {
@@ -87,7 +86,6 @@ describe("an output folder", () => {
     ["results.json", '{"my": "own results"}'],
     ["results.json", "not JSON at all"],
     ["results.json", '{"version": 1, "profile": "quick"}'],
-    ["record.json", "[]"],
     ["report.html", "<!doctype html><title>My page</title>"],
   ])("is refused if it holds a foreign %s: %s", (name, text) => {
     const own = folder({ [name]: text });
@@ -108,8 +106,8 @@ describe("an output folder", () => {
 
   test("is taken again for the next run, also after a run that left an empty file", async () => {
     const own = folder();
-    await writeRun(own, resultsOf(record()), record());
-    writeFileSync(path.join(own, "record.json"), "");
+    await writeAnswers(own, answered());
+    writeFileSync(path.join(own, "report.html"), "");
     openOut(own, RUN_FILES).close();
     expect(readdirSync(own).sort()).toEqual([...RUN_FILES].sort());
   });
@@ -140,10 +138,9 @@ describe("an error of the file system", () => {
 describe("a run whose folder is full at its end", () => {
   test("is kept in another folder, and leaves the old results", async () => {
     const own = folder({ "results.json": '{\n  "version": 1,\n  "run": {}\n}' });
-    const run = record();
     const empty = fillDisk(own, 0);
     onTestFinished(empty);
-    const problem = await keepRun(own, (where) => writeRun(where, resultsOf(run), run)).catch((error: Error) => error);
+    const problem = await keepRun(own, (where) => writeAnswers(where, answered())).catch((error: Error) => error);
     expect(problem).toBeInstanceOf(FailedError);
     const message = (problem as Error).message;
     expect(message).toMatch(/the disk is full \(ENOSPC\)/);
@@ -158,12 +155,11 @@ describe("a run whose folder is full at its end", () => {
     "leaves all files of the old run if one cannot be written: %s",
     async (_, at) => {
       const own = folder();
-      await writeRun(own, resultsOf(record()), record());
+      await writeAnswers(own, answered());
       const textOf = (name: string) => readFileSync(path.join(own, name), "utf8");
       const before = RUN_FILES.map(textOf);
       onTestFinished(fillDisk(own, at));
-      const next = { ...record(), startedAt: "2027-01-01T00:00:00.000Z" };
-      await expect(writeRun(own, resultsOf(next), next)).rejects.toThrow("ENOSPC");
+      await expect(writeAnswers(own, answered("bench"))).rejects.toThrow("ENOSPC");
       expect(RUN_FILES.map(textOf)).toEqual(before);
       expect(readdirSync(own).sort()).toEqual([...RUN_FILES].sort());
     },
@@ -172,20 +168,6 @@ describe("a run whose folder is full at its end", () => {
   test("fails with its own error if it is not the file system's", async () => {
     const error = new Error("not a results file");
     await expect(keepRun(folder(), () => Promise.reject(error))).rejects.toBe(error);
-  });
-});
-
-describe("a folder with the results of one run and the record of another", () => {
-  test.each([
-    ["startedAt", { startedAt: "2027-01-01T00:00:00.000Z" }],
-    ["seed", { seed: record().seed + 1 }],
-  ])("is refused: %s", async (field, change) => {
-    const own = folder();
-    await writeRun(own, resultsOf(record()), record());
-    writeFileSync(path.join(own, "record.json"), JSON.stringify({ ...record(), ...change }));
-    const problem = caught(() => readRun(own));
-    expect(problem).toBeInstanceOf(UsageError);
-    expect(problem.message).toMatch(`results.json at /run/${field}: the record.json next to it is of another run: `);
   });
 });
 
@@ -200,10 +182,7 @@ describe("clearway lab --out", () => {
     mkdirSync(cli.path("foreign"));
     writeFileSync(cli.path("foreign", "results.json"), "[]");
     const broken = { ...TESTED, CLEARWAY_LAB_RUNNER: "/nowhere" };
-    const { code, stdout, stderr } = await cli.run(
-      ["lab", "--profile", "quick", "tiny/fast", "--out", "foreign"],
-      broken,
-    );
+    const { code, stdout, stderr } = await cli.run(["lab", "codec", "--out", "foreign"], broken);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe(
       "error: --out foreign: results.json in it was not written by the lab, and would be overwritten; choose another folder, or move the file away\n",
@@ -220,7 +199,7 @@ describe("--out of the other commands", () => {
   });
   afterAll(() => cli.remove());
 
-  const bench = ["bench", "pair.mjs", "--rounds", "1", "--time", "5ms", "--out"];
+  const bench = ["bench", "pair.mjs", "--time", "1", "--out"];
   const jank = ["jank", "quick.mjs", "--out"];
 
   test.each([
@@ -242,7 +221,7 @@ describe("--out of the other commands", () => {
   });
 
   test.each([
-    ["bench", bench, ["record.json", "report.html", "results.json"]],
+    ["bench", bench, ["report.html", "results.json"]],
     ["jank", jank, ["jank.json", "report.html"]],
   ])("creates missing parents, and replaces its own files: %s", async (command, args, files) => {
     const own = `deep/${command}/out`;
@@ -251,7 +230,7 @@ describe("--out of the other commands", () => {
   });
 
   test.each([
-    ["bench", bench, 0, ["record.json", "report.html", "results.json"]],
+    ["bench", bench, 0, ["report.html", "results.json"]],
     ["jank", jank, 0, ["jank.json", "report.html"]],
     ["jank", jank, 1, ["jank.json", "report.html"]],
   ])("keeps a run in another folder when the disk is full at its end: %s, %#", async (command, args, at, files) => {

@@ -4,7 +4,6 @@ import type { Measurement, Params } from "../src/protocol/message.js";
 import { RECORD_VERSION, type RecordedCell, type RunRecord } from "../src/run/record.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { CONTROL_PARAM } from "../src/scenario/plan.js";
-import type { Question } from "../src/scenario/question.js";
 import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
 
 const scenarios = loadScenarios();
@@ -72,7 +71,7 @@ export function record(more: Partial<RunRecord> = {}): RunRecord {
     );
   return {
     version: RECORD_VERSION,
-    profile: "quick",
+    profile: "published",
     seed: 7,
     startedAt: "2026-01-02T03:04:05.000Z",
     durationMs: 60_000,
@@ -125,17 +124,3 @@ export function record(more: Partial<RunRecord> = {}): RunRecord {
     ...more,
   };
 }
-
-/** A question with one comparison. */
-export const studentsQuestion: Question = {
-  name: "records-node",
-  question: "Does Node's main thread stay free while a million records arrive from a worker?",
-  sentence:
-    "A million records held Node's main thread for {subject} as records of Clearway and for {reference} as a structured clone",
-  comparisons: [
-    {
-      ...{ host: "node", scenario: "students", params: { rows: 1_000_000 }, metric: "longestStall", repeat: false },
-      ...{ subject: "clearway-records", reference: "worker-clone", others: ["worker-columns"] },
-    },
-  ],
-};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { crossoverOf } from "../src/statistics/crossover.js";
 import { regretsOf, type Times, withoutCutRound } from "../src/statistics/regret.js";
 import fc from "./fast-check.js";
 
@@ -126,37 +125,5 @@ describe("regret", () => {
   test("is absent without strategies and for a time of zero", () => {
     expect(regretsOf(new Map()).of.size).toBe(0);
     expect(ratios({ a: [0, 0], b: [1, 1] })).toEqual({ b: 1 });
-  });
-});
-
-describe("the crossover", () => {
-  const points = (...all: number[]) => all.map((ratio, at) => ({ size: 10 ** (at + 1), ratio }));
-
-  test("is interpolated between the two sizes where the ratio falls below 1", () => {
-    expect(crossoverOf(points(100, 10, 0.1))).toEqual({ kind: "from", size: expect.closeTo(10 ** 2.5, 3) });
-  });
-
-  test("is the size from which the ratio stays below 1", () => {
-    expect(crossoverOf(points(2, 0.9, 2, 0.5))).toMatchObject({ kind: "from", size: expect.closeTo(3162, 0) });
-  });
-
-  test("may be at every size or at no size", () => {
-    expect(crossoverOf(points(0.5, 0.4))).toEqual({ kind: "everywhere" });
-    expect(crossoverOf(points(0.5, 1.2))).toEqual({ kind: "never" });
-    expect(crossoverOf([])).toBeUndefined();
-  });
-
-  test("lies between its two neighbouring sizes, in whatever order the sizes are given", () => {
-    fc.assert(
-      fc.property(fc.array(fc.double({ min: 0.01, max: 100, noNaN: true }), { minLength: 1, maxLength: 9 }), (all) => {
-        const given = points(...all);
-        const found = crossoverOf([...given].reverse());
-        expect(found).toEqual(crossoverOf(given));
-        if (found?.kind !== "from") return;
-        const above = given.filter(({ size }) => size > found.size * (1 + 1e-9));
-        expect(above.every(({ ratio }) => ratio < 1)).toBe(true);
-        expect(given.some(({ size, ratio }) => size <= found.size * (1 + 1e-9) && ratio >= 1)).toBe(true);
-      }),
-    );
   });
 });

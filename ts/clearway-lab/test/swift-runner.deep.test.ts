@@ -8,15 +8,15 @@ import { toolchain } from "../../../scripts/swift.mjs";
 import type { CellRequest, Description } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 import { findSwiftRunner, SWIFT_MISSING } from "../src/runner/swift-find.js";
-import { loadScenarios } from "../src/scenario/load.js";
 import { decodeHistogram } from "../src/statistics/histogram.js";
+import { publishedScenarios } from "./published-scenarios.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // Time limit for a build, in milliseconds. The first one of a tree compiles everything with optimisation.
 const BUILD_MS = 900_000;
 const LIMIT_MS = 600_000;
 
-const push = loadScenarios().filter(({ name, family }) => name.endsWith("-swift") && family === "push");
+const push = publishedScenarios().filter(({ name, family }) => name.endsWith("-swift") && family === "push");
 const right = { accounted: "$count", wrong: 0, asPromised: true };
 
 function started(): RunnerClient {
@@ -54,7 +54,7 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
 
   test("lists exactly the cells of the scenario files", () => {
     const own = described.mechanisms.map(({ scenario, mechanism }) => `${scenario}/${mechanism}`);
-    const wanted = loadScenarios()
+    const wanted = publishedScenarios()
       .filter(({ hosts }) => hosts?.includes("swift"))
       .flatMap(({ name, mechanisms }) => mechanisms.map((each) => `${name}/${each.name}`));
     expect([...own].sort()).toEqual(wanted.sort());
@@ -118,8 +118,8 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
   });
 
   test("encodes and decodes every value by every codec that has it", async () => {
-    const { family, expected, mechanisms, profiles } = loadScenarios().find(({ name }) => name === "codec-swift")!;
-    for (const { params, mechanisms: own } of profiles.full.sets)
+    const { family, expected, mechanisms, sets } = publishedScenarios().find(({ name }) => name === "codec-swift")!;
+    for (const { params, mechanisms: own } of sets)
       for (const mechanism of own ?? mechanisms.map(({ name }) => name)) {
         const request = { family, scenario: "codec-swift", mechanism, expected, params: { ...params, batches: 3 } };
         expect((await runner.verify(request, LIMIT_MS)).result).toEqual({ equal: true });
@@ -128,21 +128,21 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
 
   test("carries every row to a child process and back, and names a row that a mechanism does not have", async () => {
     const scenario = "channel-process-swift";
-    const { family, expected, mechanisms, profiles } = loadScenarios().find(({ name }) => name === scenario)!;
-    for (const { params, mechanisms: own } of profiles.full.sets)
+    const { family, expected, mechanisms, sets } = publishedScenarios().find(({ name }) => name === scenario)!;
+    for (const { params, mechanisms: own } of sets)
       for (const mechanism of own ?? mechanisms.map(({ name }) => name)) {
         const request = { family, scenario, mechanism, expected, params: { ...params, messages: 3, warmUpMs: 1 } };
         const { samples, result } = await runner.measure(request, LIMIT_MS);
         expect([samples["roundTrip"]?.n, result]).toEqual([3, { equal: true }]);
       }
-    const params = { ...profiles.full.sets.at(-1)!.params, messages: 3, warmUpMs: 1 };
+    const params = { ...sets.at(-1)!.params, messages: 3, warmUpMs: 1 };
     const without = { family, scenario, mechanism: "bytes-stdio", expected, params };
     await expect(runner.measure(without, LIMIT_MS)).rejects.toThrow("hand-written bytes have no methods");
   });
 
   test("fills memory by every way, and carries every row to the plugin, or says what is not built", async () => {
     for (const name of ["memset-swift", "channel-native-swift"]) {
-      const { family, expected, mechanisms, profiles } = loadScenarios().find((each) => each.name === name)!;
+      const { family, expected, mechanisms, sets } = publishedScenarios().find((each) => each.name === name)!;
       const small = { bytes: 4096, repetitions: 3, timeMsMax: 1000, messages: 3, warmUpMs: 1 };
       for (const { name: mechanism } of mechanisms) {
         const { unavailable } = described.mechanisms.find(
@@ -152,7 +152,7 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
           expect(unavailable).toMatch(/is not built: .*node scripts\/native\.mjs/);
           continue;
         }
-        for (const { params } of name === "memset-swift" ? profiles.full.sets.slice(-1) : profiles.full.sets) {
+        for (const { params } of name === "memset-swift" ? sets.slice(-1) : sets) {
           const own = Object.fromEntries(Object.entries(small).filter(([key]) => key in params));
           const request = { family, scenario: name, mechanism, expected, params: { ...params, ...own } };
           expect((await runner.verify(request, LIMIT_MS)).result).toEqual(expected);

@@ -2,7 +2,6 @@
 // Tests the picture of the ways of a live stream in all languages, and the columns for lost and reordered events.
 import { describe, expect, test } from "vitest";
 import { experimentsMarkdown, swiftStreamMarkdown } from "../src/report/experiments/markdown.js";
-import { reportHtml } from "../src/report/report.js";
 import { waysView } from "../src/report/ways/view.js";
 import type { RecordedCell, RunRecord } from "../src/run/record.js";
 import { resultsOf } from "../src/run/results.js";
@@ -71,21 +70,11 @@ describe("the ways of a live stream", () => {
   });
 });
 
-describe("the report of a stream in Swift", () => {
+describe("the page of a stream in Swift", () => {
   const whole = recordOf(cells);
-  const results = resultsOf(whole);
-  const page = reportHtml(results, whole);
-
-  test("has the picture, and columns of reordered and lost events", () => {
-    expect(page).toMatch("Which way, in which language: delay of an event at 60 events/s");
-    expect(page).toMatch(/reordered[\s\S]*lost/);
-    expect(page).toMatch(/actor method, a task an event[\s\S]*<td[^>]*>17<\/td>/);
-    expect(page).toMatch(/AsyncStream, newest 1[\s\S]*<td[^>]*>23<\/td>/);
-    expect(page).toMatch("combine-queue on Swift: not on Linux");
-  });
 
   test("fills the page of the stream with its table, smallest p99 first", () => {
-    const text = swiftStreamMarkdown(results, whole);
+    const text = swiftStreamMarkdown(whole);
     expect(text).toMatch(
       "| mechanism | p50 (µs) | p90 (µs) | p99 (µs) | max (µs) | reordered (events) | lost (events) |",
     );
@@ -101,8 +90,8 @@ describe("the report of a stream in Swift", () => {
 
   test("has the table of all languages in the third experiment", () => {
     const experiments = loadExperiments(scenarios).filter(({ number }) => number === 3);
-    const published = { ...whole, profile: "published" as const, experiments };
-    const text = experimentsMarkdown(resultsOf(published), published);
+    const published = { ...whole, experiments };
+    const text = experimentsMarkdown(published);
     expect(text).toMatch("### Which way, in which language: 60 events/s, stamped when sent");
     expect(text).toMatch("| way | Node, p50 (µs) | Node, p99 (µs) | JVM, p50 (µs) |");
   });

@@ -52,7 +52,13 @@ export function controlOf({ inputs }: ScenarioInfo, plan: BenchPlan): Comparison
   return [{ ...calls!, name: "same", thing: "The same way twice", peer: "itself" }];
 }
 
-function compared(way: string, input: string | null, callMs: number, plan: BenchPlan): Comparison[] {
+/** Returns the comparisons of one way with one input. `callMs` is the time of the longer call, in milliseconds. */
+export function compared(
+  way: string,
+  input: string | null,
+  callMs: number,
+  plan: Pick<BenchPlan, "reference" | "file" | "command">,
+): Comparison[] {
   const { reference, file, command } = plan;
   const both = {
     ...{ host: "node" as const, subject: way, reference, cores: "free" as const, command },

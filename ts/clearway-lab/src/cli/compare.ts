@@ -1,140 +1,209 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway compare A B`: two runs. docs/lab/compare.md explains the method.
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { compareKeptRuns, type RunsCompared } from "../compare/compare-kept-runs.js";
-import { DIFFERENCE_KINDS, type DifferenceKind } from "../compare/differences.js";
-import { type Metric, parseMetric } from "../compare/figures.js";
-import { gateRuns } from "../compare/gate.js";
-import { KeptRunError, readKeptRun } from "../compare/kept-run.js";
-import type { CellName } from "../compare/match.js";
-import { compareJson, gateJson } from "./compare-json.js";
-import { compareLines, gateLines } from "./compare-text.js";
-import { print } from "./print.js";
-import { UsageError } from "./select.js";
-
-/** Width of the output if it is not a terminal, and limits of the width on a terminal. */
-const WIDTH = { usual: 80, min: 40, max: 120 };
+// `clearway compare A B`: two builds of Clearway, or two versions of a user's scenario, as the two arms of the engine.
+import { existsSync, statSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Command, InvalidArgumentError } from "commander";
+import { compared } from "../bench/comparisons.js";
+import type { ScenarioInfo } from "../bench/settings.js";
+import type { LabResults } from "../engine/answer.js";
+import { buildComparisons, type Comparison } from "../engine/comparison.js";
+import { Arms } from "../engine/open-arm.js";
+import type { Bench } from "../engine/run.js";
+import { sentenceOf } from "../report/answers/words.js";
+import { duration } from "../report/duration.js";
+import { UserProcesses, wayCommand } from "../runner/user-process.js";
+import type { Compiled } from "../user-code/compile.js";
+import { readScenario, timeoutOption } from "./bench.js";
+import { interruptible, runEngine, statusOf } from "./engine-run.js";
+import { didYouMean } from "./nearest.js";
+import { openOut } from "./out-folder.js";
+import { printError } from "./print.js";
+import { RUN_FILES } from "./run-files.js";
+import { parseSeconds, parseSeed, UsageError } from "./select.js";
+import { compileFile, findFile } from "./user-file.js";
 
 interface CompareOptions {
-  metric?: Metric;
-  cells: string[];
-  json?: boolean;
+  time?: number;
+  timeout: number;
   max?: number;
-  allow: DifferenceKind[];
-  failUndecided?: boolean;
+  out: string;
+  seed?: number;
+  json?: boolean;
 }
+
+/** What is measured: comparisons whose arms are named SIDE:ARM, where A is the side of the peer. */
+interface Sides {
+  /** Rejects with a UsageError if a name is unknown, or nothing can be compared. */
+  comparisons(names: readonly string[], signal: AbortSignal): Promise<readonly Comparison[]>;
+  open: Bench["open"];
+  interrupt(): void;
+  close(): Promise<void>;
+}
+
+/** Time of a run for each comparison, in seconds. */
+const TIME_EACH_S = 30;
 
 export function addCompare(program: Command): void {
   program
     .command("compare")
-    .description("compare two runs, cell by cell: ratios, intervals, verdicts; with --max, fail if B is slower")
-    .argument("<a>", "the run before the change: its folder, or its record.json")
-    .argument("<b>", "the run after the change")
-    .option("--cells <names...>", "only these families, scenarios (pool) or cells (pool/clearway)", split, [])
-    .option(
-      "--metric <name>",
-      "another figure than the scenario's own: a value, or SAMPLE.QUANTILE (warmTask.p90)",
-      metricOf,
+    .description(
+      "compare two builds of Clearway, or two versions of a scenario of clearway bench; with --max, fail if B is slower",
     )
+    .argument(
+      "<a>",
+      "before the change: a clone with a build, a project with clearway-lab in node_modules, or a scenario file",
+    )
+    .argument("<b>", "after the change, of the same kind")
+    .argument("[name...]", "questions of the lab (call, codec), or ways of the scenario; default: all")
     .option(
       "--max <ratio>",
-      "exit with status 1 if a cell of B is slower than in A by more than this ratio, such as 1.10, with evidence",
+      "exit with status 1 if B takes longer than A by more than this ratio, such as 1.10",
       parseMax,
     )
-    .option("--fail-undecided", "with --max: also fail if a cell cannot be decided")
-    .addOption(
-      new Option("--allow <kinds...>", "with --max: go on although this differs between the runs")
-        .choices(DIFFERENCE_KINDS)
-        .default([]),
-    )
-    .option("--json", "print the result as JSON")
-    .action((first: string, second: string, options: CompareOptions) => {
-      const compared = compareSources(first, second, options);
-      if (options.max !== undefined) gate(compared, { ...options, max: options.max });
-      else {
-        const shown = narrowed(compared, options.cells);
-        printOutput(options.json === true ? compareJson(shown) : compareLines(shown, width()));
-      }
+    .option("--time <seconds>", "time of the run; default: 30 for each comparison", parseSeconds)
+    .addOption(timeoutOption())
+    .option("--out <dir>", "output folder", "compare-out")
+    .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
+    .option("--json", "print results.json instead of the summary")
+    .action(async (a: string, b: string, names: string[], options: CompareOptions) => {
+      process.exitCode = await compare(a, b, names, options);
     });
 }
 
-function gate(compared: RunsCompared, options: CompareOptions & { max: number }): void {
-  const { cells, max, allow, failUndecided = false, json } = options;
-  assertAllowed(compared, allow);
-  const selects = cells.length === 0 ? {} : { selects: selectionOf(compared, cells) };
-  const gated = gateRuns(compared, { max, failUndecided, ...selects });
-  if (!gated.cells.some(({ ratio }) => ratio !== undefined))
-    throw new UsageError("there is nothing to compare: no selected cell has rounds in both runs; leave --max out");
-  printOutput(json === true ? gateJson(compared, gated) : gateLines(compared, gated, width()));
-  process.exitCode = gated.verdict === "failed" ? 1 : 0;
+async function compare(a: string, b: string, names: readonly string[], options: CompareOptions): Promise<number> {
+  const begin = performance.now();
+  const [isA, isB] = [a, b].map((each) => statSync(each, { throwIfNoEntry: false })?.isDirectory() === true);
+  if (isA !== isB) throw new UsageError(`${a} and ${b} must be two folders, or two scenario files`);
+  const out = openOut(options.out, RUN_FILES, { parents: true });
+  let sides: Sides | undefined;
+  let interrupt = (): void => {};
+  try {
+    return await interruptible(
+      () => interrupt(),
+      async (signal) => {
+        const opening = isA ? buildSides(a, b) : scenarioSides(a, b, options.timeout);
+        ({ interrupt } = opening);
+        sides = opening;
+        const comparisons = await opening.comparisons(names, signal);
+        const timeMs = 1000 * (options.time ?? TIME_EACH_S * comparisons.length);
+        printError(`${comparisons.length} comparisons of ${b} with ${a}, at most ${duration(timeMs)}\n`);
+        const { seed, json } = options;
+        const results = await runEngine(out.path, {
+          ...{ kind: "compare", title: `${b} compared with ${a}`, command: commandOf(a, b, names), isNamed: true },
+          ...{ comparisons, controls: [], seed, json, signal, begin, open: opening.open },
+          budgetMs: performance.now() - begin + timeMs,
+        });
+        return statusOf(results) || gate(results, options.max);
+      },
+    );
+  } finally {
+    await sides?.close();
+    out.close();
+  }
 }
 
-function split(text: string, all: string[]): string[] {
-  return [...all, ...text.split(",").filter((name) => name !== "")];
+/** Prints the answers that are beyond the limit. Returns 1 if there are any: the whole interval is above it. */
+export function gate({ answers }: Pick<LabResults, "answers">, max: number | undefined): number {
+  if (max === undefined) return 0;
+  const beyond = answers.filter(({ interval }) => interval !== undefined && interval.low > max);
+  for (const answer of beyond) printError(`over --max ${max}: ${sentenceOf(answer)}\n`);
+  return beyond.length > 0 ? 1 : 0;
 }
 
-function metricOf(text: string): Metric {
-  const metric = parseMetric(text);
-  if (metric === undefined)
-    throw new InvalidArgumentError("a figure is a name, or a name with .p1, .p10, .p50, .p90, .p99 or .p999");
-  return metric;
+function buildSides(a: string, b: string): Sides {
+  const arms = { A: new Arms({}, buildOf(a)), B: new Arms({}, buildOf(b)) };
+  return {
+    comparisons: async (names) => {
+      const all = buildComparisons(commandOf(a, b, []));
+      const known = all.map(({ name }) => name);
+      const unknown = names.find((name) => !known.some((own) => isNamed(own, name)));
+      if (unknown !== undefined)
+        throw new UsageError(
+          `unknown question "${unknown}".${didYouMean(unknown, known)} Questions: ${known.join(", ")}`,
+        );
+      return names.length === 0 ? all : all.filter((each) => names.some((name) => isNamed(each.name, name)));
+    },
+    open: (host, arm, cores) => arms[arm[0] as "A" | "B"].open(host, arm.slice(2), cores),
+    interrupt: () => {
+      arms.A.interrupt();
+      arms.B.interrupt();
+    },
+    close: async () => void (await Promise.all([arms.A.close(), arms.B.close()])),
+  };
+}
+
+const isNamed = (own: string, name: string): boolean => own === name || own.startsWith(`${name}-`);
+
+/** Returns the URL of a built arm, relative to which the others are found. */
+function buildOf(folder: string): URL {
+  const places = ["dist", "ts/clearway-lab/dist", "node_modules/clearway-lab/dist"];
+  const found = places.map((place) => path.resolve(folder, place, "arm-node.js")).find((file) => existsSync(file));
+  if (found === undefined)
+    throw new UsageError(
+      `${folder} has no build of the lab: run make build in a clone, or npm install clearway-lab in a project`,
+    );
+  return pathToFileURL(found);
+}
+
+function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
+  const files = [findFile(a), findFile(b)] as const;
+  const compiled: Compiled[] = [];
+  const processes: UserProcesses[] = [];
+  const arms = new Arms();
+  return {
+    comparisons: async (names, signal) => {
+      const infos: ScenarioInfo[] = [];
+      for (const [at, file] of files.entries()) {
+        const shown = [a, b][at]!;
+        compiled.push(await compileFile(shown, [{ file }]));
+        processes.push(new UserProcesses({ urls: compiled[at]!.urls, timeoutMs }));
+        infos.push((await readScenario(shown, processes[at]!, signal)) ?? { inputs: [], ways: [], hasCheck: false });
+      }
+      const [one, other] = infos as [ScenarioInfo, ScenarioInfo];
+      const ways = one.ways.filter((way) => other.ways.includes(way));
+      const inputs = one.inputs.filter((input) => other.inputs.includes(input));
+      const unknown = names.find((name) => !ways.includes(name));
+      if (unknown !== undefined || ways.length * inputs.length === 0)
+        throw new UsageError(
+          unknown === undefined
+            ? `${a} and ${b} have no way with the same input in common`
+            : `${a} and ${b} do not both have the way ${unknown} (${ways.join(", ")})`,
+        );
+      const all: Comparison[] = [];
+      for (const way of names.length === 0 ? ways : names)
+        for (const input of inputs) {
+          if (signal.aborted) return all;
+          const { callMs } = (await processes[0]!.probe("verify", { way, input })) as unknown as { callMs: number };
+          const plan = { reference: way, file: `${a} and ${b}`, command: commandOf(a, b, [way]) };
+          for (const each of compared(way, input, callMs, plan))
+            all.push({ ...each, subject: `B:${way}`, reference: `A:${way}`, peer: "before" });
+        }
+      return all;
+    },
+    open: (_host, arm, cores) => {
+      const { urls } = compiled[arm.startsWith("A:") ? 0 : 1]!;
+      return arms.start(wayCommand({ urls, timeoutMs, way: arm.slice(2) }), cores);
+    },
+    interrupt: () => {
+      for (const each of processes) each.interrupt();
+      arms.interrupt();
+    },
+    close: async () => {
+      await arms.close();
+      for (const each of compiled) each.remove();
+    },
+  };
+}
+
+function commandOf(a: string, b: string, names: readonly string[]): string {
+  const quoted = [a, b, ...names].map((each) => (/\s/.test(each) ? JSON.stringify(each) : each));
+  return ["clearway compare", ...quoted].join(" ");
 }
 
 function parseMax(text: string): number {
   const max = Number(text);
-  if (text.trim() === "" || !Number.isFinite(max) || max < 1)
-    throw new InvalidArgumentError("a limit is a ratio of at least 1, for example 1.10");
+  if (!Number.isFinite(max) || max < 1)
+    throw new InvalidArgumentError(`"${text}" is not a ratio of at least 1, such as 1.10`);
   return max;
-}
-
-function compareSources(first: string, second: string, { metric }: CompareOptions): RunsCompared {
-  try {
-    return compareKeptRuns(readKeptRun(first), readKeptRun(second), metric === undefined ? {} : { metric });
-  } catch (error) {
-    if (error instanceof KeptRunError) throw new UsageError(error.message);
-    throw error;
-  }
-}
-
-/** Returns the comparison with the named cells only. Their verdicts stay corrected for the number of all cells. */
-function narrowed(compared: RunsCompared, names: readonly string[]): RunsCompared {
-  if (names.length === 0) return compared;
-  const selects = selectionOf(compared, names);
-  return { ...compared, cells: compared.cells.filter(selects), others: compared.others.filter(selects) };
-}
-
-/** Returns a function that selects the named cells. Throws a UsageError for a name that selects none. */
-function selectionOf({ cells, others }: RunsCompared, names: readonly string[]): (cell: CellName) => boolean {
-  const all = [...cells, ...others];
-  const isNamed = ({ family, scenario, mechanism }: CellName, name: string) =>
-    [family, scenario, `${scenario}/${mechanism}`, `${family}/${scenario}/${mechanism}`].includes(name);
-  const stranger = names.find((name) => !all.some((cell) => isNamed(cell, name)));
-  if (stranger !== undefined) {
-    const near = all.filter(({ scenario }) => scenario === stranger.split("/")[0]);
-    const known = new Set(
-      near.length === 0 ? all.map(({ scenario }) => scenario) : near.map(({ mechanism }) => mechanism),
-    );
-    const kind = near.length === 0 ? "Scenarios" : `Mechanisms of ${near[0]!.scenario}`;
-    throw new UsageError(`neither run has a cell "${stranger}". ${kind}: ${[...known].sort().join(", ") || "none"}`);
-  }
-  return (cell) => names.some((name) => isNamed(cell, name));
-}
-
-function assertAllowed({ differences }: RunsCompared, allowed: readonly DifferenceKind[]): void {
-  const refused = differences.filter(({ kind }) => !allowed.includes(kind));
-  if (refused.length === 0) return;
-  const lines = refused.map(({ what, a, b, next }) => `  ${what}: ${a} in A, ${b} in B (${next})`);
-  const kinds = [...new Set(refused.map(({ kind }) => kind))].join(" ");
-  throw new UsageError(
-    `the runs differ in more than the measured code:\n${lines.join("\n")}\nTo go on in spite of that: --allow ${kinds}`,
-  );
-}
-
-function width(): number {
-  const columns = process.stdout.isTTY ? process.stdout.columns : Number(process.env["COLUMNS"] ?? WIDTH.usual);
-  return Math.min(WIDTH.max, Math.max(WIDTH.min, columns || WIDTH.usual));
-}
-
-function printOutput(output: string[] | object): void {
-  print(Array.isArray(output) ? `${output.join("\n")}\n` : `${JSON.stringify(output, null, 2)}\n`);
 }

@@ -13,11 +13,9 @@ import {
 } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
 import type { Description, HostName } from "../protocol/message.js";
-import { freshness } from "../report/facts.js";
 import { findChromium } from "../runner/chromium-find.js";
-import { type ForeignRunners, Runners } from "../runner/runners.js";
-import { inOrder } from "../scenario/scenario.js";
-import { chosenHosts, parseRunner } from "./foreign.js";
+import { Runners } from "../runner/runners.js";
+import { HOST_NAMES } from "../scenario/scenario.js";
 import { askHosts } from "./hosts.js";
 import { printJson } from "./json.js";
 import { print } from "./print.js";
@@ -29,8 +27,7 @@ const QUIET_MS = 2000;
 export interface Examination {
   version: 1;
   /**
-   * Whether the lab can measure here. False if Node's runner or one of `--runner` does not work, or if an installed program of another host
-   * does not.
+   * Whether the lab can measure here. False if Node's runner does not work, or if an installed program of another host does not.
    */
   ok: boolean;
   machine: MachineFacts;
@@ -59,17 +56,16 @@ export function addHosts(program: Command): void {
     .description(
       "report the hosts that can measure here, the clocks, the isolation of pages and the noise of the machine",
     )
-    .option("--runner <name=command>", "a runner in any language (docs/lab/runner-protocol.md)", parseRunner)
     .option("--json", "print JSON")
-    .action(async ({ runner = {}, json = false }: { runner?: ForeignRunners; json?: boolean }) => {
-      const found = await examine(runner);
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const found = await examine();
       if (json) printJson(found);
       else print(examinationText(found, columnsOf()) + "\n");
       process.exitCode = found.ok ? 0 : 1;
     });
 }
 
-async function examine(foreign: ForeignRunners): Promise<Examination> {
+async function examine(): Promise<Examination> {
   const machine = machineFacts();
   const before = cpuTimes();
   const watch = new IdleWatch();
@@ -79,12 +75,10 @@ async function examine(foreign: ForeignRunners): Promise<Examination> {
   const lateMs = watch.end();
   await watch.close();
   const noise = { lateMs, seconds: QUIET_MS / 1000, stealPercent: stealPercent(before, cpuTimes()) };
-  const hosts = await examineHosts(foreign);
+  const hosts = await examineHosts();
   return {
     version: 1,
-    ok: hosts.every(
-      ({ host, state }) => state === "ok" || (state === "missing" && host !== "node" && !Object.hasOwn(foreign, host)),
-    ),
+    ok: hosts.every(({ host, state }) => state === "ok" || (state === "missing" && host !== "node")),
     machine,
     build: buildFacts(null),
     chromium: findChromium() ?? null,
@@ -93,12 +87,11 @@ async function examine(foreign: ForeignRunners): Promise<Examination> {
   };
 }
 
-async function examineHosts(foreign: ForeignRunners): Promise<HostExamination[]> {
-  const runners = new Runners({}, undefined, foreign);
-  const hosts = inOrder(chosenHosts(undefined, foreign));
+async function examineHosts(): Promise<HostExamination[]> {
+  const runners = new Runners();
   try {
-    const { described, problems, broken } = await askHosts(runners, hosts);
-    return hosts.map((host): HostExamination => {
+    const { described, problems, broken } = await askHosts(runners, HOST_NAMES);
+    return HOST_NAMES.map((host): HostExamination => {
       const facts = described[host];
       if (facts === undefined)
         return { host, state: broken?.includes(host) ? "broken" : "missing", problem: problems[host] ?? "unknown" };
@@ -136,6 +129,12 @@ export function examinationText({ machine, build, chromium, noise, hosts }: Exam
 function factLines(name: string, text: string, width: number | undefined): string[] {
   if (width === undefined || width >= WIDE) return columned(name, text, NAME_WIDTH + 1, width);
   return [name, ...fitted(`  ${text}`, width, 2)];
+}
+
+function freshness(fresh: Description["fresh"]): string {
+  return fresh === "JVM for each work"
+    ? "a JVM for each work, kept for the run"
+    : `a fresh ${fresh} for each measurement`;
 }
 
 function hostText({ host, state, problem, runtime, clockStepUs, mechanisms, ...facts }: HostExamination): string {

@@ -11,12 +11,12 @@ import { parseClick, parseScroll, parseType, parseWait, type Step, stepText } fr
 import { parseTarget, type Target } from "../jank/target.js";
 import { machineFacts } from "../machine/facts.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
+import { WIDTH_MAX } from "../report/fold.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { keepRun } from "./keep-run.js";
 import { type OutFolder, openOut } from "./out-folder.js";
 import { print, printError } from "./print.js";
 import { UsageError } from "./select.js";
-import { WIDTH_MAX } from "./terminal.js";
 
 interface JankOptions {
   readonly against?: Target;
@@ -201,7 +201,6 @@ async function write(report: JankReport, { json, out }: JankOptions, folder: Out
     print(jankText(report, Math.min(process.stdout.columns ?? WIDTH_MAX, WIDTH_MAX)));
   }
   if (out === undefined || folder === undefined) return;
-  // jsdom and Plot take a second to load.
   const { jankHtml } = await import("../report/jank/page.js");
   await keepRun(folder.path, async (to) =>
     writeFiles({

@@ -71,10 +71,7 @@ function choose(names: readonly string[], { host: hosts, limits }: Pick<LabOptio
     );
     if (found.length > 0) return found;
     const known = all.map((each) => each.name);
-    throw new UsageError(
-      `unknown question "${name}".${didYouMean(name, known)} Questions: ${known.join(", ")}. ` +
-        "A scenario is measured with --profile, e.g. clearway lab students --profile published",
-    );
+    throw new UsageError(`unknown question "${name}".${didYouMean(name, known)} Questions: ${known.join(", ")}`);
   });
   const asked = new Set(names.length === 0 ? all : named.flat());
   return every.filter((each) => asked.has(each) && (hosts === undefined || hosts.includes(each.host)));

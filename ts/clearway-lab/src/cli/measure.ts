@@ -14,13 +14,13 @@ import {
 import { adviceLine, type Converted, jankLine, lagText, ms } from "../frame-drops/verdict.js";
 import type { Json } from "../protocol/message.js";
 import { type DeviceTime, deviceText } from "../ratio/device-time.js";
+import { folded, WIDTH_MAX } from "../report/fold.js";
 import { SilentError, UserProcesses } from "../runner/user-process.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
 import { parseDuration } from "./duration-option.js";
 import { printJson } from "./json.js";
 import { print, printError } from "./print.js";
 import { UsageError } from "./select.js";
-import { WIDTH_MAX, wrap } from "./terminal.js";
 import { compileFile, findFile } from "./user-file.js";
 
 interface MeasureOptions {
@@ -218,28 +218,33 @@ export function textOf(
     `${label!.padEnd(widths[0]!)}  ${here!.padStart(widths[1]!)}  ${there!.padStart(widths[2]!)}`;
   const heading = `${shown}: the median of ${calls} ${calls === 1 ? "call" : "calls"} ${stopped === undefined ? "each way, after one to warm up" : "directly"}`;
   return [
-    ...wrap(heading, width),
-    ...(stopped === undefined ? [] : wrap(stoppedText(stopped, timeoutMs), width)),
-    ...(device === undefined ? [] : wrap(`There: ${deviceText(device)}.`, width)),
+    ...wrapped(heading, width),
+    ...(stopped === undefined ? [] : wrapped(stoppedText(stopped, timeoutMs), width)),
+    ...(device === undefined ? [] : wrapped(`There: ${deviceText(device)}.`, width)),
     "",
     line(["", "directly", "in a worker"]),
     ...rows.map(line),
     "",
-    ...wrap(`directly: ${jankLine(direct, lagText(direct.lagMaxMs, convertedFrom(measured.direct, device)))}`, width),
-    ...wrap(
+    ...wrapped(
+      `directly: ${jankLine(direct, lagText(direct.lagMaxMs, convertedFrom(measured.direct, device)))}`,
+      width,
+    ),
+    ...wrapped(
       `in a worker: ${drops === undefined ? (worker as { why: string }).why : jankLine(drops, lagText(drops.lagMaxMs, convertedFrom(hereOfWorker!, device)))}`,
       width,
     ),
     ...(isResultDifferent
-      ? wrap(
+      ? wrapped(
           "the worker returned another result: the function depends on time, chance or the main thread's state",
           width,
         )
       : []),
     "",
-    ...wrap(`Verdict: ${adviceOf(measured)}`, width),
+    ...wrapped(`Verdict: ${adviceOf(measured)}`, width),
   ].join("\n");
 }
+
+const wrapped = (text: string, width: number): string[] => folded(text, width, "");
 
 function stoppedText({ during, spentMs }: NonNullable<FunctionMeasured["stopped"]>, timeoutMs: number): string {
   const parts = (Object.entries(spentMs) as [Part, number][]).sort(([, a], [, b]) => b - a);

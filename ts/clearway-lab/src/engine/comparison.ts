@@ -192,3 +192,15 @@ export const CONTROLS: readonly Comparison[] = [
   control("chromium", "pool-bare", "call", "free"),
   control("jvm", "direct", "lists", "free"),
 ];
+
+/**
+ * Returns the comparisons of two builds: every mechanism of Clearway in Node, in build B against itself in build A. An arm's name begins
+ * with the name of its build and a colon. What needs native code is left out: that has a build of its own.
+ */
+export function buildComparisons(command: string): Comparison[] {
+  return COMPARISONS.filter(({ host, needs }) => host === "node" && needs === undefined).map((each) => ({
+    ...each,
+    ...{ subject: `B:${each.subject}`, reference: `A:${each.subject}`, peer: "before" },
+    ...{ setUp: `the arm ${each.subject} of both builds`, command: `${command} ${each.name}` },
+  }));
+}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Breaks texts into lines for terminals.
 
+/** Maximum width of a text in a terminal, in characters. */
+export const WIDTH_MAX = 100;
+
 /** Joins the digits of a number, and a number and its unit, with spaces at which no line breaks. */
 export function unbroken(text: string): string {
   return text.replace(/(?<=\d) (?=\d{3}(?!\d)|%|(?:[mnuµ]?s(?:\/s)?|Hz|[KMG]?B|frames?|times)\b)/g, "\u00a0");

@@ -26,8 +26,8 @@ tr.decided td:nth-of-type(1), tr.decided td:nth-of-type(2) { font-weight: 640; }
 .doubt h2 { all: unset; display: block; font-weight: 680; color: var(--doubt); margin: 0 0 8px; }
 .doubt ul { margin: 0; padding: 0 0 0 1.1em; font-size: .93rem; } .doubt li { overflow-wrap: anywhere; margin: 0 0 7px; max-width: 88ch; }
 .next { color: var(--soft); } .next::before { content: "Next: "; }
-.chart { margin: 10px 0 6px; } .plot { display: block; max-width: 100%; height: auto; color: var(--ink); }
-.plot text { white-space: pre; } .plot.narrow { display: none; }
+.chart { margin: 10px 0 6px; } .lane p { margin: 10px 0 2px; max-width: none; font-size: .9rem; overflow-wrap: anywhere; } .lane svg { display: block; width: 100%; height: 22px; }
+.time { display: flex; justify-content: space-between; gap: 12px; max-width: none; margin: 4px 0; font-size: .82rem; color: var(--soft); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; font-size: .86rem; color: var(--soft); margin: 2px 0 8px; padding: 0; list-style: none; }
 .dot { display: inline-block; width: .68em; height: .68em; border-radius: 50%; margin-right: .5em; vertical-align: baseline; flex: none; }
 .dot.clearway { background: var(--clearway); } .dot.peer { background: var(--peer); } .dot.reference { background: var(--reference); } .dot.warm { background: var(--warm); } .dot.ink { background: var(--ink); } .dot.rose { background: var(--rose); } .dot.sky { background: var(--sky); } .dot.lime { background: var(--lime); } .dot.teal { background: var(--teal); } .dot.gold { background: var(--gold); } .dot.brick { background: var(--brick); } .dot.faint { background: var(--faint); }
@@ -45,10 +45,9 @@ tr.clearway { background: var(--clearway-soft); } tr.clearway th { font-weight: 
 details { margin: 10px 0 20px; } summary { cursor: pointer; color: var(--soft); font-size: .92rem; padding: 4px 0; } summary:hover { color: var(--ink); }
 code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .88em; background: var(--track); padding: .1em .35em; border-radius: 4px; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 22px; font-size: .92rem; margin: 12px 0; } dl.advice dt { color: var(--ink); font-weight: 560; } .key { vertical-align: -1px; margin-right: .3em; } dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 860px) { .plot.wide { display: none; } .plot.narrow { display: block; width: 100%; max-width: 440px; } }
 @media (max-width: 720px) { main { padding: 22px 16px 60px; } h2 { margin-top: 52px; } .doubt { padding: 14px 16px; }
   th, td { padding: 7px 10px; } dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 8px; } tbody th { white-space: normal; min-width: 9.5em; } }
-@media print { body { background: none; font-size: 11pt; } main { max-width: none; padding: 0; } .zoom { display: none; } h2, h3, h4 { break-after: avoid; } h2 { margin-top: 32px; } h3 { margin-top: 26px; }
-  .plot.wide { display: block; } .plot.narrow { display: none; } .chart, tr, .doubt li, dd { break-inside: avoid; } thead { display: table-header-group; }
+@media print { body { background: none; font-size: 11pt; } main { max-width: none; padding: 0; } h2, h3, h4 { break-after: avoid; } h2 { margin-top: 32px; } h3 { margin-top: 26px; }
+  .lane svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; } .chart, tr, .doubt li, dd { break-inside: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; border: 0; background: none; } table { font-size: 8.5pt; } th, td, .answers td, td.lead { padding: 3px 6px; white-space: normal; } tbody th { min-width: 0; } thead th { font-size: 7.5pt; } td.lead, th.way, th.way .first { overflow-wrap: anywhere; white-space: normal; } .many table { font-size: 6pt; line-height: 1.25; } .many thead th { font-size: 5.5pt; } .many th, .many td { padding: 2px 3px; } tr.clearway, td.clearway, .doubt, .dot, code { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;

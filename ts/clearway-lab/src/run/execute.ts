@@ -2,7 +2,6 @@
 // Measures a plan, one measurement after the other, each with the idle watcher. Ends when it is done, out of time or interrupted.
 import type { CellRequest, Measurement } from "../protocol/message.js";
 import { CONTROL_PARAM, CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
-import { ROUNDS_MIN } from "../statistics/decide.js";
 import { type RecordedCell, recordedCell } from "./record.js";
 
 export interface Executor {
@@ -31,16 +30,13 @@ export interface Step {
 export interface Execution {
   cells: RecordedCell[];
   done: number;
-  /** Number of measurements that were left out, because their questions were settled or did not fit into the time. */
-  skipped: number;
   interrupted: boolean;
   budgetEnded: boolean;
 }
 
 export const UNMEASURED = {
   interrupted: "the run was interrupted before this was measured: run it again",
-  budget:
-    "the time of this profile ended before this was measured (slow or loaded machine): name fewer cells or use --profile full",
+  budget: "the time of this profile ended before this was measured (slow or loaded machine): name fewer scenarios",
 } as const;
 
 export async function execute(
@@ -50,14 +46,11 @@ export async function execute(
   limits: Limits,
   signal: AbortSignal,
   onStep: (step: Step) => void,
-  /** Returns whether more rounds of a cell would change no answer. Called for cells that have the minimum number of rounds. */
-  isSettled: (cells: readonly RecordedCell[], cell: RecordedCell) => boolean = () => false,
 ): Promise<Execution> {
   const recorded = new Map(cells.map((cell) => [cell, recordedCell(cell)]));
   const pace = new Pace();
   const begin = executor.nowMs();
   let done = 0;
-  let skipped = 0;
   let budgetEnded = false;
   for (const [index, { cell, round, position }] of order.entries()) {
     if (signal.aborted) break;
@@ -66,14 +59,10 @@ export async function execute(
       budgetEnded = true;
       break;
     }
-    const record = recorded.get(cell);
-    if (record === undefined || (round >= ROUNDS_MIN && isSettled([...recorded.values()], record))) {
-      skipped++;
-      continue;
-    }
+    const record = recorded.get(cell)!;
     onStep({
       done,
-      planned: order.length - skipped,
+      planned: order.length,
       leftMs: pace.leftMs(order.slice(index)),
       name: cellName(cell) + " on " + cell.host,
     });
@@ -92,12 +81,12 @@ export async function execute(
     }
     pace.note(cell, executor.nowMs() - before);
   }
-  onStep({ done, planned: order.length - skipped, leftMs: 0, name: "" });
+  onStep({ done, planned: order.length, leftMs: 0, name: "" });
   for (const record of recorded.values()) {
     if (record.rounds.length > 0 || record.unavailable !== undefined || record.failure !== undefined) continue;
     record.unavailable = signal.aborted ? UNMEASURED.interrupted : UNMEASURED.budget;
   }
-  return { cells: [...recorded.values()], done, skipped, interrupted: signal.aborted, budgetEnded };
+  return { cells: [...recorded.values()], done, interrupted: signal.aborted, budgetEnded };
 }
 
 /** Returns a failure as one sentence for a table. Removes the stack that playwright adds to its messages. */

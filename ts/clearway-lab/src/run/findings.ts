@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the findings of the published experiments with a record. A finding agrees if every round's number is within its bounds, and differs
 // if every round's number is outside.
-import { type CellFigure, type Finding, figuresOf } from "../scenario/experiment.js";
-import { includes } from "../scenario/question.js";
+import { type CellFigure, type Finding, figuresOf, includes } from "../scenario/experiment.js";
 import { median } from "../statistics/compare.js";
 import { byRound } from "./floor.js";
 import type { RecordedCell, RunRecord } from "./record.js";

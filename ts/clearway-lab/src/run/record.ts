@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The record of a run: all measurements, round by round, with raw histograms and the order of the measurements. It is written as
-// DIR/record.json. The lab calculates results.json from it. The report reads both files.
+// DIR/record.json. docs/experiments.md is made from it.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
-import { WARM_UP_CUT } from "../protocol/measured.js";
 import type { ByHost, Description, HostName, Measurement, Params } from "../protocol/message.js";
 import type { Experiment } from "../scenario/experiment.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
-import type { Question } from "../scenario/question.js";
-import type { Place, ProfileName, Role } from "../scenario/scenario.js";
+import type { Place, Role } from "../scenario/scenario.js";
 
 export const RECORD_VERSION = 1;
 
@@ -57,10 +55,7 @@ export interface RecordedScenario {
 
 export interface RunRecord {
   version: number;
-  /** The profile of `clearway lab`, or `bench` for a run of `clearway bench`. */
-  profile: ProfileName | "bench";
-  /** The command that repeats a run of `clearway bench`, without its seed. */
-  command?: string;
+  profile: "published";
   /** The seed of the order of the measurements. */
   seed: number;
   startedAt: string;
@@ -75,8 +70,6 @@ export interface RunRecord {
   build: BuildFacts;
   hosts: ByHost<Omit<Description, "mechanisms">>;
   scenarios: RecordedScenario[];
-  /** The questions that the run was planned to answer. Absent if it measured scenarios. */
-  questions?: Question[];
   /** The published experiments that the run repeats. Absent in other profiles. */
   experiments?: Experiment[];
   cells: RecordedCell[];
@@ -103,7 +96,3 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
 }
 
 export { cellName };
-
-/** Returns whether the cell still became faster when its warm-up ended, in more than half of its rounds. */
-export const wasWarmUpCut = ({ rounds }: RecordedCell): boolean =>
-  rounds.filter(({ measurement }) => WARM_UP_CUT in measurement.values).length > rounds.length / 2;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// results.json: the stable form of a run. spec/results.schema.json defines its shape.
+// The figures of a run of scenarios: medians and distributions over its rounds.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
 import type { ByHost, HostName, Params, Value } from "../protocol/message.js";
 import type { Role } from "../scenario/scenario.js";
 import { median } from "../statistics/compare.js";
-import type { Verdict } from "../statistics/decide.js";
 import { type Distribution, distributionOf, significant } from "../statistics/distribution.js";
 import { decodeHistogram, mergeHistograms } from "../statistics/histogram.js";
-import { type Answer, answersOf, verdictOfPart } from "./answer.js";
 import { type Floor, floorsOf } from "./floor.js";
 import type { RecordedCell, RunRecord } from "./record.js";
-import type { Warning } from "./warning.js";
-import { warningsOf } from "./warnings.js";
 
 export const RESULTS_VERSION = 1;
 
@@ -27,27 +23,6 @@ export interface ResultCell {
   status: "ok" | "unavailable" | "failed";
   why?: string;
   metrics: Record<string, Metric>;
-}
-
-/** The answer to a question, for programs. */
-export interface ResultAnswer {
-  question: string;
-  verdict: Verdict;
-  comparisons: {
-    label?: string;
-    host: HostName;
-    scenario: string;
-    metric: string;
-    subject: string;
-    reference: string;
-    verdict: Verdict;
-    ratio?: number;
-    low?: number;
-    high?: number;
-    rounds?: number;
-    noise?: number;
-    why?: string;
-  }[];
 }
 
 export interface Results {
@@ -66,9 +41,6 @@ export interface Results {
   machine: MachineFacts;
   build: BuildFacts;
   noiseFloor: Floor[];
-  warnings: Warning[];
-  /** The answers of a run that was planned for questions. */
-  answers?: ResultAnswer[];
 }
 
 export function resultsOf(record: RunRecord): Results {
@@ -90,36 +62,7 @@ export function resultsOf(record: RunRecord): Results {
     machine: record.machine,
     build: record.build,
     noiseFloor,
-    warnings: warningsOf(record, noiseFloor),
-    ...(record.questions === undefined ? {} : { answers: answersOf(record, record.questions).map(resultAnswer) }),
   };
-}
-
-function resultAnswer(answer: Answer): ResultAnswer {
-  const comparisons = answer.parts.map((part) => {
-    const { label, host, scenario, metric, subject, reference } = part.compared;
-    const { decision, why } = part;
-    return {
-      ...(label === undefined ? {} : { label }),
-      host,
-      scenario,
-      metric,
-      subject,
-      reference,
-      verdict: verdictOfPart(part),
-      ...(decision === undefined
-        ? {}
-        : {
-            ratio: significant(decision.ratio),
-            low: significant(decision.low),
-            high: significant(decision.high),
-            rounds: decision.rounds,
-            ...(decision.floor === undefined ? {} : { noise: significant(decision.floor) }),
-          }),
-      ...(why === undefined ? {} : { why }),
-    };
-  });
-  return { question: answer.question.name, verdict: answer.verdict, comparisons };
 }
 
 function resultCell(cell: RecordedCell): ResultCell {

@@ -60,7 +60,7 @@ const loaders: Record<string, Loader[]> = {
   ...nodeOnly,
 };
 // Further scenarios have the same mechanisms under other loads.
-for (const name of ["firehose", "stream-published", "growing-queue"]) loaders[name] = loaders["stream"]!;
+for (const name of ["stream-published", "growing-queue"]) loaders[name] = loaders["stream"]!;
 
 export const scenarioNames = Object.keys(loaders);
 

@@ -5,7 +5,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { HostName, Params } from "../protocol/message.js";
 import { scenarioFolder } from "./load.js";
-import { includes } from "./question.js";
 import { belongsOn, type ParamSet, type Scenario, USUAL_HOSTS } from "./scenario.js";
 
 /** The cells of one scenario that an experiment measures. */
@@ -151,7 +150,7 @@ export function withExperiments(scenarios: readonly Scenario[], experiments: rea
     const own = experiments.flatMap(({ measures }) => measures.filter((each) => each.scenario === scenario.name));
     if (own.length === 0) return [];
     const sets = own.flatMap(({ rounds, sets: each }) => each.map((set) => ({ rounds, ...set })));
-    return [{ ...scenario, profiles: { ...scenario.profiles, published: { rounds: own[0]!.rounds, sets } } }];
+    return [{ ...scenario, profiles: { published: { rounds: own[0]!.rounds, sets } } }];
   });
 }
 
@@ -230,7 +229,7 @@ function isMeasured(
 function repeatedCell(experiments: readonly Experiment[], scenarios: readonly Scenario[]): string | undefined {
   const seen = new Set<string>();
   for (const scenario of withExperiments(scenarios, experiments)) {
-    for (const set of scenario.profiles.published?.sets ?? []) {
+    for (const set of scenario.profiles?.published.sets ?? []) {
       for (const host of set.hosts ?? scenario.hosts ?? USUAL_HOSTS) {
         for (const { name } of scenario.mechanisms) {
           if (set.mechanisms !== undefined && !set.mechanisms.includes(name)) continue;
@@ -260,4 +259,9 @@ export function hasCell(
           includes(cell.params, set.params),
       ),
   );
+}
+
+/** Returns whether `params` has every entry of `wanted`. */
+export function includes(params: Params, wanted: Params): boolean {
+  return Object.entries(wanted).every(([name, value]) => params[name] === value);
 }

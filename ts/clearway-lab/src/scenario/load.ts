@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../machine/package-root.js";
-import { FAMILY_NAMES, type MechanismInfo, SCENARIO_PROFILES, type Scenario } from "./scenario.js";
+import { FAMILY_NAMES, type MechanismInfo, type Scenario } from "./scenario.js";
 
 /** Returns the folder in CLEARWAY_LAB_SCENARIOS, or the package's own folder of scenarios. */
 export function scenarioFolder(): string {
@@ -39,7 +39,6 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "pool",
     "closed-connection",
     "http2-feed",
-    "memset",
     "memset-published",
     "memset-builds",
     "memset-jvm",
@@ -47,10 +46,7 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "stream",
     "stream-published",
     "chained-hops",
-    "firehose",
     "growing-queue",
-    "stream-jvm",
-    "firehose-jvm",
     "published-stream-jvm",
     "published-firehose-jvm",
     "stream-swift",
@@ -62,20 +58,11 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "codec-flutter",
     "codec-swift",
     "channel-worker",
-    "channel-process",
-    "channel-process-jvm",
     "channel-process-swift",
-    "channel-native",
     "platform-channel",
-    "channel-native-jvm",
     "channel-native-swift",
     "channel-flutter",
-    "works",
-    "sizes",
-    "changing-site",
     "published-executors",
-    "remote-call",
-    "remote-durable",
   ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
   return scenarios.sort((a, b) => familyRank(a) - familyRank(b) || rank(a) - rank(b) || a.name.localeCompare(b.name));
@@ -91,13 +78,5 @@ function findProblem(scenario: Scenario): string | undefined {
   if (names.size !== scenario.mechanisms.length) return "two mechanisms have one name";
   if (!names.has(scenario.control)) return `control is no mechanism: control=${scenario.control}`;
   if (!names.has(scenario.reference)) return `reference is no mechanism: reference=${scenario.reference}`;
-  for (const profile of SCENARIO_PROFILES) {
-    const sets = scenario.profiles[profile]?.sets;
-    if (!Array.isArray(sets) || sets.length === 0) return `no parameter sets: profile=${profile}`;
-    for (const set of sets) {
-      const stranger = (set.mechanisms ?? []).find((name) => !names.has(name));
-      if (stranger !== undefined) return `a parameter set names no mechanism: mechanism=${stranger}`;
-    }
-  }
   return undefined;
 }

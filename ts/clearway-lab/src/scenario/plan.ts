@@ -3,7 +3,7 @@
 import type { RunnerCores } from "../machine/thread-pin.js";
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
-import { belongsOn, inOrder, type MechanismInfo, type ProfileName, type Scenario } from "./scenario.js";
+import { belongsOn, inOrder, type MechanismInfo, type Scenario } from "./scenario.js";
 
 export interface PlannedCell {
   scenario: Scenario;
@@ -35,7 +35,6 @@ export const CORES_PARAM = "cores";
 
 export function planCells(
   scenarios: readonly Scenario[],
-  profile: ProfileName,
   hosts: readonly HostName[],
   /** The reasons why whole hosts cannot run, for example no browser. */
   hostProblems: Partial<Record<HostName, string>> = {},
@@ -44,7 +43,7 @@ export function planCells(
 ): PlannedCell[] {
   const cells: PlannedCell[] = [];
   for (const scenario of scenarios) {
-    const { rounds, sets } = scenario.profiles[profile] ?? { rounds: 0, sets: [] };
+    const { rounds, sets } = scenario.profiles?.published ?? { rounds: 0, sets: [] };
     for (const host of inOrder(hosts)) {
       for (const set of sets) {
         if (set.hosts !== undefined && !set.hosts.includes(host)) continue;

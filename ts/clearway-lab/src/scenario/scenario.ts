@@ -3,12 +3,6 @@
 import type { HostName, Json, OwnHost, Params } from "../protocol/message.js";
 
 export type Role = "clearway" | "peer" | "reference";
-/** The profiles that every scenario has. */
-export type ScenarioProfile = "quick" | "full";
-/** The profile `published` gets its sets from the published experiments. */
-export type ProfileName = ScenarioProfile | "published";
-export const SCENARIO_PROFILES: readonly ScenarioProfile[] = ["quick", "full"];
-export const PROFILE_NAMES: readonly ProfileName[] = [...SCENARIO_PROFILES, "published"];
 export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "jvm", "flutter", "swift"];
 /** The hosts of a scenario that does not list its hosts. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
@@ -58,8 +52,7 @@ export interface ProfileSets {
 
 export interface Scenario {
   name: string;
-  /** The family, or `bench` for a user's own scenario. */
-  family: (typeof FAMILY_NAMES)[number] | "bench";
+  family: (typeof FAMILY_NAMES)[number];
   /** The hosts of the scenario. Default: Node and Chromium. */
   hosts?: HostName[];
   question: string;
@@ -73,10 +66,8 @@ export interface Scenario {
   /** The compared figure: the name of a value, or SAMPLE.QUANTILE. */
   compare: string;
   mechanisms: MechanismInfo[];
-  profiles: Record<ScenarioProfile, ProfileSets> & {
-    /** Absent if no published experiment measures the scenario. */
-    published?: ProfileSets;
-  };
+  /** The sets that the published experiments measure. The experiments' files have them. */
+  profiles?: { published: ProfileSets };
 }
 
 /** Returns the hosts in the order of the report: the lab's own first. */

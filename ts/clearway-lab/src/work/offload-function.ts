@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A module for Piscina and tinypool: its exports are the tasks.
-import { actions } from "../offload/action.js";
+// A module for Piscina: its exports are the tasks.
+import { actions } from "../arm/works/batch-actions.js";
 
-export const {
-  arithmetic,
-  lists,
-  storage,
-  storageAsync,
-  network,
-  networkAsync,
-  mixed,
-  mixedAsync,
-  bimodal,
-  bimodalAsync,
-  spin,
-  changing,
-} = actions;
+export const { lists, storage } = actions;

@@ -13,8 +13,8 @@ import { rowOf } from "../../src/flutter/rows.js";
 import type { CellRequest } from "../../src/protocol/message.js";
 import { RunnerClient } from "../../src/runner/client.js";
 import { flutterOperations } from "../../src/runner/flutter-operations.js";
-import { loadScenarios } from "../../src/scenario/load.js";
 import { builtLab } from "../built-lab.js";
+import { publishedScenarios } from "../published-scenarios.js";
 import { exists } from "./fake-peer.js";
 
 const problem = await engineProblem();
@@ -130,9 +130,9 @@ describe.skipIf(problem !== undefined)("the codecs of Flutter's engine", () => {
 
 describe.skipIf(noWindow !== undefined)("a running Dart program", () => {
   test("gives the expected answer to every message of the scenario, by value and by bytes, several at the same time", async () => {
-    const { profiles } = loadScenarios().find(({ name }) => name === "channel-flutter")!;
+    const { sets } = publishedScenarios().find(({ name }) => name === "channel-flutter")!;
     await withWindow(async (engine) => {
-      for (const { params } of profiles.full.sets)
+      for (const { params } of sets)
         for (const asBytes of [false, true]) {
           const { sent, isRight } = messageOf(rowOf(params), asBytes);
           // One alone comes first: the program keeps one message of a channel that it has not opened yet, and drops the others.
@@ -197,10 +197,10 @@ describe.skipIf(noWindow !== undefined)("the runner of the host flutter", () => 
     runner = new RunnerClient({ command: process.execPath, args: [path.join(builtLab(), "runner-flutter.js")] });
   });
   afterAll(() => runner.close());
-  const scenarios = loadScenarios().filter(({ hosts }) => hosts?.includes("flutter"));
-  const cells = scenarios.flatMap(({ name, family, mechanisms, expected, profiles }) =>
+  const scenarios = publishedScenarios().filter(({ hosts }) => hosts?.includes("flutter"));
+  const cells = scenarios.flatMap(({ name, family, mechanisms, expected, sets }) =>
     mechanisms.map((each): [string, CellRequest] => {
-      const { params } = profiles.quick.sets[0]!;
+      const { params } = sets[0]!;
       const few = "messages" in params ? { ...params, messages: 5 } : { ...params, batches: 3 };
       return [`${name}/${each.name}`, { family, scenario: name, mechanism: each.name, params: few, expected }];
     }),
@@ -223,9 +223,9 @@ describe.skipIf(noWindow !== undefined)("the runner of the host flutter", () => 
     else expect([samples["roundTrip"]?.n, samples["roundTripOfThree"]?.n]).toEqual([5, 5]);
   });
 
-  test("gets the right answer to every message of the profile full from Clearway's worker, too", async () => {
-    const { profiles, family, expected } = scenarios.find(({ name }) => name === "channel-flutter")!;
-    for (const { params } of profiles.full.sets) {
+  test("gets the right answer to every message of the experiments from Clearway's worker, too", async () => {
+    const { sets, family, expected } = scenarios.find(({ name }) => name === "channel-flutter")!;
+    for (const { params } of sets) {
       const cell = {
         family,
         scenario: "channel-flutter",

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { compilePeer, dartRelease, findFlutter } from "../../src/flutter/install.mjs";
 import { rowOf } from "../../src/flutter/rows.js";
 import { NoSuchValueError, readValue, valueBytes } from "../../src/flutter/values.mjs";
-import { loadScenarios } from "../../src/scenario/load.js";
+import { publishedScenarios } from "../published-scenarios.js";
 
 describe("the values of a frame", () => {
   test.each<[string, unknown, unknown]>([
@@ -99,10 +99,10 @@ describe("the installed app", () => {
 });
 
 describe("the messages of channel-flutter", () => {
-  const scenario = loadScenarios().find(({ name }) => name === "channel-flutter")!;
+  const scenario = publishedScenarios().find(({ name }) => name === "channel-flutter")!;
 
   test("exist for every set of parameters of the scenario", () => {
-    for (const { params } of [...scenario.profiles.quick.sets, ...scenario.profiles.full.sets])
+    for (const { params } of scenario.sets)
       expect(rowOf(params).method === undefined).toBe(params["channel"] === "message");
   });
 

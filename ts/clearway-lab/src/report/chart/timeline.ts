@@ -1,93 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Draws the stall timeline: one bar per mechanism, as long as the run. The dark parts are stalls of the main thread.
-import * as Plot from "@observablehq/plot";
-import type { RecordedCell } from "../../run/record.js";
-import type { Html } from "../html.js";
+// Draws a stall timeline: one strip for each run, as long as the run. The coloured parts are stalls of the main thread.
+import { unbroken } from "../fold.js";
+import { type Html, html } from "../html.js";
 import { shown } from "../number.js";
-import { chart, ROLE_COLOR } from "./draw.js";
 
 export interface Strip {
-  mechanism: string;
   title: string;
-  color: string;
   totalMs: number;
   longestMs: number;
-  /** A stall without a colour of its own has the strip's. */
-  stalls: { at: number; ms: number; color?: string }[];
+  /** The stalls, with their colours in CSS. */
+  stalls: { at: number; ms: number; color: string }[];
 }
 
-/** Returns the timeline of a cell. It is that of the round with the median longest stall. */
-export function stripOf(cell: RecordedCell): Strip | undefined {
-  const rounds = cell.rounds.flatMap(({ measurement }) => measurement.timeline ?? []);
-  const longest = (stalls: { ms: number }[]) => Math.max(0, ...stalls.map(({ ms }) => ms));
-  rounds.sort((a, b) => longest(a.stalls) - longest(b.stalls));
-  const round = rounds[rounds.length >> 1];
-  if (round === undefined) return undefined;
-  return {
-    mechanism: cell.mechanism,
-    title: cell.title,
-    color: ROLE_COLOR[cell.role],
-    totalMs: round.totalMs,
-    longestMs: longest(round.stalls),
-    stalls: round.stalls,
+/** Units of the drawing's width. The page stretches it. */
+const WIDTH = 1000;
+const HEIGHT = 22;
+/** A stall of a millisecond would be thinner than a pixel. */
+const STALL_WIDTH_MIN = 1.5;
+
+/** Draws a strip per row, all on one time axis. `noStall` is the text of a strip without a stall. */
+export function timelineChart(label: string, strips: readonly Strip[], timeLabel: string, noStall: string): Html {
+  const end = Math.max(1, ...strips.map(({ totalMs }) => totalMs));
+  const x = (ms: number): string => ((ms / end) * WIDTH).toFixed(1);
+  const width = (ms: number): string => Math.max(STALL_WIDTH_MIN, (ms / end) * WIDTH).toFixed(1);
+  const lane = ({ title, totalMs, longestMs, stalls }: Strip): Html => {
+    const longest = longestMs === 0 ? noStall : `longest ${shown(longestMs)} ms`;
+    const bars = stalls.map(
+      ({ at, ms, color }) => html`<rect x="${x(at)}" width="${width(ms)}" height="${HEIGHT}" fill="${color}"/>`,
+    );
+    return html`<div class="lane"><p>${unbroken(`${title}: ${longest}`)}</p><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}: ${title}"><rect width="${x(totalMs)}" height="${HEIGHT}" fill="var(--track)"/>${bars}</svg></div>`;
   };
-}
-
-/** Draws a strip per row. `noStall` is the text of a strip without a stall, for wide and for narrow pages. */
-export function timelineChart(
-  label: string,
-  strips: Strip[],
-  timeLabel = "time since the call began (ms)",
-  noStall: readonly [string, string] = UNDER_A_MS,
-): Html {
-  return chart(label, ({ narrow }) => {
-    const name = (strip: Strip) => (narrow ? strip.mechanism : strip.title);
-    const stalls = strips.flatMap((strip) => strip.stalls.map((stall) => ({ strip, ...stall })));
-    const end = Math.max(...strips.map(({ totalMs }) => totalMs));
-    return {
-      height: strips.length * (narrow ? 30 : 34) + 56,
-      marginLeft: narrow ? 116 : 284,
-      marginRight: narrow ? 56 : 110,
-      marginTop: 8,
-      marginBottom: 44,
-      x: {
-        domain: [0, end],
-        label: timeLabel,
-        labelAnchor: narrow ? "right" : "center",
-        labelArrow: "none",
-        ticks: narrow ? 3 : 8,
-        tickFormat: (value: number) => shown(value),
-        grid: true,
-      },
-      y: { domain: strips.map(name), label: null, padding: 0.32, tickSize: 0 },
-      marks: [
-        Plot.barX(strips, { x1: 0, x2: "totalMs", y: name, fill: "var(--track)" }),
-        // A stall of a millisecond would be thinner than a pixel. The stroke keeps it visible.
-        Plot.barX(stalls, {
-          x1: "at",
-          x2: (stall) => stall.at + stall.ms,
-          y: (stall) => name(stall.strip),
-          fill: (stall) => stall.color ?? stall.strip.color,
-          stroke: (stall) => stall.color ?? stall.strip.color,
-          strokeWidth: 0.8,
-        }),
-        Plot.text(strips, {
-          x: end,
-          y: name,
-          text: ({ longestMs }) => longestText(longestMs, narrow, noStall),
-          textAnchor: "start",
-          dx: 8,
-          fill: "currentColor",
-        }),
-      ],
-    };
-  });
-}
-
-/** Stalls under 1 ms are not recorded, so the longest stall of a strip without any is not 0 ms. */
-const UNDER_A_MS = ["under 1 ms", "<1 ms"] as const;
-
-function longestText(longestMs: number, narrow: boolean, [wide, short]: readonly [string, string]): string {
-  if (longestMs === 0) return narrow ? short : wide;
-  return narrow ? `${shown(longestMs)} ms` : `longest ${shown(longestMs)} ms`;
+  return html`<div class="chart timeline">${strips.map(lane)}<p class="time"><span>0</span><span>${timeLabel}</span><span>${shown(end)}</span></p></div>`;
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page docs/experiments.md: the published experiments of a kept run as Markdown.
 import type { RunRecord } from "../../run/record.js";
-import type { Results } from "../../run/results.js";
+import { resultsOf } from "../../run/results.js";
 import { duration } from "../duration.js";
 import { findingGroups, verdictCounts } from "./findings-text.js";
 import { experimentViews, type TableView, tableView } from "./view.js";
 
 /** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */
-export function experimentsMarkdown(results: Results, record: RunRecord): string {
+export function experimentsMarkdown(record: RunRecord): string {
+  const results = resultsOf(record);
   const views = experimentViews(results, record);
   if (views.length === 0)
     throw new Error(`the run has no experiments: profile=${record.profile}. Run clearway lab --profile published`);
-  const { run, machine, warnings } = results;
+  const { run, machine } = results;
   const day = new Date(run.startedAt).toISOString().slice(0, 10);
   const lines = [
     `Run of ${day}: ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}. ` +
-      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os}; ${Object.values(run.runtimes).join(", ")}. ` +
-      doubtsText(warnings.length),
+      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os}; ${Object.values(run.runtimes).join(", ")}.`,
     "",
     verdictCounts(
       views.length,
@@ -39,7 +39,8 @@ const us = (figure: string) => ({ label: figure, metric: `latency.${figure}`, un
 const events = (metric: string) => ({ label: metric, metric, unit: "events" });
 
 /** Returns the generated part of docs/lab/swift.md: the published stream in Swift, 60 messages a second and 2000 of them. */
-export function swiftStreamMarkdown(results: Results, record: RunRecord): string {
+export function swiftStreamMarkdown(record: RunRecord): string {
+  const results = resultsOf(record);
   const table = tableView(results, record, {
     title: "60 messages a second, 2000 of them",
     scenario: "stream-published-swift",
@@ -48,9 +49,9 @@ export function swiftStreamMarkdown(results: Results, record: RunRecord): string
     columns: [...["p50", "p90", "p99", "max"].map(us), ...["reordered", "lost"].map(events)],
     order: "latency.p99",
   });
-  const { run, machine, warnings } = results;
+  const { run, machine } = results;
   const day = new Date(run.startedAt).toISOString().slice(0, 10);
-  const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}. ${doubtsText(warnings.length)}`;
+  const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}.`;
   return [head, "", `${table.title}, smallest p99 first:`, "", ...tableLines(table)].map(oneLine).join("\n");
 }
 
@@ -72,6 +73,3 @@ function escaped(text: string): string {
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, " ");
 }
-
-const doubtsText = (count: number): string =>
-  count === 0 ? "No doubts." : `Doubts: ${count}; \`clearway report\` with the run's folder lists them.`;

@@ -4,7 +4,7 @@
 import type { RecordedCell, RunRecord } from "../../run/record.js";
 import type { Metric, Results } from "../../run/results.js";
 import type { AuthorsRow, Experiment, ExperimentColumn, ExperimentTable } from "../../scenario/experiment.js";
-import { includes } from "../../scenario/question.js";
+import { includes } from "../../scenario/experiment.js";
 import { budgetOf } from "../../statistics/budget.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { jankLine } from "../../statistics/jank-line.js";

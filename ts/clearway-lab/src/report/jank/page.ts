@@ -47,7 +47,7 @@ ${comparison(report)}
     "Stalls over the time of each run",
     report.subjects.flatMap((each) => strips(each, report.subjects.length > 1)),
     "time since the start of the run (ms)",
-    ["no stall", "none"],
+    "no stall",
   )}${legend(report)}
 ${report.subjects.map((each) => subjectSection(each))}
 </main></body></html>
@@ -102,9 +102,7 @@ function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
   const end = name.length > 24 ? `…${name.slice(-23)}` : name;
   const short = compared ? `${role === "subject" ? "after" : "before"}: ${end}` : end;
   return runs.map(({ figures, stalls }, index) => ({
-    mechanism: runs.length === 1 ? short : `${short} ${index + 1}`,
     title: runs.length === 1 ? short : `${short}, run ${index + 1}`,
-    color: "var(--ink)",
     totalMs: Math.max(figures.durationMs, ...stalls.map(({ startMs, lengthMs }) => startMs + lengthMs)),
     longestMs: figures.longestMs,
     stalls: stalls.map(({ startMs, lengthMs, cause }) => ({

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway lab --profile published`: measures the published experiments, each cell once a round, and writes the record. It decides nothing:
+// docs/experiments.md is made from its record.
+import path from "node:path";
+import { writeFiles } from "../../../../scripts/write-files.mjs";
+import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
+import { IdleWatch } from "../machine/idle-watch.js";
+import { OtherLoad, withOtherCores } from "../machine/other-load.js";
+import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
+import type { HostName } from "../protocol/message.js";
+import { duration } from "../report/duration.js";
+import { execute, type Limits } from "../run/execute.js";
+import { RECORD_VERSION, type RunRecord } from "../run/record.js";
+import { resultsOf } from "../run/results.js";
+import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
+import { PROFILE_VARIABLE } from "../runner/profile.js";
+import { Runners } from "../runner/runners.js";
+import { type Experiment, loadExperiments, withExperiments } from "../scenario/experiment.js";
+import { loadScenarios } from "../scenario/load.js";
+import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
+import type { Scenario } from "../scenario/scenario.js";
+import { interruptible } from "./engine-run.js";
+import { FailedError, UsageError } from "./errors.js";
+import { askHosts, missingMechanism } from "./hosts.js";
+import { printJson } from "./json.js";
+import { keepRun } from "./keep-run.js";
+import { didYouMean } from "./nearest.js";
+import { openOut } from "./out-folder.js";
+import { print, printError } from "./print.js";
+import { openProgress } from "./progress.js";
+
+export interface PublishedOptions {
+  host: HostName[];
+  out: string;
+  rounds?: number;
+  seed?: number;
+  json?: boolean;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The run ends within an hour, and none of its measurements takes more than a minute. */
+export const LIMITS: Limits = { budgetMs: 56 * MINUTE_MS, endMs: 58.5 * MINUTE_MS };
+
+const RECORD_FILE = "record.json";
+
+/** Measures the experiments, or the named scenarios of them. Returns the exit status. */
+export async function published(names: readonly string[], options: PublishedOptions): Promise<number> {
+  const own = loadScenarios();
+  const all = loadExperiments(own);
+  const known = withExperiments(own, all);
+  const stranger = names.find((name) => !known.some((each) => each.name === name));
+  if (stranger !== undefined) {
+    const scenarios = known.map(({ name }) => name);
+    throw new UsageError(
+      `unknown scenario "${stranger}".${didYouMean(stranger, scenarios)} Scenarios: ${scenarios.join(", ")}`,
+    );
+  }
+  const scenarios = names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
+  const named = new Set(scenarios.map(({ name }) => name));
+  const experiments = all.filter(({ measures }) => measures.some(({ scenario }) => named.has(scenario)));
+  const out = openOut(options.out, [RECORD_FILE]);
+  try {
+    return await measure(scenarios, experiments, out.path, options);
+  } finally {
+    out.close();
+  }
+}
+
+async function measure(
+  scenarios: readonly Scenario[],
+  experiments: Experiment[],
+  out: string,
+  options: PublishedOptions,
+): Promise<number> {
+  const begin = performance.now();
+  const startedAt = new Date().toISOString();
+  const fixture = await startFixture();
+  const native = scenarios.some(({ family }) => family === "memory") ? compilePeers() : undefined;
+  const runners = new Runners({
+    [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture),
+    [PROFILE_VARIABLE]: "published",
+    ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
+  });
+  const watch = new IdleWatch();
+  const progress = openProgress(process.stderr);
+  try {
+    return await interruptible(
+      () => runners.interrupt(),
+      async (signal) => {
+        const machine = machineFacts();
+        const times = cpuTimes();
+        const otherLoad = new OtherLoad();
+        const hosts = await askHosts(runners, options.host);
+        const cells = planCells(scenarios, options.host, hosts.problems, options.rounds).map((cell): PlannedCell => {
+          const { host, scenario, mechanism } = cell;
+          const why = cell.unavailable ?? missingMechanism(hosts.described[host], scenario.name, mechanism.name);
+          return why === undefined ? cell : { ...cell, unavailable: why };
+        });
+        if (cells.every(({ unavailable }) => unavailable !== undefined))
+          throw new FailedError(
+            `nothing can be measured on ${options.host.join(" and ")}: ${Object.values(hosts.problems).join("; ")}`,
+            "clearway hosts shows what is missing",
+          );
+        const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
+        const order = planOrder(cells, seed);
+        const estimateMs = order.reduce((sum, { cell }) => sum + cell.estimateMs, 0);
+        printError(`${cells.length} cells, ${order.length} measurements, about ${duration(estimateMs)}\n`);
+        const execution = await execute(
+          cells,
+          order,
+          {
+            measure: (cell, request, timeoutMs) => runners.measure(cell.host, request, timeoutMs, cell.cores),
+            beforeMeasurement: () => otherLoad.beforeMeasurement(),
+            watch: () => {
+              watch.begin();
+              return () => watch.end();
+            },
+            nowMs: () => performance.now(),
+          },
+          LIMITS,
+          signal,
+          (step) => progress.step(step),
+        );
+        progress.stop();
+        const record: RunRecord = {
+          ...{ version: RECORD_VERSION, profile: "published", seed, startedAt, durationMs: performance.now() - begin },
+          ...{ planned: order.length, done: execution.done, interrupted: execution.interrupted },
+          budgetEnded: execution.budgetEnded,
+          machine: { ...machine, ...withOtherCores(otherLoad), stealPercent: stealPercent(times, cpuTimes()) },
+          build: buildFacts(hosts.described.chromium?.runtime ?? null),
+          hosts: Object.fromEntries(
+            Object.entries(hosts.described).map(([host, { mechanisms: _, ...facts }]) => [host, facts]),
+          ),
+          ...{ scenarios: scenarios.map(described), experiments, cells: execution.cells },
+        };
+        const text = JSON.stringify(record) + "\n";
+        await keepRun(out, async (folder) => writeFiles({ [path.join(folder, RECORD_FILE)]: text }));
+        if (options.json === true) printJson(resultsOf(record));
+        else print(textOf(record));
+        const shown = path.join(path.relative(process.cwd(), out) || ".", RECORD_FILE);
+        printError(`${shown} written after ${duration(performance.now() - begin)}.\n`);
+        if (execution.interrupted) return 130;
+        return execution.cells.some(({ failure, rounds }) => failure !== undefined && rounds.length === 0) ? 1 : 0;
+      },
+    );
+  } finally {
+    progress.stop();
+    await Promise.all([runners.close(), watch.close(), fixture.close()]);
+    native?.remove();
+  }
+}
+
+/** Lists the scenarios of the published experiments. Returns the exit status. */
+export function listPublished(): number {
+  const own = loadScenarios();
+  for (const { name, question } of withExperiments(own, loadExperiments(own))) print(`${name.padEnd(28)}${question}\n`);
+  return 0;
+}
+
+/** Counts the cells, and names those that failed. */
+function textOf({ cells, planned, done }: RunRecord): string {
+  const failed = cells.filter(({ failure, rounds }) => failure !== undefined && rounds.length === 0);
+  return [
+    `${done} of ${planned} measurements of ${cells.length} cells.`,
+    ...failed.map(
+      ({ scenario, mechanism, host, failure }) => `- ${scenario}/${mechanism} on ${host} failed: ${failure}`,
+    ),
+    "",
+  ].join("\n");
+}
+
+function described(scenario: Scenario): RunRecord["scenarios"][number] {
+  const { name, family, question, shows, topology, control, reference, compare } = scenario;
+  return { name, family, question, shows, topology, control, reference, compare };
+}
