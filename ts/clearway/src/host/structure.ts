@@ -36,7 +36,8 @@ export function isOfHost(prototype: object | null, isMarked?: (prototype: object
     const type: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value;
     found =
       isMarked?.(prototype) ||
-      (typeof type === "function" && isNative(type)) ||
+      // A bound function, which an app may name as its class, looks native and has no prototype.
+      (typeof type === "function" && type.prototype === prototype && isNative(type)) ||
       isOfHost(Object.getPrototypeOf(prototype), isMarked);
     known.set(prototype, found);
   }
@@ -50,6 +51,43 @@ function isNative(type: { readonly name: string }): boolean {
     return false;
   // ECMAScript fixes the text but for its white space: V8 writes one line, the other engines three.
   return /\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(type));
+}
+
+/**
+ * Returns whether structured clone copies the properties of an object whose prototype is of the host, as it does with
+ * `Object.create(Promise.prototype)`. False if no property can hold memory. May run getters.
+ */
+export function hasOnlyPrototype(value: object): boolean {
+  const mayHold = ({ enumerable, get, value }: PropertyDescriptor): boolean =>
+    enumerable === true && (get !== undefined || (typeof value === "object" && value !== null));
+  if (!Object.values(Object.getOwnPropertyDescriptors(value)).some(mayHold)) return false;
+  try {
+    return Object.getPrototypeOf(structuredClone(value)) === Object.prototype;
+  } catch {
+    return false;
+  }
+}
+
+const refused = /* @__PURE__ */ new WeakMap<object, boolean>();
+
+/**
+ * Returns whether structured clone refuses an object without properties, such as an iterator or Node's `Headers`. A copy of its properties would
+ * hide that. Objects of one prototype have one answer, because each question costs a clone.
+ */
+export function isRefused(value: object): boolean {
+  const prototype: object | null = Object.getPrototypeOf(value);
+  if (prototype === null || Object.keys(value).length > 0) return false;
+  let found = refused.get(prototype);
+  if (found === undefined) {
+    try {
+      structuredClone(value);
+      found = false;
+    } catch {
+      found = true;
+    }
+    refused.set(prototype, found);
+  }
+  return found;
 }
 
 /** Returns the tag that an object's slots give it, such as "Date", or undefined if the object or its class says another one. */
@@ -73,7 +111,8 @@ export function structureBySlots(value: object): Structure {
     if (structure !== undefined) return structure;
     if (tag === undefined && value instanceof Error && !(value instanceof DOMException)) return Structure.error;
   }
-  return isOfHost(Object.getPrototypeOf(value)) ? Structure.whole : Structure.properties;
+  if (isOfHost(Object.getPrototypeOf(value))) return hasOnlyPrototype(value) ? Structure.properties : Structure.whole;
+  return isRefused(value) ? Structure.whole : Structure.properties;
 }
 
 type Slot = [

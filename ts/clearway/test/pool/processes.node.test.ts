@@ -198,7 +198,6 @@ describe("memory that crosses to a process and back", () => {
       ["a Blob", () => new Blob(["x"])],
       ["a port inside an object", () => ({ list: [new Map([["port", new MessageChannel().port1]])] })],
       ["a stream inside an object", () => ({ stream: new ReadableStream() })],
-      ["a DOMException", () => [new DOMException("x", "AbortError")]],
       ["shared memory", () => new SharedArrayBuffer(8)],
       ["a moved port", () => move(new MessageChannel().port1)],
       ["a function", () => [() => 1]],

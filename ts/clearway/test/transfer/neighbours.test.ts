@@ -6,7 +6,7 @@ import { callback } from "clearway/callback";
 import { expect, test } from "vitest";
 import { ValueCopy } from "../../src/transfer/copy-value.js";
 import { holders, shown, view, withHole } from "../fixtures/memory-holders.js";
-import { builtUrl, testPool } from "../fixtures/pools.js";
+import { builtUrl, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Borders = typeof import("../fixtures/borders.tasks.js");
 
@@ -114,6 +114,25 @@ test.each(Object.keys(values))(
     }
   },
 );
+
+test.each<[string, () => object]>([
+  ["a generator", () => (function* () {})()],
+  ["an iterator of an array", () => [].values()],
+  ["an iterator of a map", () => new Map().keys()],
+])("%s is refused, with and without memory beside it", async (_name, make) => {
+  const { call } = await warm();
+  for (const bytes of [undefined, view(), new Uint8Array(4096)])
+    expect(await reasonOf(call.echo({ value: make(), bytes }))).toMatchObject({ code: "not-cloneable" });
+});
+
+// Node 20 copies its properties, and later versions and browsers do not.
+test("an error of the DOM with a view crosses as structured clone gives it, without the memory next to the view", async () => {
+  const { call } = await warm();
+  const make = () => Object.assign(new DOMException("x"), { bytes: view() });
+  const given = await call.echo(make()).catch((reason: unknown) => reason);
+  if (!inProcesses) expect(memoryIn(given)).toBe("bytes" in structuredClone(make()) ? shown : 0);
+  else expect([0, shown]).toContain(memoryIn(given));
+});
 
 test("a getter beside memory runs once, and what it returns the first time crosses", async () => {
   const { call } = await warm();

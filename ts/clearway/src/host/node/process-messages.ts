@@ -2,11 +2,11 @@
 import { types } from "node:util";
 import { type WireError, wireKey, withoutUncopied } from "../../error/wire.js";
 import { structuredClone } from "../../globals.js";
-import { isOfHost, Structure, slotTag } from "../structure.js";
+import { hasOnlyPrototype, isOfHost, isRefused, Structure, slotTag } from "../structure.js";
 import { bufferBytes, tagOf } from "../tag.js";
 import { isUntransferable } from "./transferable.js";
 
-/** Returns how structured clone copies an object. Runs no code of the app. */
+/** Returns how structured clone copies an object. Runs no code of the app, except the getters of an object with a prototype of the host. */
 export function structureOf(value: object): Structure {
   // The traps of a proxy are foreign code, and structured clone refuses it.
   if (types.isProxy(value)) return Structure.whole;
@@ -18,10 +18,10 @@ export function structureOf(value: object): Structure {
   const prototype: object | null = Object.getPrototypeOf(value);
   const tag = slotTag(value);
   if (tag === "Object" && (prototype === Object.prototype || prototype === null)) return Structure.properties;
-  if (isOfNode(prototype)) return Structure.whole;
+  if (isOfNode(prototype)) return hasOnlyPrototype(value) ? Structure.properties : Structure.whole;
   if (types.isNativeError(value)) return Structure.error;
   if (tag === undefined ? hasOtherSlots(value) : tag !== "Object") return Structure.whole;
-  return Structure.properties;
+  return isRefused(value) ? Structure.whole : Structure.properties;
 }
 
 function hasOtherSlots(value: object): boolean {
@@ -40,12 +40,10 @@ function isOfNode(prototype: object | null): boolean {
   return isOfHost(prototype, isMarked);
 }
 
-// Node marks the prototypes of its classes whose instances only `postMessage` copies or moves. An error of the DOM has no such mark.
+// Node marks the prototypes of its classes whose instances only `postMessage` copies or moves. Node 20 does not mark an error of the DOM, and
+// copies its own properties.
 function isMarked(prototype: object): boolean {
-  return (
-    tagOf(prototype) === "DOMException" ||
-    Object.getOwnPropertySymbols(prototype).some(({ description }) => description?.startsWith("messaging_"))
-  );
+  return Object.getOwnPropertySymbols(prototype).some(({ description }) => description?.startsWith("messaging_"));
 }
 
 // The messages between a pool and a worker that is a child process. Each is an object with one key, so that a task module can send its own
