@@ -101,8 +101,7 @@ export class Run {
   // Number of this beginning of the call, among those that are counted.
   #begun = 1;
   #counted = false;
-  // Whether the task may have begun.
-  #ran = false;
+  #ran = false; // whether the task may have begun
   #given = false;
   #gaveUp = false;
   #release = (): void => {};
