@@ -44,8 +44,11 @@ async function writeTry(out) {
   });
 }
 
-/** Builds the site in an empty folder. Returns its addresses. Throws if a link leads to nothing. */
-export async function buildSite(out, { reference } = {}) {
+/**
+ * Builds the site in an empty folder. Returns its addresses. Throws if a link leads to nothing. `coloured(path)` says whether a source file is
+ * highlighted, which takes most of the time. Default: every one is.
+ */
+export async function buildSite(out, { reference, coloured } = {}) {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(join(out, "assets"), { recursive: true });
   const extra = new Map();
@@ -54,7 +57,7 @@ export async function buildSite(out, { reference } = {}) {
     cpSync(reference, join(out, "reference"), { recursive: true });
     extra.set("out/reference/index.html", "reference/index.html");
   }
-  const { pages, copies, problems } = crawl(start, extra);
+  const { pages, copies, problems } = crawl(start, extra, coloured);
   if (problems.length > 0) throw new Error(`links that lead to nothing:\n${problems.join("\n")}`);
   const title = "Try it here";
   pages.set("try/index.html", {

@@ -24,9 +24,9 @@ const outside = /^(?:[a-z][a-z0-9+.-]*:|#|\/\/)/i;
 
 /**
  * Returns the pages by address, and the files to copy. `extra` has pages that the build makes itself, such as the report: the addresses that
- * links may name although the repository has no such file.
+ * links may name although the repository has no such file. `coloured(path)` says whether the code of a source file is highlighted.
  */
-export function crawl(start, extra = new Map()) {
+export function crawl(start, extra = new Map(), coloured = () => true) {
   const pages = new Map();
   const copies = new Set();
   const problems = [];
@@ -59,12 +59,12 @@ export function crawl(start, extra = new Map()) {
       const to = relative(dirname(address), own ?? addressOf(file)) || basename(address);
       return fragment === undefined ? to : `${to}#${fragment}`;
     };
-    pages.set(address, pageOf(path, link));
+    pages.set(address, pageOf(path, link, coloured));
   }
   return { pages, copies, problems };
 }
 
-function pageOf(path, link) {
+function pageOf(path, link, coloured) {
   if (isFolder(path)) return { path, ...folderPage(path, link) };
   if (statSync(join(root, path)).size > shownBytesMax) {
     const note = `<h1>${escaped(basename(path))}</h1><p>The file <code>${escaped(path)}</code> is too large to be shown here. The repository has it.</p>`;
@@ -74,7 +74,7 @@ function pageOf(path, link) {
   if (extname(path) === ".md") return { path, ...render(text, link) };
   const html = `<h1>${escaped(basename(path))}</h1>
 <p class="path"><code>${escaped(path)}</code></p>
-${codeHtml(text, extname(path).slice(1))}`;
+${codeHtml(text, coloured(path) ? extname(path).slice(1) : "")}`;
   return { path, html, title: basename(path), headings: [] };
 }
 

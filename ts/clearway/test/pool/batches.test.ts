@@ -3,7 +3,7 @@ import { move } from "clearway";
 import { describe, expect, test } from "vitest";
 import { movable } from "../fixtures/capabilities.js";
 import { hostileValues } from "../fixtures/hostile-values.js";
-import { builtUrl, groupPool, type Plain, plainPool, plainUrl, testPool } from "../fixtures/pools.js";
+import { builtUrl, groupPool, type Plain, plainPool, plainUrl } from "../fixtures/pools.js";
 
 const outcomeOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(promise).then(
@@ -15,8 +15,9 @@ describe.each([
   ["warm", true],
   ["cold", false],
 ] as const)("an argument in one batch with others, on a %s pool:", (_name, warm) => {
+  const warmPool = groupPool<Plain>(plainUrl);
   test.each(hostileValues)("%s fails only its own call", async (_value, make, refused = true) => {
-    const pool = plainPool();
+    const pool = warm ? warmPool() : plainPool();
     if (warm) await pool.ready();
     const { call } = pool;
     const moved = () => move({ bytes: new Uint8Array(600).fill(7) });
@@ -56,9 +57,10 @@ describe("a value of a stream into a task, in one batch with calls:", () => {
 });
 
 describe("a result in one batch with others:", () => {
+  const warmPool = groupPool<typeof import("../fixtures/hostile-results.tasks.js")>(builtUrl("hostile-results"));
   test.each(hostileValues)("%s fails only its own call", async (name, _make, expected = true) => {
     const refused = expected && !/getter|one buffer twice/.test(name);
-    const pool = testPool<typeof import("../fixtures/hostile-results.tasks.js")>(builtUrl("hostile-results"));
+    const pool = warmPool();
     await pool.ready();
     const { call } = pool;
     const [bytes, date] = [new Uint8Array(600).fill(7), new Date(1)];
