@@ -217,7 +217,7 @@ describe("a table of an experiment", () => {
     expect(head.slice(1)).toEqual(["1 MB (µs)", "8 MB (µs)"]);
     const faults = view({ ...wrong, metric: "pageFaults" }, experimentRecord({ cells: sizes }));
     expect(faults.head.slice(1)).toEqual(["1 MB", "8 MB"]);
-    const other = cell("memset", "koffi-held", { bytes: 1 << 20, memory: "warm" }, [
+    const other = cell("memset-published", "koffi-held", { bytes: 1 << 20, memory: "warm" }, [
       { ...measured({}), values: { latency: { unit: "bytes", value: 3 } } },
     ]);
     expect(() => view(wrong, experimentRecord({ cells: [...sizes, other] }))).toThrow(
