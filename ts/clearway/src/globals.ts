@@ -20,6 +20,8 @@ export interface Globals {
   requestAnimationFrame: ((act: (atMs: number) => void) => number) | undefined;
   readonly structuredClone: typeof structuredClone;
   readonly MessageChannel: typeof MessageChannel;
+  /** The method of every port. */
+  readonly postMessage: MessagePort["postMessage"];
   readonly AbortController: typeof AbortController;
   readonly Promise: PromiseConstructor;
   /** See `clock` below. */
@@ -42,7 +44,8 @@ export function captureGlobals(): Globals {
     // Browsers refuse to run functions as methods of another object. Classes have upper-case names.
     found[name] = typeof each === "function" && name > "a" ? each.bind(globalThis) : each;
   }
-  const { Date: WallClock } = globalThis;
+  const { Date: WallClock, MessagePort } = globalThis;
+  found["postMessage"] = MessagePort?.prototype.postMessage;
   found["wallMs"] = WallClock.now.bind(WallClock);
   return Object.assign(found, hasProcesses ? ofNode(found) : captureClocks()) as unknown as Globals;
 }
@@ -105,6 +108,9 @@ export const asyncDispose: typeof Symbol.asyncDispose = /* @__PURE__ */ symbolOf
 export const OwnPromise: PromiseConstructor = /* @__PURE__ */ (() => globals.Promise)();
 
 export const newMessageChannel = (): MessageChannel => new globals.MessageChannel();
+/** Posts to a port of {@link newMessageChannel}, also after a task has replaced the method of all ports. */
+export const postTo = (port: MessagePort, message: unknown, transfer: readonly object[] = []): void =>
+  globals.postMessage.call(port, message, transfer as Transferable[]);
 export const newAbortController = (): AbortController => new globals.AbortController();
 
 /** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */

@@ -127,5 +127,7 @@ test("a task that replaces every function that posts is answered, and so are the
   for await (const value of pool.call.naturals()) if (naturals.push(value) === 3) break;
   expect(naturals).toEqual([0, 1, 2]);
   expect(await pool.call.sizeOf("four")).toBe(4);
+  // Crosses in pieces.
+  expect((await pool.call.rows(20_000)).at(-1)).toEqual({ id: 19_999 });
   await pool.close();
 });

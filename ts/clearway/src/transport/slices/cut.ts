@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { refuseDetached } from "#host";
 import { define } from "../../error/clearway-error.js";
-import { newMessageChannel } from "../../globals.js";
+import { newMessageChannel, postTo } from "../../globals.js";
 import { isIrregular } from "../../transfer/copy-value.js";
 import type { Graph } from "../../transfer/find-memory.js";
 import { Fill, type Piece } from "./piece.js";
@@ -50,7 +50,7 @@ export function postPieces(
     const next: MessageChannel | undefined = following && newMessageChannel();
     const moved = count === 0 ? transfer : [];
     try {
-      port1.postMessage([...piece, next?.port2], [...moved, ...(next ? [next.port2] : [])] as Transferable[]);
+      postTo(port1, [...piece, next?.port2], [...moved, ...(next ? [next.port2] : [])]);
     } catch (reason) {
       next?.port1.close();
       throw reason;
