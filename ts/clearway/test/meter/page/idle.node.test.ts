@@ -74,6 +74,18 @@ describe("a watch of an idle page", () => {
     );
   });
 
+  it("finds no stall and says why if the clock steps 16.7 ms", async () => {
+    const { page, watch } = await world({ clockStepMs: 16.7 });
+    const watching = watch();
+    page.task(second, 500);
+    page.run(minute);
+    watching.stop();
+    const { stalls, sources } = watching.report();
+    expect(stalls).toEqual([]);
+    const why = expect.stringContaining("steps more than 5 ms");
+    expect(sources).toContainEqual(expect.objectContaining({ name: "heartbeat", available: false, why }));
+  });
+
   it("ignores steps of the wall clock", async () => {
     const { page, watch } = await world();
     const watching = watch();

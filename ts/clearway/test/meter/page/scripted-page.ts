@@ -11,11 +11,12 @@ export interface Machine {
   readonly wakeMs: number;
   /** From `new Worker()` to the worker's first line. Halfway, the page's thread fetches the script. */
   readonly startMs: number;
+  readonly clockStepMs: number;
   /** Whether a worker runs, fails with an error event, or never sends a message. */
   worker: "runs" | "refused" | "silent";
 }
 
-const quiet: Machine = { wayMs: 0.2, timerMs: 1, wakeMs: 0.2, startMs: 10, worker: "runs" };
+const quiet: Machine = { wayMs: 0.2, timerMs: 1, wakeMs: 0.2, startMs: 10, clockStepMs: 0, worker: "runs" };
 const frameMs = 1000 / 60;
 
 /**

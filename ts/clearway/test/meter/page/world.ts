@@ -22,6 +22,11 @@ export async function world(
   // Runs the browser's host in Node, newly loaded for each page. The script drives every clock, timer, worker and event.
   vi.resetModules();
   vi.doMock("../../../src/meter/host/node.js", () => import("../../../src/meter/host/browser.js"));
+  // The script's clock stands while code runs, so its step cannot be seen.
+  vi.doMock("../../../src/meter/clock-step.js", async (original) => ({
+    ...(await original<object>()),
+    clockStepOf: () => page.machine.clockStepMs,
+  }));
   vi.stubGlobal("document", {}); // the host reads it when it is loaded
   const { watch } = await import("../../../src/meter/watch.js");
   page.install();
