@@ -11,7 +11,6 @@ import {
   allPlugins,
   buildStages,
   cPlugins,
-  engines,
   enginesMissing,
   hasSwift,
   jdk,
@@ -30,7 +29,7 @@ if (!newer)
 sayMissing("test");
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
-for (const engine of enginesMissing) console.error(`test: ${missing(engine)}. Its stages are left out`);
+for (const engine of enginesMissing) console.error(`test: ${missing(engine)}. Its pages are left out`);
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
 const conforms = (language, after) => ({
@@ -52,10 +51,6 @@ const stages = [
     name: "library, chromium",
     ...tests("ts/clearway", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
   },
-  ...engines.map((engine) => ({
-    name: `library, ${engine}`,
-    ...tests("ts/clearway", { projects: [`${engine}-isolated`] }),
-  })),
   {
     name: `library, node ${process.versions.node}`,
     ...tests("ts/clearway", { projects: ["node", "pure", "models", "node-port", "node-processes"] }),

@@ -11,6 +11,19 @@ const user = new UserFolder();
 const bench = (file: string, ...more: string[]) => user.run("bench", file, "--time", "1", ...more);
 
 describe("clearway bench", () => {
+  test("measures two ways, each pair in turns, and the control", async () => {
+    user.write(
+      "pair.ts",
+      `const wait = (ms: number) => { const end = performance.now() + ms; while (performance.now() < end); };
+export default { title: "Is it \\"slower\\"?", inputs: { one: 1 }, first: () => { wait(0.1); return 1; }, slower: () => { wait(1); return 1; } };`,
+    );
+    expect((await user.run("bench", "pair.ts", "--time", "60", "--out", "pair", "--seed", "7")).code).toBe(0);
+    const { answers, controls } = user.results("pair");
+    expect(answers[0]!.pairs.every((ratio) => ratio > 1)).toBe(true);
+    expect(answers[0]!.costsNs).toHaveLength(answers[0]!.pairs.length);
+    expect(controls.map(({ name, peer }) => [name, peer])).toEqual([["same", "itself"]]);
+  });
+
   test("writes a scenario that `clearway bench` finds and measures as it is", async () => {
     expect((await user.run("init", "bench")).stdout).toMatch("bench.ts and bench.tasks.ts written.");
     const { code, stderr } = await user.run("bench", "--out", "inited");

@@ -110,7 +110,7 @@ export const OwnPromise: PromiseConstructor = /* @__PURE__ */ (() => globals.Pro
 export const newMessageChannel = (): MessageChannel => new globals.MessageChannel();
 /** Posts to a port of {@link newMessageChannel}, also after a task has replaced the method of all ports. */
 export const postTo = (port: MessagePort, message: unknown, transfer: readonly object[] = []): void =>
-  globals.postMessage.call(port, message, transfer as Transferable[]);
+  globals.postMessage.call(port, message, transfer as never);
 export const newAbortController = (): AbortController => new globals.AbortController();
 
 /** Returns the time of a monotonic clock in milliseconds. Compare only times of the same thread. */

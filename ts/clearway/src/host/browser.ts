@@ -62,13 +62,17 @@ export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEv
 // Suffix of every lock name. The browser keeps separate locks for each origin, so a thread cannot see the locks of another origin.
 const originEnd = `@${globalThis.origin}`;
 
+// No feature tells Firefox's engine from others.
+const inGecko = /* @__PURE__ */ (() => /Gecko\/\d/.test(globalThis.navigator?.userAgent ?? ""))();
+
 /**
  * Whether a pool's workers hold locks, by which the pool notices their end. Locks exist in secure contexts only. Firefox keeps no page in its
- * back/forward cache while a worker of the page holds a lock, and has no feature that tells. Without locks, only the replaced `close` reports
- * a worker's end.
+ * back/forward cache while a worker of the page holds a lock. Without locks, only the replaced `close` reports a worker's end.
  */
-export const holdsLifelines: boolean = /* @__PURE__ */ (() =>
-  globalThis.navigator?.locks !== undefined && !/Gecko\/\d/.test(navigator.userAgent))();
+export const holdsLifelines: boolean = /* @__PURE__ */ (() => globalThis.navigator?.locks !== undefined && !inGecko)();
+
+/** Whether a large result may come in pieces. In Firefox, ports that arrive in messages of ports do not bring what waits in them. */
+export const carriesPieces: boolean = /* @__PURE__ */ (() => !inGecko)();
 
 // Holds a lock as long as this thread lives. Calls `granted` with the lock's name once the browser has granted the lock. The browser
 // processes the request only when the thread is free, which may be much later. If the browser denies locks (opaque origins), `granted` is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { inProcess, mayLoseOthers } from "#host";
+import { carriesPieces, inProcess, mayLoseOthers } from "#host";
 import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
@@ -180,8 +180,8 @@ export class Answers {
 
   // Returns whether a value would hold the caller for longer than its budget, and can be cut into pieces.
   #isLong({ budgetMs }: ServedCall, { form, graph, transfer, copies }: PreparedResult): boolean {
-    if (!graph || graph.nodes <= budgetMs * this.nodesPerMs || form !== Form.plain || (hasProcesses && inProcess))
-      return false;
+    if (!carriesPieces || (hasProcesses && inProcess)) return false;
+    if (!graph || graph.nodes <= budgetMs * this.nodesPerMs || form !== Form.plain) return false;
     const fits =
       graph.memory.length <= memoryMax &&
       !transfer.some((each) => bufferBytes(each) === undefined || mayLoseOthers(each));

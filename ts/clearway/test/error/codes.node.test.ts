@@ -14,9 +14,7 @@ const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].ma
 }));
 
 // A code's meaning is a doc comment in the source: as strings, meanings would be a tenth of a page's download.
-const source = ["codes", "codec-codes", "channel-codes", "remote-codes"]
-  .map((name) => readFileSync(new URL(`../../src/error/${name}.ts`, import.meta.url), "utf8"))
-  .join("");
+const source = readFileSync(new URL("../../src/error/codes.ts", import.meta.url), "utf8");
 const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",$/gm)].map(([, meaning, code]) => [
   code,
   meaning,
@@ -29,6 +27,7 @@ test("spec/errors.md lists every error code in order, with the meaning in the so
     ...channelErrorCodes,
     ...remoteErrorCodes,
   ]);
-  expect(rows.map(({ code, meaning }) => [code, meaning])).toEqual(meanings);
+  const inPage = rows.map(({ code, meaning }) => [code, meaning]);
+  expect(Object.fromEntries(inPage)).toEqual(Object.fromEntries(meanings));
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);
 });

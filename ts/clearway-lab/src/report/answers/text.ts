@@ -14,7 +14,9 @@ export function answersText(results: LabResults): string[] {
   const list = (lines: readonly string[]): string[] => lines.map((line) => `- ${line}`);
   const control = controlText(results);
   return [
-    ...section(title, list(lines)),
+    // A title of the user's is shown in any case.
+    ...(results.run.title === undefined ? [] : ["", colours.bold(title)]),
+    ...(results.run.title === undefined ? section(title, list(lines)) : list(lines)),
     ...GROUPS.flatMap(({ verdict, title }) =>
       section(title, list(answers.filter((answer) => answer.verdict === verdict).map(sentenceOf))),
     ),
