@@ -93,12 +93,13 @@ abstract class TransportContract {
             var room = true
             while (room && sent < 10_000) room = a.send(pattern(60_000, sent++))
             assertFalse(room)
+            // There may be room already: a transport passes some frames to the system before the other end reads.
             a.send(pattern(60_000, sent++))
-            assertEquals(0, atA.drains)
             b.open(atB)
             atA.until { drains > 0 }
             assertEquals(List(sent) { it.toByte() }, atB.count(sent).map { it[0] })
-            assertEquals(1, atA.drains)
+            // Each refusal is followed by one word that there is room, at most.
+            assertTrue(atA.drains in 1..2)
             assertTrue(a.send(pattern(3)))
         }
 
