@@ -81,6 +81,11 @@ const stages = [
       projects: ["", "-isolated", "-pure", ...(engine === "webkit" ? ["-bare"] : [])].map((kind) => engine + kind),
     }),
   ),
+  {
+    name: "pages in every browser",
+    ...tests("test", { files: ["browsers"] }),
+    env: { CLEARWAY_EVERY_TEST: "1" },
+  },
   ...(newer
     ? [
         everyTest("node 24", { program: newer, projects: ["node", "pure"] }),

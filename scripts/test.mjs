@@ -2,7 +2,6 @@
 // `make test`: builds, checks, and tests a change. It has two lanes: TypeScript, and native code with the JVM. It continues after a failure
 // and names the failed stage. It writes the time of every stage to out/stages.json. What a change seldom breaks is elsewhere: every test on
 // every host and long random runs in deep.mjs, packing and installing in release-check.mjs.
-import { missing } from "./browsers/engines.mjs";
 import { checks, swiftChecks } from "./check/stages.mjs";
 import {
   afterAddon,
@@ -11,7 +10,6 @@ import {
   allPlugins,
   buildStages,
   cPlugins,
-  enginesMissing,
   hasSwift,
   jdk,
   languages,
@@ -29,7 +27,6 @@ if (!newer)
 sayMissing("test");
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
-for (const engine of enginesMissing) console.error(`test: ${missing(engine)}. Its pages are left out`);
 
 const pluginCheck = "native/plugins/check/build/plugin-check";
 const conforms = (language, after) => ({
@@ -63,7 +60,7 @@ const stages = [
   { name: "examples", ...tests("examples", { after: ["build", ...afterAddon, ...afterSwift] }) },
   { name: "packed library", ...tests("test", { files: ["packaging/library", "runs-with/quick-starts"] }) },
   { name: "site", ...tests("test", { files: ["site"] }) },
-  { name: "pages in every browser", ...tests("test", { files: ["browsers"] }) },
+  { name: "a newcomer's page", ...tests("test", { files: ["browsers"] }) },
   { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...afterAddon, ...afterJava] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
   ...checks.map((stage) => ({
