@@ -18,9 +18,10 @@ const projects = [
 export const checks = [
   { name: "format and lint", command: tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".") },
   {
-    // One process checks all projects. Each project writes a .tsbuildinfo, so that the next run checks only changed files.
+    // Version 7 takes a fifth of the processor time of version 6, which stays for the tools that load it as a library (typedoc, the declaration
+    // bundler, the checks). One process checks all projects. Each project writes a .tsbuildinfo, so that the next run checks only changed files.
     name: "types",
-    command: tool("typescript/bin/tsc", "-b", ...projects),
+    command: tool("typescript-7/bin/tsc", "-b", ...projects),
     needs: "built",
   },
   { name: "native format", command: cargo("fmt", "--all", "--check"), lane: "native" },
