@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import ClearwayThreads
 
 /// Runs blocking and long work on threads of its own, off the main actor and off Swift's shared
 /// threads.
@@ -199,4 +200,113 @@ private struct Work<Value: ~Copyable> {
 // swift-format-ignore
 private struct MovingWork<Input: ~Copyable, Value: ~Copyable> {
   let run: (consuming sending Input, WorkSignal) throws -> sending Value
+}
+
+/// An error of a pool, a deadline or a stream of this module.
+///
+/// Programs compare ``code``, never ``message``. Errors that work or a producer throws reach the
+/// caller unchanged, and a cancelled call throws Swift's `CancellationError`.
+public struct TaskError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A reason from the closed list of `spec/errors.md`, the same in every language.
+  public enum Code: String, Sendable, CaseIterable {
+    /// An argument or an option is out of its range.
+    ///
+    /// The message names it and its value.
+    case invalidArgument = "invalid-argument"
+    /// The queue was full, and the policy is ``WorkPool.WhenFull/fail``.
+    case queueFull = "queue-full"
+    /// The call was dropped from a full queue.
+    case dropped
+    /// The work did not finish before its deadline.
+    case deadline
+    /// The pool takes no new calls.
+    case poolClosed = "pool-closed"
+    /// The pool was terminated while the call was pending.
+    case poolTerminated = "pool-terminated"
+    /// The system has no thread left.
+    case workerStartFailed = "worker-start-failed"
+    /// Elements arrived faster than the reader took them, and the policy is
+    /// ``WorkPool.WhenFull/fail``.
+    case overflow
+    /// The stream has ended, or its reader is gone.
+    case released
+  }
+
+  public let code: Code
+  public let message: String
+
+  init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  public var description: String { "\(code.rawValue): \(message)" }
+
+  static func invalid(_ name: String, mustBe rule: String, _ value: some Any) -> TaskError {
+    TaskError(.invalidArgument, "\(name) must be \(rule): \(name)=\(value)")
+  }
+}
+
+extension WorkPool {
+  /// The policy for what arrives while a queue is full.
+  public enum WhenFull: String, Sendable, CaseIterable {
+    /// The sender waits.
+    ///
+    /// Nothing is lost.
+    case wait
+    /// A pool fails the new call with `queue-full`.
+    ///
+    /// A stream ends with `overflow`.
+    case fail
+    /// The oldest waiting item is dropped.
+    case dropOldest
+    /// The new item is dropped.
+    case dropNewest
+  }
+}
+
+/// Shows work on a pool's thread that its caller no longer waits.
+///
+/// The work runs outside every `Task`, where `Task.isCancelled` is always false. Work that takes
+/// long reads this signal instead.
+public final class WorkSignal: Sendable {
+  private let cancelled = Locked(false)
+
+  init() {}
+
+  /// Whether the call was cancelled, has passed its deadline, or belongs to a terminated pool.
+  public var isCancelled: Bool { cancelled.with { $0 } }
+
+  /// Throws `CancellationError` if the caller no longer waits.
+  public func check() throws {
+    if isCancelled { throw CancellationError() }
+  }
+
+  func cancel() { cancelled.with { $0 = true } }
+}
+
+/// Holds one value while it moves to another thread.
+///
+/// The owner of the call orders all accesses.
+final class Box<Value: ~Copyable>: @unchecked Sendable {
+  private var value: Value?
+
+  init() { value = nil }
+
+  // swift-format 6.0 joins `sending` and the type of a consuming parameter.
+  // swift-format-ignore
+  init(_ value: consuming sending Value) { self.value = consume value }
+
+  // swift-format-ignore
+  func store(_ value: consuming sending Value) { self.value = consume value }
+
+  /// Moves the value out.
+  ///
+  /// Returns nil if there is none.
+  func take() -> sending Value? {
+    // The box gives up its only reference, so the value leaves the region of the box.
+    nonisolated(unsafe) var moved: Value? = nil
+    swap(&moved, &value)
+    return moved
+  }
 }

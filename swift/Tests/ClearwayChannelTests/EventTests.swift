@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-import Testing
-
 @testable import ClearwayChannel
+import Testing
 
 @Suite("Events", .timeLimit(.minutes(2)))
 struct EventTests {
@@ -234,5 +232,91 @@ struct EventTests {
     there.terminate()
     let closed = await code { _ = try await second.next() }
     #expect(closed == .transportClosed)
+  }
+}
+
+/// A transport that counts how often it was paused.
+final class PauseCounter: ChannelTransport {
+  let pauses = Guarded(0)
+  private let under: any ChannelTransport
+
+  init(_ under: any ChannelTransport) { self.under = under }
+
+  var name: String { under.name }
+  var frameBytesMax: Int { under.frameBytesMax }
+  var isTrusted: Bool { under.isTrusted }
+  func open(_ sink: any ChannelSink) { under.open(sink) }
+  func send(_ frame: [UInt8]) -> Bool { under.send(frame) }
+  func pause() {
+    pauses.update { $0 += 1 }
+    under.pause()
+  }
+  func resume() { under.resume() }
+  func close(_ reason: CloseReason) { under.close(reason) }
+}
+
+@Suite("An endpoint whose peer reads late", .timeLimit(.minutes(2)))
+struct PressureTests {
+  @Test("A full end reads until the late reply to a call that was given up has arrived")
+  func lateReply() async throws {
+    var options = EndpointOptions()
+    options.replyBytesMax = 20_000
+    let (under, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 1000))
+    let here = PauseCounter(under)
+    async let connecting = Endpoint.connect(here, options: options)
+    let bare = BareEnd(there)
+    let endpoint = try await connecting
+    try endpoint.messages("m", codec: BinaryCodec()).handle(.concurrent) { _, _ in
+      [UInt8](repeating: 1, count: 1000)
+    }
+    let givenUp = Task { try await endpoint.messages("m", codec: BinaryCodec()).send([1]) }
+    await eventually { bare.received(Op.call).count == 1 }
+    givenUp.cancel()
+    await eventually { bare.received(Op.cancel).count == 1 }
+    there.pause()
+    for id in 1...100 as ClosedRange<UInt32> { bare.send(Head(op: Op.call, id: id), name: "m") }
+    await eventually { endpoint.stats().waitingBytes >= 20_000 }
+    #expect(here.pauses.value == 0)
+    bare.send(Head(op: Op.reply, id: bare.received(Op.call)[0].head.id))
+    await eventually { here.pauses.value == 1 }
+    endpoint.terminate()
+  }
+
+  @Test("A post has no limit of time, whatever the fields say that only a call uses")
+  func postTimes() async throws {
+    let (endpoint, bare) = try await besideBare()
+    let deadlines = Guarded<[Duration?]>([])
+    try endpoint.messages("m", codec: BinaryCodec()).handle { _, context in
+      deadlines.update { $0.append(context.deadline) }
+      return nil
+    }
+    bare.send(Head(op: Op.post, a: 5, b: 7), name: "m")
+    await eventually { deadlines.value.count == 1 }
+    #expect(deadlines.value == [nil])
+    await endpoint.close(timeout: .zero)
+  }
+
+  @Test("Credit that finds no room waits, and leaves in one frame")
+  func creditWaits() async throws {
+    let (here, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 1000))
+    async let connecting = Endpoint.connect(here)
+    let bare = BareEnd(there)
+    let endpoint = try await connecting
+    var options = ListenOptions()
+    options.windowItems = 4
+    let stream = try endpoint.events("e").listen(options: options)
+    var events = stream.makeAsyncIterator()
+    await eventually { bare.received(Op.listen).count == 1 }
+    let id = bare.received(Op.listen)[0].head.id
+    there.pause()
+    try await endpoint.messages("m", codec: BinaryCodec()).post([UInt8](repeating: 1, count: 2000))
+    for _ in 0..<4 {
+      bare.send(Head(op: Op.event, id: id), body: [0, 0])
+      _ = try await events.next()
+    }
+    there.resume()
+    await eventually { bare.received(Op.credit).count > 0 }
+    #expect(bare.received(Op.credit).map(\.head.a) == [4])
+    endpoint.terminate()
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-import Testing
-
 @testable import ClearwayChannel
+import Testing
 
 @Suite("A mistake of the application", .timeLimit(.minutes(2)))
 struct MisuseTests {
@@ -118,5 +116,135 @@ struct MisuseTests {
     _ = try await StreamTransport.connect(to: .tcp(host: "127.0.0.1", port: listener.port))
     #expect(await accepted.get())
     listener.close()
+  }
+}
+
+@Suite("A value of another type than its reader asked for", .timeLimit(.minutes(2)))
+struct MisfitTests {
+  struct Size: Codable, Sendable {
+    var width: Int32
+    var names: [String]?
+  }
+
+  /// Returns the message of the library's error that `body` throws.
+  private func refusal(_ body: () async throws -> Void) async -> String {
+    do {
+      try await body()
+      return "no error"
+    } catch let error as ClearwayError where error.code == .protocolViolation {
+      return error.message
+    } catch {
+      return "another error: \(error)"
+    }
+  }
+
+  @Test(
+    "A result that does not fit names the channel, the method, its place and its kind",
+    arguments: [true, false])
+  func results(standard: Bool) async throws {
+    let codec: any MethodCodec = standard ? StandardMethodCodec() : JSONMethodCodec()
+    let (here, there) = try await connected()
+    try there.methods("images", codec: codec).handle { call, _ in call.arguments }
+    let images = try here.methods("images", codec: codec)
+    func call<T: Decodable>(_ type: T.Type, _ value: Value) async -> String {
+      await refusal { _ = try await images.call("get", value, returning: type) }
+    }
+    #expect(
+      await call(Int32.self, 5_000_000_000)
+        == "images.get: result must be Int32: it is the integer 5000000000")
+    #expect(await call(String.self, 1) == "images.get: result must be String: it is the integer 1")
+    #expect(await call(Int.self, 1.5) == "images.get: result must be Int: it is the float 1.5")
+    #expect(
+      await call(Float.self, 1e300) == "images.get: result must be Float: it is the float 1e+300")
+    #expect(
+      await call(Size.self, ["width": 1, "names": ["a", false]])
+        == "images.get: result.names[1] must be String: it is the boolean false")
+    #expect(
+      await call(Size.self, ["height": 1])
+        == "images.get: result must have the key width: it is a map")
+    #expect(await call(Bool.self, "x") == "images.get: result must be Bool: it is a text")
+    #expect(try await images.call("get", 5_000_000_000, returning: Int64.self) == 5_000_000_000)
+    await here.close()
+  }
+
+  @Test("A float is not made of an integer that it cannot hold")
+  func floats() throws {
+    let odd: Value = 9_007_199_254_740_993
+    #expect(throws: DecodingError.self) { try ValueDecoder().decode(Double.self, from: odd) }
+    let message = try StandardMessageCodec().encode(odd)
+    #expect(throws: DecodingError.self) {
+      try StandardMessageCodec().of(Double.self).decode(message)
+    }
+    #expect(try ValueDecoder().decode(Double.self, from: 3) == 3)
+  }
+
+  @Test("An event that does not fit names its channel, and ends the stream at both ends")
+  func events() async throws {
+    let (here, there) = try await connected()
+    try there.events("sizes").serve { _, sink in
+      try await sink.send(["width": 1])
+      try await sink.send(["width": 5_000_000_000])
+      for _ in 0..<100 { try await sink.send(["width": 2]) }
+    }
+    let sizes = try here.events("sizes").listen().of(Size.self)
+    var events = sizes.makeAsyncIterator()
+    #expect(try await events.next()?.width == 1)
+    #expect(
+      await refusal { _ = try await events.next() }
+        == "sizes: event.width must be Int32: it is the integer 5000000000")
+    #expect(try await events.next() == nil)
+    await eventually { there.stats().serving == 0 }
+    await here.close()
+  }
+
+  @Test("A message and a reply that do not fit name their channel", arguments: [true, false])
+  func messages(standard: Bool) async throws {
+    func typed<T: Codable & Sendable>(_ endpoint: Endpoint, _ type: T.Type) throws
+      -> (@Sendable (T) async throws -> T?, (@escaping @Sendable (T) -> T) throws -> Void)
+    {
+      func of<Codec: MessageCodec>(_ codec: Codec) throws
+        -> (@Sendable (T) async throws -> T?, (@escaping @Sendable (T) -> T) throws -> Void)
+      where Codec.Message == T {
+        let channel = try endpoint.messages("m", codec: codec)
+        return (
+          { try await channel.send($0) },
+          { handler in try channel.handle { message, _ in handler(message) } }
+        )
+      }
+      return standard
+        ? try of(StandardMessageCodec().of(type)) : try of(JSONMessageCodec().of(type))
+    }
+    let (here, there) = try await connected()
+    try typed(there, Int64.self).1 { $0 * 1_000_000_000 }
+    let send = try typed(here, Int32.self).0
+    #expect(try await send(1) == 1_000_000_000)
+    #expect(
+      await refusal { _ = try await send(5) }
+        == "m: reply must be Int32: it is the integer 5000000000")
+    let texts = try typed(here, String.self).0
+    do {
+      _ = try await texts("x")
+      Issue.record("no error")
+    } catch let error as RemoteError {
+      #expect(error.code == "protocol" && error.message == "m: message must be Int64: it is a text")
+    }
+    await here.close()
+  }
+
+  @Test("A reply whose lists travel beside it names the place that does not fit")
+  func attachments() async throws {
+    let (endpoint, bare) = try await besideBare()
+    let sizes = try endpoint.methods("m")
+    async let refused = refusal { _ = try await sizes.call("get", 0, returning: [[String]].self) }
+    await eventually { bare.received(Op.call).count == 1 }
+    // A list of one attachment, of two bytes.
+    var frame = writeFrame(
+      Head(op: Op.reply, flags: Flag.inside, id: bare.received(Op.call)[0].head.id),
+      body: [0, 12, 1, 127, 8, 0])
+    frame[20] = 1
+    frame += [0, 0] + [2, 0, 0, 0, 0, 0, 0, 0] + [7, 8, 0, 0, 0, 0, 0, 0]
+    _ = bare.transport.send(frame)
+    #expect(await refused == "m.get: result[0][0] must be String: it is the integer 7")
+    await endpoint.close()
   }
 }

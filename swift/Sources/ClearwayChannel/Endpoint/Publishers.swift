@@ -131,3 +131,220 @@ final class Publishers: @unchecked Sendable {
     }
   }
 }
+
+/// The stream to one listener, at the end that serves it. The endpoint's lock guards it.
+final class Source: @unchecked Sendable {
+  private final class Waiter {
+    let body: [UInt8]
+    var continuation: CheckedContinuation<Bool, any Error>?
+
+    init(_ body: [UInt8]) { self.body = body }
+  }
+
+  let connection: Connection
+  private let owner: Publishers
+  let id: UInt32
+  let channel: String
+  private let limits: ServeOptions
+  var credit: SendCredit
+  private var queue = Deque<[UInt8]>()
+  private var dropped = 0
+  /// The events that wait for room in the queue, in order.
+  private var waiters = Deque<Waiter>()
+  /// The tasks of the source's code that wait until an event may be sent at once.
+  private var producers: [ObjectIdentifier: CheckedContinuation<Bool, Never>] = [:]
+  /// How the stream ends after all events were sent; nil until the source ends it.
+  private var ending: (status: Status, body: [UInt8])?
+  private(set) var hasEnded = false
+  private(set) var isRunning = true
+  private var task: Task<Void, Never>?
+
+  /// The events of one stream that may wait for room in its queue.
+  private static let waitersMax = 1024
+
+  init(
+    _ owner: Publishers, _ connection: Connection, _ stream: RequestedStream,
+    _ limits: ServeOptions
+  ) {
+    self.owner = owner
+    self.connection = connection
+    self.limits = limits
+    id = stream.id
+    channel = stream.channel
+    credit = stream.granted
+  }
+
+  private var isOver: Bool { hasEnded || ending != nil }
+
+  /// Runs the source's code in a task of its own. The caller holds the lock.
+  func run(_ body: @escaping @Sendable (Source) async throws -> Void) {
+    task = Task.detached { [self] in
+      do {
+        try await body(self)
+        finish(.done, [])
+      } catch {
+        let isOver = connection.locked { self.isOver }
+        if !isOver { finish(.error, connection.errorBody(error, channel)) }
+      }
+      connection.locked {
+        isRunning = false
+        owner.sourceEnded(self)
+      }
+    }
+  }
+
+  private var hasRoom: Bool {
+    (queue.count < limits.capacity
+      && connection.queuedBytes < connection.settings.replyBytesMax)
+      || (queue.isEmpty && credit.maySend)
+  }
+
+  /// Sends an event, or waits as the policy says. Returns false if the event was dropped.
+  func send(_ body: [UInt8]) async throws -> Bool {
+    if let error = connection.tooLarge(body) { throw error }
+    let waiter = Waiter(body)
+    nonisolated(unsafe) let unsafeWaiter = waiter
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        connection.locked {
+          if Task.isCancelled {
+            return connection.later { continuation.resume(throwing: CancellationError()) }
+          }
+          push(waiter, continuation)
+          drain()
+        }
+      }
+    } onCancel: {
+      connection.locked {
+        if waiters.remove(where: { $0 === unsafeWaiter }) != nil {
+          settle(unsafeWaiter, .failure(CancellationError()))
+        }
+      }
+    }
+  }
+
+  private func push(_ waiter: Waiter, _ continuation: CheckedContinuation<Bool, any Error>) {
+    waiter.continuation = continuation
+    if isOver { return settle(waiter, .failure(CancellationError())) }
+    if waiters.isEmpty, hasRoom {
+      enqueue(waiter.body)
+      return settle(waiter, .success(true))
+    }
+    switch limits.whenFull {
+    case .wait where waiters.count < Self.waitersMax: waiters.append(waiter)
+    case .wait, .fail:
+      let behind = queue.count + waiters.count
+      settle(
+        waiter,
+        .failure(ClearwayError(.queueFull, "\(channel): the listener is \(behind) events behind")))
+    case .dropOldest where !queue.isEmpty:
+      dropped += 1
+      _ = dequeue()
+      enqueue(waiter.body)
+      settle(waiter, .success(true))
+    case .dropOldest, .dropNewest:
+      // The events of other streams may use up the bytes; this one has then no older event to drop.
+      dropped += 1
+      settle(waiter, .success(false))
+    }
+  }
+
+  /// Waits until a value could be sent at once. Returns false if the stream is over.
+  func isReady() async -> Bool {
+    let turn = Turn()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        connection.locked {
+          if isOver || Task.isCancelled || mayPull {
+            let goesOn = !isOver && !Task.isCancelled
+            return connection.later { continuation.resume(returning: goesOn) }
+          }
+          producers[ObjectIdentifier(turn)] = continuation
+        }
+      }
+    } onCancel: {
+      connection.locked {
+        guard let waiting = producers.removeValue(forKey: ObjectIdentifier(turn)) else { return }
+        connection.later { waiting.resume(returning: false) }
+      }
+    }
+  }
+
+  private var mayPull: Bool {
+    queue.isEmpty && waiters.isEmpty && credit.maySend && !connection.isCongested
+  }
+
+  private func resumeProducers(_ goesOn: Bool) {
+    for waiting in producers.values { connection.later { waiting.resume(returning: goesOn) } }
+    producers = [:]
+  }
+
+  private func settle(_ waiter: Waiter, _ result: Result<Bool, any Error>) {
+    guard let continuation = waiter.continuation else { return }
+    waiter.continuation = nil
+    connection.later { continuation.resume(with: result) }
+  }
+
+  private func enqueue(_ body: [UInt8]) {
+    queue.append(body)
+    connection.queuedBytes += body.count + entryBytes
+  }
+
+  private func dequeue() -> [UInt8]? {
+    guard let body = queue.popFirst() else { return nil }
+    connection.queuedBytes -= body.count + entryBytes
+    return body
+  }
+
+  /// Sends the events that may be sent now. The caller holds the lock.
+  func drain() {
+    while !hasEnded, !connection.isCongested {
+      while hasRoom, let waiter = waiters.popFirst() {
+        enqueue(waiter.body)
+        settle(waiter, .success(true))
+      }
+      guard credit.maySend, let body = dequeue() else { break }
+      credit.spend(Int64(body.count))
+      connection.control(Head(op: Op.event, id: id, a: UInt32(clamping: dropped)), body: body)
+      dropped = 0
+    }
+    if let ending, !hasEnded, queue.isEmpty, waiters.isEmpty, !connection.isCongested {
+      close(ending.status, ending.body)
+    }
+    if isOver { resumeProducers(false) } else if mayPull { resumeProducers(true) }
+  }
+
+  func grant(_ items: UInt32, _ bytes: UInt32) {
+    credit.grant(Int64(items), Int64(bytes))
+    drain()
+  }
+
+  /// Ends the stream at once. With a status, tells the listener. The caller holds the lock.
+  func cancel(_ status: Status?) {
+    if hasEnded { return }
+    if let status { owner.end(self, status, [], dropped) }
+    stop()
+  }
+
+  private func finish(_ status: Status, _ body: [UInt8]) {
+    connection.locked {
+      if isOver { return }
+      ending = (status, body)
+      drain()
+    }
+  }
+
+  private func close(_ status: Status, _ body: [UInt8]) {
+    owner.end(self, status, body, dropped)
+    stop()
+  }
+
+  private func stop() {
+    hasEnded = true
+    while dequeue() != nil {}
+    while let waiter = waiters.popFirst() { settle(waiter, .failure(CancellationError())) }
+    resumeProducers(false)
+    if let task { connection.later { task.cancel() } }
+    owner.streamEnded(self)
+  }
+}

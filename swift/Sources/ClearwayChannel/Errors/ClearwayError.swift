@@ -98,3 +98,81 @@ extension ClearwayError: CustomStringConvertible {
   /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 }
+
+/// An error that the other end's handler threw.
+///
+/// A handler of this end throws it to choose the code, the message and the details that the caller
+/// gets. Any other error of a handler crosses with the code "error".
+public struct RemoteError: Error, Sendable, Equatable {
+  /// The code that the handler chose: any text.
+  public let code: String
+  /// The message for people.
+  public let message: String
+  /// Any value of the standard codec.
+  public let details: Value
+  /// The channel on which the error arrived; empty at the end that throws it.
+  public let channel: String
+  /// The other end's stack trace as text, if that end sends it.
+  public let stack: String?
+
+  /// Makes an error that a handler throws.
+  public init(code: String, message: String, details: Value = .null) {
+    self.init(code: code, message: message, details: details, channel: "", stack: nil)
+  }
+
+  init(code: String, message: String, details: Value, channel: String, stack: String?) {
+    self.code = code
+    self.message = message
+    self.details = details
+    self.channel = channel
+    self.stack = stack
+  }
+}
+
+extension RemoteError: CustomStringConvertible {
+  /// The code and the message.
+  public var description: String { "\(code): \(message)" }
+}
+
+/// Why a transport has closed.
+public struct CloseReason: Sendable, Equatable {
+  /// The kind of reason.
+  public enum Code: String, Sendable, CaseIterable {
+    /// One end closed it.
+    case closed
+    /// The connection broke, or the other end's process ended.
+    case lost
+    /// An end sent something that the protocol does not allow.
+    case protocolViolation = "protocol"
+    /// A frame is larger than the limit.
+    case tooLarge = "too-large"
+    /// The other end refused the connection.
+    case refused
+    /// The other end did not answer in time.
+    case timeout
+    /// This end could not read or write.
+    case failed
+  }
+
+  /// The kind of reason.
+  public let code: Code
+  /// A text for people.
+  public let message: String
+  /// Facts, such as `exitCode` of a child process.
+  public let detail: Value
+
+  /// Makes a reason.
+  public init(_ code: Code, _ message: String, detail: Value = .null) {
+    self.code = code
+    self.message = message
+    self.detail = detail
+  }
+
+  /// An ordinary close by one of the ends.
+  public static let closed = CloseReason(.closed, "closed")
+}
+
+extension CloseReason: CustomStringConvertible {
+  /// The code and the message.
+  public var description: String { "\(code.rawValue): \(message)" }
+}

@@ -129,3 +129,131 @@ private struct ByEndpoint: Caller {
 
   func close() async { await endpoint.close() }
 }
+
+/// The child process at the other end of a channel: it sends every message back.
+enum Echo {
+  /// Runs the child that `arguments` name: the word `echo`, a mechanism and a row.
+  static func run(_ arguments: [String]) async throws {
+    guard arguments.count == 5 else { throw LabError("echo needs a mechanism and a row") }
+    let row = try Row(words: Array(arguments[2...]))
+    if arguments[1] == "bytes-stdio" { return try echoBytes(row) }
+    let endpoint = try await Endpoint.connect(try StreamTransport.parent())
+    if row.isMethod {
+      try endpoint.methods(name, codec: codec(of: row)).handle { call, _ in call.arguments }
+    } else if row.isBinary {
+      try endpoint.messages(name, codec: BinaryCodec()).handle { bytes, _ in bytes }
+    } else {
+      try endpoint.messages(name).handle { value, _ in value }
+    }
+    _ = await endpoint.closed()
+  }
+
+  static let name = "lab/echo"
+
+  static func codec(of row: Row) -> any MethodCodec {
+    row.codec == "json" ? JSONMethodCodec() : StandardMethodCodec()
+  }
+
+  private static func echoBytes(_ row: Row) throws {
+    let (input, output) = (FileHandle.standardInput, FileHandle.standardOutput)
+    while let message = try SizedMessages.read(input) {
+      try SizedMessages.write(row.isBinary ? message : try again(message), to: output)
+    }
+  }
+
+  /// Decodes a message of values and encodes it again, as a channel does.
+  private static func again(_ message: Data) throws -> Data {
+    let value = try JSONSerialization.jsonObject(with: message, options: .fragmentsAllowed)
+    return try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
+  }
+}
+
+/// Messages with their length in front, in four bytes.
+enum SizedMessages {
+  static func write(_ message: Data, to output: FileHandle) throws {
+    var bytes = withUnsafeBytes(of: UInt32(message.count).bigEndian) { Data($0) }
+    bytes.append(message)
+    try output.write(contentsOf: bytes)
+  }
+
+  /// Returns the next message, or `nil` at the end of the input.
+  static func read(_ input: FileHandle) throws -> Data? {
+    guard let head = try exactly(4, of: input) else { return nil }
+    return try exactly(head.reduce(0) { $0 << 8 | Int($1) }, of: input)
+  }
+
+  private static func exactly(_ count: Int, of input: FileHandle) throws -> Data? {
+    var bytes = Data()
+    while bytes.count < count {
+      guard let piece = try input.read(upToCount: count - bytes.count), !piece.isEmpty else {
+        return nil
+      }
+      bytes.append(piece)
+    }
+    return bytes
+  }
+}
+
+/// One row of the channel tables: kind of channel, codec and payload.
+///
+/// The reply equals the payload.
+struct Row: Sendable {
+  /// Where the calls go.
+  enum Direction: String, CaseIterable, Sendable {
+    case toProcess = "host to process"
+    case toNative = "host to native"
+    case toNativeQueue = "host to native, background"
+    case fromNative = "native to host"
+  }
+
+  /// The parameters of which another process makes the same row.
+  let words: [String]
+  let direction: Direction
+  let isMethod: Bool
+  let codec: String
+
+  /// The value to send.
+  ///
+  /// Bytes, if the codec is binary.
+  let value: Value
+
+  var isBinary: Bool { codec == "binary" }
+
+  init(words: [String], direction: Direction = .toProcess) throws {
+    self.direction = direction
+    guard words.count == 3 else { throw LabError("a row has three words: \(words)") }
+    guard ["message", "method"].contains(words[0]) else {
+      throw LabError("no such channel: channel=\(words[0]) (message, method)")
+    }
+    guard ["standard", "json", "binary"].contains(words[1]),
+      words[0] == "message" || words[1] != "binary"
+    else { throw LabError("no such codec: channel=\(words[0]) codec=\(words[1])") }
+    self.words = words
+    isMethod = words[0] == "method"
+    codec = words[1]
+    value =
+      switch words[2] {
+      case "4 KB": .bytes(Self.bytes(1 << 12))
+      case "1 MB": .bytes(Self.bytes(1 << 20))
+      case let name: try Payload.named(name)
+      }
+    guard !isBinary || value.bytesValue != nil else {
+      throw LabError("the binary codec carries bytes only: payload=\(words[2])")
+    }
+  }
+
+  init(_ cell: Cell) throws {
+    let direction = try cell.text("direction", among: Direction.allCases.map(\.rawValue))
+    try self.init(
+      words: ["channel", "codec", "payload"].map { name in
+        guard let text = cell.params[name]?.text else {
+          throw LabError("the parameter must be text: \(name)")
+        }
+        return text
+      }, direction: Direction(rawValue: direction) ?? .toProcess)
+  }
+
+  private static func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 * 31) }
+  }
+}

@@ -158,3 +158,131 @@ private func foundation(_ json: JSON) -> Any {
 func keep<T>(_ value: T) {
   withExtendedLifetime(value) {}
 }
+
+/// The values that the lab's scenarios for channels encode.
+///
+/// They are the same on every host (ts/clearway-lab/src/channel/payload.ts).
+enum Payload {
+  static let names = ["null", "int", "string", "list", "map", "2 KB", "1000 items"]
+
+  static func named(_ name: String) throws -> Value {
+    switch name {
+    case "null": return .null
+    case "int": return 7
+    case "string": return "hello world, how are you"
+    case "list": return [1, "two", 3.5, true, nil]
+    case "map": return ["a": 1, "b": "x", "c": [true]]
+    case "2 KB": return mixed
+    case "1000 items": return items
+    default:
+      throw LabError("no such value: value=\(name) (\(names.joined(separator: ", ")))")
+    }
+  }
+
+  static let tags = ["alpha", "beta", "gamma", "delta", "epsilon"]
+  static let ints = (0..<64).map { Int32($0 * 1000) }
+  static let floats = (0..<32).map { Double($0) / 3 }
+  static let bytes = (0..<512).map { UInt8(truncatingIfNeeded: $0) }
+  static let text =
+    "A clearway is a stretch of road on which nobody may stop. An app's main thread should be one."
+
+  /// A value of about 2 KB with most types of the standard codec.
+  private static var mixed: Value {
+    [
+      "id": 123_456, "name": "Zoë Müller", "active": true, "score": 98.6, "none": nil,
+      "big": .int(1 << 40), "tags": .list(tags.map { .string($0) }), "bytes": .bytes(bytes),
+      "ints": .int32s(ints), "floats": .doubles(floats),
+      "nested": [
+        "a": [1, 2, 3, [4, 5, [6]]],
+        "b": ["c": "text of some length", "d": -1, "e": .int(1 << 31)],
+      ],
+      "rows": .list(
+        (0..<10).map { row in
+          [
+            "id": .int(Int64(row)), "title": .string("Row \(row)"),
+            "price": .double(9.99 + Double(row)), "stock": .bool(row.isMultiple(of: 2)),
+          ]
+        }),
+      "text": .string(text),
+    ]
+  }
+
+  private static var items: Value {
+    let kinds: [Value] = [
+      1, 0, 1234.0, nil, [1234], ["hello": 1234], "this is a test", true,
+      .bytes([UInt8](repeating: 0, count: 64)),
+    ]
+    return .list((0..<1000).map { kinds[$0 % kinds.count] })
+  }
+}
+
+/// Returns a value in a form that is equal for all codecs.
+///
+/// JSON has bytes as base64 text.
+func plain(_ value: Value, bytesAsText: Bool) -> JSON {
+  switch value {
+  case .null: return .null
+  case .bool(let value): return .bool(value)
+  case .int(let value): return .number(Double(value))
+  case .big(let value): return .string("\(value)")
+  case .double(let value): return .number(value)
+  case .string(let text): return .string(text)
+  case .bytes(let bytes):
+    if bytesAsText { return .string(base64(bytes)) }
+    return .array(bytes.map { .number(Double($0)) })
+  case .int32s(let list): return .array(list.map { .number(Double($0)) })
+  case .int64s(let list): return .array(list.map { .number(Double($0)) })
+  case .floats(let list): return .array(list.map { .number(Double($0)) })
+  case .doubles(let list): return .array(list.map { .number($0) })
+  case .list(let list): return .array(list.map { plain($0, bytesAsText: bytesAsText) })
+  case .map(let map):
+    var members: [String: JSON] = [:]
+    for entry in map.entries {
+      members[entry.key.stringValue ?? "\(entry.key)"] = plain(
+        entry.value, bytesAsText: bytesAsText)
+    }
+    return .object(members)
+  case .custom(let own): return .string("\(own.base)")
+  }
+}
+
+/// Measures one codec with one value: encodes and decodes many times on one thread, and sends
+/// nothing.
+func measureCodec(_ cell: Cell) throws -> Measured {
+  let name = try cell.text("value", among: Payload.names)
+  let batches = try cell.int("batches", atLeast: 1)
+  let codec = try LabCodecs.named(cell.mechanism, value: Payload.named(name), valueName: name)
+  let message = try codec.encode()
+  let isEqual = try codec.isEqual(message)
+  let encodeUs = try timeUs(batches: batches) { keep(try codec.encode()) }
+  let decodeUs = try timeUs(batches: batches) { try codec.decode(message) }
+  return Measured(
+    values: [
+      "encode": Figure(unit: "us", value: encodeUs), "decode": Figure(unit: "us", value: decodeUs),
+      "both": Figure(unit: "us", value: encodeUs + decodeUs),
+      "messageBytes": Figure(unit: "bytes", value: Double(message.count)),
+    ],
+    result: .object(["equal": .bool(isEqual)]))
+}
+
+/// Minimum duration of a batch, in nanoseconds: two thousand steps of a clock with steps of 50
+/// ns.
+private let batchNsMin: Int64 = 100_000
+private let warmUpNs: Int64 = 100_000_000
+
+/// Returns the time of one call in microseconds: the median of `batches` batches, each long
+/// enough for the clock.
+private func timeUs(batches: Int, _ call: () throws -> Void) rethrows -> Double {
+  func batchNs(_ count: Int) throws -> Int64 {
+    let begin = nowNs()
+    for _ in 0..<count { try call() }
+    return nowNs() - begin
+  }
+  var count = 1
+  let begin = nowNs()
+  while nowNs() - begin < warmUpNs {
+    if try batchNs(count) < batchNsMin { count *= 2 }
+  }
+  let times = try (0..<batches).map { _ in try batchNs(count) }.sorted()
+  return Double(times[times.count / 2]) / Double(count) / 1000
+}
