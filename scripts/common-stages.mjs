@@ -17,11 +17,15 @@ export const enginesMissing = ["firefox", "webkit"].filter((engine) => !has(engi
 
 const vitest = "node_modules/vitest/vitest.mjs";
 
-/** Returns the fields of a stage that runs tests with Vitest. `files` are words in their paths. */
-export const tests = (root, { program = node, projects = [], files = [], after = ["build"], lane = "typescript" }) => ({
+/** Returns the fields of a stage that runs tests with Vitest. `files` are words in their paths. `reads`: see `runStages`. */
+export const tests = (
+  root,
+  { program = node, projects = [], files = [], after = ["build"], lane = "typescript", reads },
+) => ({
   command: [program, vitest, "run", "--root", root, ...projects.flatMap((project) => ["--project", project]), ...files],
   after,
   lane,
+  ...(reads && { reads }),
 });
 
 /** Returns those of `names` that this machine can build. */

@@ -2,7 +2,7 @@
 // Chooses the next stage to run, by the `after` of each stage and the busy lanes. It starts no process itself.
 
 // The fields of a stage. `Plan` ignores `needs` and `cargo`; scripts that combine several lists of stages use them.
-const fields = ["name", "command", "cwd", "env", "after", "lane", "idleMinutes", "needs", "cargo"];
+const fields = ["name", "command", "cwd", "env", "after", "lane", "idleMinutes", "reads", "needs", "cargo"];
 
 /** Decides the order in which stages run. Call `next()` until it returns undefined, and report each end with `ended()`. */
 export class Plan {

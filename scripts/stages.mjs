@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { countOf } from "./counts.mjs";
 import { excerptOf, reasonOf } from "./excerpt.mjs";
+import { Passed } from "./passed.mjs";
 import { Plan } from "./plan.mjs";
 import { idleMinutesMax, Progress, processorTimeOf, samplesMax } from "./progress.mjs";
 import { root } from "./sources.mjs";
@@ -113,13 +114,30 @@ async function runOne(title, stage, inOnePiece) {
   return { name: stage.name, failure, ms, cpuMs, tests: countOf(output), said: failure && excerptOf(output) };
 }
 
+/** Runs one stage, unless it has passed with the same files. */
+async function runUnlessPassed(title, stage, inOnePiece, passed) {
+  // Taken before the run: a file that is changed during the run makes the next run do it again.
+  const key = passed?.keyOf(stage);
+  const before = passed?.find(stage.name, key);
+  if (before) {
+    console.log(`\n--- ${title}: ${stage.name} has passed with these files`);
+    return { name: stage.name, ms: 0, cpuMs: 0, tests: before.tests, unchanged: true };
+  }
+  const outcome = await runOne(title, stage, inOnePiece);
+  if (!outcome.failure) passed?.add(stage.name, key, outcome.tests);
+  return outcome;
+}
+
 /**
- * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, idleMinutes? }`). With words in `only`, runs only the stages whose names
+ * Runs `stages` (`{ name, command, cwd?, env?, after?, lane?, idleMinutes?, reads? }`). With words in `only`, runs only the stages whose names
  * contain one of them, and the stages in their `after`. A stage starts when all stages in its `after` have passed. Stages of different
  * `lane`s run in parallel; an idle lane also takes stages of other lanes. `lanes` is the maximum number of stages at the same time. Sets
- * the exit status. Returns the outcomes.
+ * the exit status. Returns the outcomes. With `leaveOutPassed`, a stage that says in `reads` which folders and files it reads does not run
+ * again if it has passed with the same ones; a stage that `only` names always runs.
  */
-export async function runStages(title, stages, only = [], { lanes = lanesHere(), record } = {}) {
+export async function runStages(title, stages, only = [], { lanes = lanesHere(), record, leaveOutPassed } = {}) {
+  const passed =
+    leaveOutPassed && only.length === 0 ? new Passed(leaveOutPassed.folder, leaveOutPassed.path) : undefined;
   const plan = new Plan(stages, only);
   if (plan.unknown.length > 0) {
     console.error(
@@ -137,7 +155,7 @@ export async function runStages(title, stages, only = [], { lanes = lanesHere(),
       if (stage === undefined) break;
       running.set(
         stage,
-        runOne(title, stage, lanes > 1).then((outcome) => ({ stage, outcome })),
+        runUnlessPassed(title, stage, lanes > 1, passed).then((outcome) => ({ stage, outcome })),
       );
     }
     if (running.size === 0) break;
@@ -156,15 +174,16 @@ export async function runStages(title, stages, only = [], { lanes = lanesHere(),
   return inOrder;
 }
 
-const lanesHere = () => Math.max(2, Math.min(lanesMax, availableParallelism()));
+// One more than there are cores, because some stages wait for browsers, servers and timers.
+const lanesHere = () => Math.min(lanesMax, availableParallelism() + 1);
 
 function write(record, { begun, totalMs, lanes, stages, notRun }) {
   const path = join(root, record);
   mkdirSync(join(path, ".."), { recursive: true });
   const rounded = (ms) => Math.round(ms);
-  const rows = stages.map(({ name, failure, ms, cpuMs, tests }) => ({
+  const rows = stages.map(({ name, failure, ms, cpuMs, tests, unchanged }) => ({
     name,
-    outcome: failure ?? "passed",
+    outcome: failure ?? (unchanged ? "unchanged" : "passed"),
     ms: rounded(ms),
     cpuMs: rounded(cpuMs),
     ...(tests && { tests }),
@@ -187,9 +206,12 @@ function tell(title, outcomes, notRun, totalMs) {
   console.log(`\n${title}`);
   const failed = outcomes.filter(({ failure }) => failure);
   // The failures come first, each with its reason. In long output, often only the beginning or the end is read.
-  for (const { name, failure, ms, tests, said } of [...failed, ...outcomes.filter(({ failure }) => !failure)]) {
+  for (const { name, failure, ms, tests, said, unchanged } of [
+    ...failed,
+    ...outcomes.filter(({ failure }) => !failure),
+  ]) {
     const count = tests ? `${tests.passed + tests.failed} tests` : "";
-    const line = `  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${seconds(ms).padStart(8)}  ${count.padEnd(12)} ${failure ?? ""}`;
+    const line = `  ${failure ? "FAILED" : "ok    "}  ${name.padEnd(34)} ${(unchanged ? "unchanged" : seconds(ms)).padStart(9)}  ${count.padEnd(12)} ${failure ?? ""}`;
     console.log(line.trimEnd());
     if (failure) for (const reason of reasonOf(said)) console.log(`          ${reason}`);
   }

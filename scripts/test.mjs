@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make test`: builds, checks, and tests a change. It has two lanes: TypeScript, and native code with the JVM. It continues after a failure
-// and names the failed stage. It writes the time of every stage to out/stages.json. What a change seldom breaks is elsewhere: every test on
-// every host and long random runs in deep.mjs, packing and installing in release-check.mjs.
+// and names the failed stage. It writes the time of every stage to out/stages.json. It leaves out the long stages whose files have not
+// changed since they passed. What a change seldom breaks is elsewhere: every test on every host and long random runs in deep.mjs, packing
+// and installing in release-check.mjs.
 import { checks, swiftChecks } from "./check/stages.mjs";
 import {
   afterAddon,
@@ -28,6 +29,13 @@ sayMissing("test");
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
 
+// What the stages of each part read. A stage without such a list reads files of several parts, and runs after each change.
+const library = ["ts/clearway", "ts/clearway-build", "conformance", "spec", "measure"];
+const remotePools = ["ts/clearway", "ts/clearway-nats"];
+const addon = ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "native", "spec", "conformance"];
+const swift = [...addon, "swift"];
+const jvm = [...addon, "jvm", "ts/clearway-nats", "lab"];
+
 const pluginCheck = "native/plugins/check/build/plugin-check";
 const conforms = (language, after) => ({
   name: `conformance, ${language}`,
@@ -46,16 +54,24 @@ const stages = [
   ...buildStages,
   {
     name: "library, chromium",
-    ...tests("ts/clearway", { projects: ["chromium-isolated", "chromium-pure", "chromium"] }),
+    ...tests("ts/clearway", { projects: ["chromium-isolated", "chromium-pure", "chromium"], reads: library }),
   },
   {
     name: `library, node ${process.versions.node}`,
-    ...tests("ts/clearway", { projects: ["node", "pure", "models", "node-port", "node-processes"] }),
+    ...tests("ts/clearway", {
+      projects: ["node", "pure", "models", "node-port", "node-processes"],
+      reads: library,
+    }),
   },
   ...(newer
-    ? [{ name: "library, node 24", ...tests("ts/clearway", { program: newer, projects: ["node-versions"] }) }]
+    ? [
+        {
+          name: "library, node 24",
+          ...tests("ts/clearway", { program: newer, projects: ["node-versions"], reads: library }),
+        },
+      ]
     : []),
-  { name: `remote pools, node ${process.versions.node}`, ...tests("ts/clearway-nats", {}) },
+  { name: `remote pools, node ${process.versions.node}`, ...tests("ts/clearway-nats", { reads: remotePools }) },
   { name: "lab", ...tests("ts/clearway-lab", { after: ["build", "native: addon"] }) },
   { name: "examples", ...tests("examples", { after: ["build", ...afterAddon, ...afterSwift] }) },
   { name: "packed library", ...tests("test", { files: ["packaging/library", "runs-with/quick-starts"] }) },
@@ -76,6 +92,7 @@ const stages = [
           command: [node, "scripts/swift.mjs", "test"],
           after: [...afterSwift, ...afterAddon],
           lane: "native",
+          reads: swift,
         },
         ...swiftChecks.map((stage) => ({ ...stage, name: `check: ${stage.name}`, after: ["swift: tests"] })),
         conforms("swift", ["swift: tests"]),
@@ -132,7 +149,7 @@ const stages = [
   },
   {
     name: `native plugins, node ${process.versions.node}`,
-    ...tests("ts/clearway-native", { after: afterAddon, lane: "native" }),
+    ...tests("ts/clearway-native", { after: afterAddon, lane: "native", reads: addon }),
   },
   ...(jdk.builds
     ? [
@@ -142,9 +159,10 @@ const stages = [
           command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
           after: [...afterJava, "build", ...afterAddon],
           lane: "native",
+          reads: jvm,
         },
       ]
     : [{ name: `jvm tests, JDK ${oldest}`, command: [node, "scripts/jvm.mjs", "test", `${oldest}`], lane: "native" }]),
 ];
 
-await runStages("test", stages, process.argv.slice(2), { record: "out/stages.json" });
+await runStages("test", stages, process.argv.slice(2), { record: "out/stages.json", leaveOutPassed: true });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests that `make test` never ends early without a message: it names the stages that ran, that failed and that were not reached.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { excerptOf, reasonOf } from "../../scripts/excerpt.mjs";
 import { Progress, processorTimeOf, samplesMax } from "../../scripts/progress.mjs";
 
@@ -270,4 +270,52 @@ test("words select stages by name, and a word without a match is refused", async
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("no stage is called lsat: fine, last") });
   const withNeeds = await runStages([fine, broken, { ...last, after: ["fine"] }], ["last"]);
   expect(withNeeds).toMatchObject({ code: 0, output: expect.stringContaining("trial: all 2 stages passed") });
+});
+
+describe("a stage that has passed", () => {
+  const trial = async (change: (folder: string) => void, reads: string[] | undefined, only: string[] = []) => {
+    const folder = mkdtempSync(join(tmpdir(), "clearway-passed-"));
+    try {
+      mkdirSync(join(folder, "part"));
+      writeFileSync(join(folder, "part/file"), "one");
+      const stage = { name: "of a part", ...node("console.log('it runs')"), ...(reads && { reads }) };
+      const options = { lanes: 1, leaveOutPassed: { folder, path: join(folder, "passed.json") } };
+      await runStages([stage], [], undefined, options);
+      change(folder);
+      return await runStages([stage], only, undefined, options);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+
+  test("is left out while the files that it reads are the same, and is shown as unchanged", async () => {
+    const { code, output } = await trial((folder) => writeFileSync(join(folder, "other"), ""), ["part"]);
+    expect(code).toBe(0);
+    expect(output).not.toContain("it runs");
+    expect(output).toMatch(/ok +of a part +unchanged/);
+  });
+
+  const runsAgain: [string, (folder: string) => void, string[] | undefined, string[]?][] = [
+    ["a file of its part has changed", (folder) => writeFileSync(join(folder, "part/file"), "two"), ["part"]],
+    ["a file of its part is new", (folder) => writeFileSync(join(folder, "part/new"), ""), ["part"]],
+    ["a file of its part is gone", (folder) => rmSync(join(folder, "part/file")), ["part"]],
+    ["the lock file has changed", (folder) => writeFileSync(join(folder, "package-lock.json"), "{}"), ["part"]],
+    ["what it reads is not listed", () => {}, undefined],
+    ["it is asked for by name", () => {}, ["part"], ["part"]],
+    ["the list of what has passed is cut off", (folder) => writeFileSync(join(folder, "passed.json"), "{"), ["part"]],
+  ];
+  test.each(runsAgain)("runs again if %s", async (_when, change, reads, only) => {
+    expect((await trial(change, reads, only)).output).toContain("it runs");
+  });
+
+  test("runs again after it has failed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "clearway-passed-"));
+    const options = { lanes: 1, leaveOutPassed: { folder, path: join(folder, "passed.json") } };
+    const stage = { name: "of a part", ...node("console.log('it runs'); process.exit(1)"), reads: ["part"] };
+    for (const time of ["first", "second"]) {
+      const { code, output } = await runStages([stage], [], undefined, options);
+      expect([time, code, output.includes("it runs")]).toEqual([time, 1, true]);
+    }
+    rmSync(folder, { recursive: true });
+  });
 });
