@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { chosen, folder, hasForeign, jdks, maven } from "./maven.mjs";
+import { chosen, folder, hasForeign, jdks, maven, mavenWithOutput } from "./maven.mjs";
 import { paths, root } from "./sources.mjs";
 
 /** The module whose format is checked, but which only scripts/jvm-stress.mjs compiles. */
@@ -21,12 +21,8 @@ function needs(pom) {
   });
 }
 
-/**
- * Returns a map from the folders of modules to fingerprints of all that decides what their classes are: their poms and sources, the sources
- * of the modules that they need, and `setting`. `files` are `[path, content]`, with paths relative to jvm/. A change of a module's tests
- * does not change the fingerprints of modules that need only its main classes. Throws an Error if a pom needs a module that does not exist.
- */
-export function fingerprints(files, setting) {
+/** Returns two maps: from the folders of modules to their poms, and from artifacts to these folders. */
+function modules(files) {
   const poms = new Map();
   const folders = new Map();
   for (const [path, content] of files) {
@@ -35,6 +31,33 @@ export function fingerprints(files, setting) {
     poms.set(name, content.toString());
     folders.set(/<\/parent>\s*<artifactId>([^<]+)</.exec(poms.get(name))?.[1], name);
   }
+  return { poms, folders };
+}
+
+/**
+ * Returns the folders of the modules that a failed build with `--fail-at-end` has not compiled: those that Maven's output names, and all that
+ * need them. Returns all modules if the output names none.
+ */
+export function uncompiled(files, output) {
+  const { poms, folders } = modules(files);
+  const named = [...output.matchAll(/^\[ERROR\] Failed to execute goal .* on project ([^:\s]+):/gm)];
+  const failed = new Set(named.map(([, artifact]) => folders.get(artifact)).filter(Boolean));
+  if (failed.size === 0) return new Set(poms.keys());
+  for (let before = 0; before < failed.size; ) {
+    before = failed.size;
+    for (const [name, pom] of poms)
+      if (needs(pom).some(([artifact]) => failed.has(folders.get(artifact)))) failed.add(name);
+  }
+  return failed;
+}
+
+/**
+ * Returns a map from the folders of modules to fingerprints of all that decides what their classes are: their poms and sources, the sources
+ * of the modules that they need, and `setting`. `files` are `[path, content]`, with paths relative to jvm/. A change of a module's tests
+ * does not change the fingerprints of modules that need only its main classes. Throws an Error if a pom needs a module that does not exist.
+ */
+export function fingerprints(files, setting) {
+  const { poms, folders } = modules(files);
   const sums = new Map();
   const sum = (name, tests) => {
     const key = `${name} ${tests}`;
@@ -56,11 +79,15 @@ export function fingerprints(files, setting) {
   return new Map([...poms.keys()].map((name) => [name, sum(name, true)]));
 }
 
+/** Returns the poms and sources of jvm/, as `[path, content]`. */
+function sources() {
+  const made = paths().filter((path) => /^jvm\/(pom\.xml$|[^/]+\/(pom\.xml$|src\/))/.test(path));
+  return made.map((path) => [path.slice("jvm/".length), readFileSync(join(root, path))]);
+}
+
 /** Returns the fingerprints of the modules that these JDKs can build. */
 function prints(found) {
-  const made = paths().filter((path) => /^jvm\/(pom\.xml$|[^/]+\/(pom\.xml$|src\/))/.test(path));
-  const files = made.map((path) => [path.slice("jvm/".length), readFileSync(join(root, path))]);
-  const all = fingerprints(files, JSON.stringify([chosen(found).builds, Math.max(0, ...found.keys())]));
+  const all = fingerprints(sources(), JSON.stringify([chosen(found).builds, Math.max(0, ...found.keys())]));
   const foreign = (name) => /\$\{foreign\.jdk\}/.test(readFileSync(join(folder, name, "pom.xml"), "utf8"));
   return new Map([...all].filter(([name]) => hasForeign(found) || !foreign(name)));
 }
@@ -92,21 +119,43 @@ export function deleteStale(found) {
 
 /**
  * Compiles each module with its tests, unless neither its sources nor those of the modules that it needs have changed. Returns Maven's exit
- * status, or 127 without a JDK.
+ * status, or 127 without a JDK. A module that fails keeps no other module from being compiled, unless that one needs it.
  */
 export function compile(found = jdks()) {
   const stale = deleteStale(found);
   if (stale.length === 0) return 0;
   // Builds two modules at a time, because more would need more memory. In the phase `process-test-classes`, Maven also copies the libraries
-  // that the conformance program needs. The same run checks the format, because a separate run takes 15 s.
-  const status = maven(["-Pstress", "process-test-classes", "spotless:check", "-T", "2", ...asTheyStand], found);
-  if (status !== 0) return status;
+  // that the conformance program needs.
+  const args = ["process-test-classes", "--fail-at-end", "-T", "2", ...asTheyStand];
+  const { status, output } = mavenWithOutput(args, found);
+  const failed = status === 0 ? new Set() : uncompiled(sources(), output);
   for (const [name, print] of stale) {
+    if (failed.has(name)) continue;
     mkdirSync(dirname(stampOf(name)), { recursive: true });
     writeFileSync(stampOf(name), `${print}\n`);
   }
+  return status;
+}
+
+/**
+ * Checks the format of all modules, including the one that no other build contains. Returns Maven's exit status, or 0 at once if no source has
+ * changed since the last check that passed. A wrong format does not stop {@link compile}.
+ */
+export function checkFormat(found = jdks()) {
+  const stamp = join(folder, "target/formatted.sha256");
+  const print = createHash("sha256")
+    .update(JSON.stringify([...prints(found)]))
+    .digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8").trim() === print) return 0;
+  const status = format("check", found);
+  if (status !== 0) return status;
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, `${print}\n`);
   return 0;
 }
+
+/** Runs the goal `apply` or `check` of Spotless, the formatter, in all modules. Returns Maven's exit status. */
+export const format = (goal, found = jdks()) => maven(["-Pstress", `spotless:${goal}`], found);
 
 /** The option with which Maven uses the existing classes of every module that has a stamp, and does not compile it. */
 export const asTheyStand = ["-Dkept"];

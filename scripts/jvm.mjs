@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { asTheyStand, compile } from "./jvm-classes.mjs";
+import { asTheyStand, checkFormat, compile, format } from "./jvm-classes.mjs";
 import { publish } from "./jvm-publish.mjs";
 import { chosen, folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
@@ -106,9 +106,6 @@ function benchCodec(version) {
   return spawnSync(join(home, "bin/java"), args, { stdio: "inherit" }).status ?? 1;
 }
 
-/** Formats all modules, including `jvm/stress`, which is part of no other build. */
-const format = (goal) => maven(["-Pstress", `spotless:${goal}`]);
-
 const verbs = {
   compile: () => compile(),
   test: (version, newest) => test(Number(version ?? oldest), newest === undefined ? undefined : Number(newest)),
@@ -118,7 +115,7 @@ const verbs = {
   "bench-native": benchNative,
   publish: (target, ...words) => publish(target, words),
   format: () => format("apply"),
-  "check-format": () => format("check"),
+  "check-format": () => checkFormat(),
   fetch: () => maven(["test-compile", "spotless:check", "-Dspotless.check.skip=true"]),
 };
 

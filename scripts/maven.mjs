@@ -85,19 +85,30 @@ function foreign(found) {
 const quick = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1500m";
 
 /** Runs Maven in jvm/ with the JDK that builds. Returns its exit status. Without JDK or Maven, prints what is missing and returns 127. */
-export function maven(args, found = jdks(), stdio = "inherit") {
+export const maven = (args, found = jdks(), stdio = "inherit") => run(args, found, stdio).status;
+
+/** Runs Maven as {@link maven} does. Prints its standard output at the end, and returns it with the status, as `{ status, output }`. */
+export function mavenWithOutput(args, found) {
+  const { status, output } = run(args, found, ["inherit", "pipe", "inherit"]);
+  process.stdout.write(output);
+  return { status, output };
+}
+
+function run(args, found, stdio) {
+  const failed = (status) => ({ status, output: "" });
   const home = found.get(chosen(found).builds);
   if (home === undefined) {
     console.error(missing.jdk);
-    return 127;
+    return failed(127);
   }
   const fixed = ["-B", "-q", "--no-transfer-progress", "-Dstyle.color=never", ...foreign(found)];
   const env = { MAVEN_OPTS: quick, ...process.env, JAVA_HOME: home };
-  const { status, error } = spawnSync("mvn", [...fixed, ...args], { cwd: folder, stdio, env });
+  const options = { cwd: folder, stdio, env, encoding: "utf8", maxBuffer: 1 << 28 };
+  const { status, stdout, error } = spawnSync("mvn", [...fixed, ...args], options);
   if (error?.code === "ENOENT") {
     console.error(missing.maven);
-    return 127;
+    return failed(127);
   }
   if (error) throw error;
-  return status ?? 1;
+  return { status: status ?? 1, output: stdout ?? "" };
 }

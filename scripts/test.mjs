@@ -3,7 +3,7 @@
 // and names the failed stage. It writes the time of every stage to out/stages.json. It leaves out the long stages whose files have not
 // changed since they passed. What a change seldom breaks is elsewhere: every test on every host and long random runs in deep.mjs, packing
 // and installing in release-check.mjs.
-import { checks, swiftChecks } from "./check/stages.mjs";
+import { checks, jvmFormat, swiftChecks } from "./check/stages.mjs";
 import {
   afterAddon,
   afterJava,
@@ -85,6 +85,7 @@ const stages = [
     name: `check: ${stage.name}`,
     after: { built: ["build", "native: addon"], cargo: ["native: addon"], jvm: afterJava }[stage.needs] ?? [],
   })),
+  ...(jdk.builds ? [{ ...jvmFormat, name: `check: ${jvmFormat.name}` }] : []),
   ...(hasSwift
     ? [
         {

@@ -50,7 +50,7 @@ export const checks = [
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
 
-/** The formatting of Kotlin and Java. In `make test`, Maven's single run for the JVM checks it. */
+/** The formatting of Kotlin and Java, for a machine with a JDK. */
 export const jvmFormat = {
   name: "jvm format",
   command: [node, "scripts/jvm.mjs", "check-format"],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { fingerprints } from "../../scripts/jvm-classes.mjs";
+import { fingerprints, uncompiled } from "../../scripts/jvm-classes.mjs";
 
 const needs = (name: string, type = "jar") =>
   `<dependency><groupId>g</groupId><artifactId>clearway-${name}</artifactId><type>${type}</type></dependency>`;
@@ -67,4 +67,25 @@ test("a module that needs an unknown module is an error", () => {
   expect(() => printed({ ...sources, "lab/pom.xml": pom("lab", needs("flow")) })).toThrow(
     "clearway-flow, which lab needs",
   );
+});
+
+describe("a build that fails", () => {
+  const files = Object.entries(sources).map(([path, text]) => [path, Buffer.from(text)] as const);
+  const failure = (artifact: string) =>
+    `[ERROR] Failed to execute goal g:a:1:compile (compile) on project ${artifact}: no\n`;
+  test.each<[string, string, string[]]>([
+    ["has compiled the modules that need none that failed", failure("clearway-flow-jvm"), ["flow", "lab"]],
+    [
+      "has compiled none of those that need one that failed",
+      failure("clearway-channel"),
+      ["channel", "flow", "lab", "socket"],
+    ],
+    [
+      "has compiled nothing for certain when it names no module",
+      "[ERROR] out of memory",
+      ["channel", "flow", "lab", "socket"],
+    ],
+  ])("%s", (_, output, expected) => {
+    expect([...uncompiled(files, output)].sort()).toEqual(expected);
+  });
 });

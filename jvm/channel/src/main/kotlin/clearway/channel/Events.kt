@@ -14,8 +14,10 @@ import clearway.channel.endpoint.Served
 import clearway.channel.endpoint.Serving
 import clearway.channel.endpoint.Source
 import clearway.channel.wire.Status
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CompletionException
 import java.util.concurrent.CompletionStage
+import java.util.function.LongConsumer
 import kotlin.reflect.KType
 import kotlin.reflect.typeOf
 
@@ -165,4 +167,146 @@ internal constructor(private val core: Core, public val name: String, private va
             source.sourceEnded()
         }
     }
+}
+
+/** The result of a read: an event's value, which may be null, or the end of the stream. */
+public class Event<T> private constructor(public val value: T?, public val isEnd: Boolean) {
+    internal constructor(value: T) : this(value, false)
+
+    internal companion object {
+        fun <T> end(): Event<T> = Event(null, true)
+    }
+}
+
+/**
+ * A stream of events that is read one event at a time. The iterator blocks the calling thread until the next event
+ * arrives. If the stream fails, the iterator throws the stream's error. If the thread is interrupted, the iterator
+ * closes the stream and throws a [ChannelException] (`cancelled`). [close] ends the stream at both ends. Thread-safe:
+ * threads that read the same stream share its events.
+ */
+public interface EventStream<T> : Iterable<T>, AutoCloseable {
+    /** The total number of events that were dropped before the last event that was read. */
+    public val dropped: Long
+
+    /**
+     * Reads the next event, or the end of the stream. If the stream failed, one read fails with its error, and later
+     * reads return the end. Does not block. A read that was cancelled before its event arrived takes no event.
+     */
+    public fun read(): CompletableFuture<Event<T>>
+
+    override fun close()
+}
+
+/** Sends a source's events to one listener. Thread-safe. Never blocks. */
+public interface EventSink {
+    /** The channel's name. */
+    public val channel: String
+
+    /**
+     * Whether the stream is over. It is over when the listener has cancelled it, the source's last event was sent, or
+     * the transport has closed.
+     */
+    public val isCancelled: Boolean
+
+    /**
+     * Runs `act` once when [isCancelled] becomes true, or at once if it is true already. `act` runs on the thread that
+     * ends the stream, such as the thread that reads the transport. It must not block.
+     */
+    public fun onCancel(act: Runnable)
+
+    /**
+     * Sends an event. The event is encoded before this function returns. The future completes with true when the event
+     * was sent or is in the queue. It completes with false if the event was dropped or the stream is over. If the queue
+     * is full, the `whenFull` policy applies. The event waits for room, an event is dropped, or the future fails with
+     * `queue-full`. An event that does not fit in any frame ends the stream with `too-large`. Throws the codec's
+     * exceptions.
+     */
+    public fun send(event: Any?): CompletableFuture<Boolean>
+
+    /** Ends the stream after the events that were sent before. */
+    public fun end()
+
+    /** Ends the stream with an error, after the events that were sent before. */
+    public fun fail(error: Throwable)
+}
+
+/** The policy for an event that a source pushes while the listener's queue is full. */
+public enum class WhenFull {
+    /**
+     * The event waits until the queue has room. If 1024 events already wait for room, the send fails with `queue-full`.
+     * It also fails if an event waits already, and the events of all streams have reached
+     * [replyBytesMax][EndpointOptions.replyBytesMax].
+     */
+    WAIT,
+    /** The send fails with `queue-full`. */
+    FAIL,
+    /** The oldest event in the queue is dropped. */
+    DROP_OLDEST,
+    /** The new event is dropped. */
+    DROP_NEWEST,
+}
+
+/** The options of a listener. Not thread-safe. */
+public class ListenOptions {
+    internal var windowItems = 16L
+    internal var windowBytes = 1L shl 20
+    internal var capacity = 0
+    internal var whenFull: WhenFull? = null
+    internal var onDrop: LongConsumer? = null
+
+    /**
+     * Sets how many events and bytes the other end may send ahead of the reader. The default is 16 events and 1 MiB.
+     * The plain wire has no window.
+     */
+    @JvmOverloads
+    public fun window(items: Int, bytes: Int = 1 shl 20): ListenOptions = apply {
+        windowItems = range("items", items, 1, Int.MAX_VALUE).toLong()
+        windowBytes = range("bytes", bytes, 1, Int.MAX_VALUE).toLong()
+    }
+
+    /**
+     * Sets how many pushed events may wait at the other end while the window is used up. The default is the capacity
+     * that the other end has set for the channel, or 16. On the plain wire, the events wait at this end, by default up
+     * to 1024 events, and [EndpointOptions.replyBytesMax] limits their bytes.
+     */
+    public fun capacity(count: Int): ListenOptions = apply { capacity = range("capacity", count, 1, CAPACITY_MAX) }
+
+    /**
+     * Sets the policy for a full queue at the other end. The default is the policy that the other end has set for the
+     * channel, or [WhenFull.WAIT]. On the plain wire, the policy applies to the queue at this end. If that queue is
+     * full and the policy drops no events, the stream ends with `queue-full`.
+     */
+    public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
+
+    /**
+     * Sets a listener for dropped events. When the next event is read, the listener receives the number of events that
+     * were dropped before it. The listener must not block.
+     */
+    public fun onDrop(told: LongConsumer): ListenOptions = apply { onDrop = told }
+
+    public companion object {
+        internal const val CAPACITY_MAX = 0xffff
+
+        /**
+         * Returns options for a reader that wants only the newest event. An example is a video frame to draw. If a
+         * source pushes events faster than they are read, all events but the newest are dropped. From an iterable, the
+         * next value is read only after the reader has taken the previous one.
+         */
+        @JvmStatic
+        public fun latest(): ListenOptions = ListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_OLDEST)
+    }
+}
+
+/** The options of a served channel. They apply to listeners that do not set their own. Not thread-safe. */
+public class ServeOptions {
+    internal var capacity = 16
+    internal var whenFull = WhenFull.WAIT
+
+    /** Sets how many events may wait while the listener's window is used up: 1 to 65,535. The default is 16. */
+    public fun capacity(count: Int): ServeOptions = apply {
+        capacity = range("capacity", count, 1, ListenOptions.CAPACITY_MAX)
+    }
+
+    /** Sets the policy for a full queue. The default is [WhenFull.WAIT]. */
+    public fun whenFull(policy: WhenFull): ServeOptions = apply { whenFull = policy }
 }

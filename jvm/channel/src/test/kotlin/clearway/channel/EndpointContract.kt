@@ -5,6 +5,11 @@ import clearway.channel.codec.Codecs
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.StreamTransport
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.net.Socket
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
@@ -348,3 +353,29 @@ abstract class EndpointContract {
         for (each in listOf(a, b)) assertThrows(ExecutionException::class.java) { get(each) }
     }
 }
+
+class MemoryEndpointTest : EndpointContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = MemoryTransport.pair()
+}
+
+class StreamEndpointTest : EndpointContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = streams()
+}
+
+class MemoryFrameLimitTest : FrameLimitContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = MemoryTransport.pair()
+}
+
+class StreamFrameLimitTest : FrameLimitContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = streams()
+}
+
+private fun streams(): Pair<ChannelTransport, ChannelTransport> =
+    ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { server ->
+        val a = Socket(server.inetAddress, server.localPort)
+        val b = server.accept()
+        Pair(
+            StreamTransport.of(a.getInputStream(), a.getOutputStream()),
+            StreamTransport.of(b.getInputStream(), b.getOutputStream()),
+        )
+    }

@@ -2,16 +2,22 @@
 package clearway.channel
 
 import clearway.channel.codec.Codecs
+import clearway.channel.codec.MessageCodec
 import clearway.channel.codec.MethodCall
+import clearway.channel.codec.Tag
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.Log
 import clearway.channel.transport.MemoryTransport
+import clearway.channel.wire.Frame
 import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Op
+import clearway.channel.wire.Status
 import clearway.channel.wire.WIRE_VERSION
+import clearway.channel.wire.readError
 import clearway.channel.wire.writeFrame
 import clearway.channel.wire.writeHello
+import java.io.File
 import java.util.Random
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
@@ -121,5 +127,118 @@ class HostileTest {
         there.send(byteArrayOf(1, 2, 3))
         assertEquals(CloseCode.PROTOCOL, log.end().code)
         assertTrue(connecting.isCompletedExceptionally)
+    }
+}
+
+/** Tests connects that fail, and the error codes that say why. */
+class HelloTest {
+    private val clock = FakeClock()
+    private val log = Log()
+    private val options = EndpointOptions().helloMs(100).clock(clock)
+
+    /** Connects to a peer that sends `frames` and no others. Returns the failure, after `passMs`. */
+    private fun failure(vararg frames: ByteArray, passMs: Long = 0): ChannelException {
+        val (here, there) = MemoryTransport.pair()
+        there.open(log)
+        for (frame in frames) there.send(frame)
+        val connecting = Endpoint.connect(here, options)
+        clock.pass(passMs)
+        return Outcome.of(connecting).get(60, TimeUnit.SECONDS).error as ChannelException
+    }
+
+    @Test
+    fun `a connect fails with deadline when no hello arrives within helloMs`() {
+        val failure = failure(passMs = 100)
+        assertEquals(ChannelError.DEADLINE to CloseCode.TIMEOUT, failure.error to failure.reason?.code)
+        assertEquals(CloseCode.TIMEOUT, log.end().code)
+    }
+
+    @Test
+    fun `a connect fails with protocol when the ends have no version or wire in common`() {
+        for (hello in
+            listOf(Hello(WIRE_VERSION + 1, 1, 1L shl 20, 255, 1), Hello(WIRE_VERSION, 2, 1L shl 20, 255, 1))) {
+            val failure = failure(writeHello(hello))
+            assertEquals(ChannelError.PROTOCOL to CloseCode.PROTOCOL, failure.error to failure.reason?.code)
+        }
+    }
+
+    @Test
+    fun `spec_errors lists every code of a channel`() {
+        val page = File("../../spec/errors.md").readText().substringBefore("## Native plugins")
+        assertEquals(emptyList<String>(), ChannelError.values().map { it.code }.filter { "\n| `$it` |" !in page })
+    }
+}
+
+/** Checks that a small message that names one attachment many times causes no large answer. */
+class AttachmentEchoTest {
+    private val names = 10_000
+
+    /** A call of 46 KB. Its value, written without attachments, takes 160 MB. */
+    private fun call(): ByteArray {
+        val named = byteArrayOf(Tag.ATTACHED.toByte(), Tag.BYTES.toByte(), 0)
+        val list = byteArrayOf(Tag.LIST.toByte(), 254.toByte(), names.toByte(), (names shr 8).toByte())
+        val body = list + ByteArray(names * named.size) { named[it % named.size] }
+        return frameWithAttachments(Head(Op.CALL, id = 1), "m", listOf(16_000), body)
+    }
+
+    private fun check(codec: MessageCodec<Any>, code: String, handler: MessageHandler<Any>) {
+        Bare(EndpointOptions().onError { _, _ -> }).use { bare ->
+            bare.end.messages("m", codec).handle(handler)
+            bare.there.send(call())
+            bare.read()
+            val reply = bare.frames(Op.REPLY, 1).single()
+            assertEquals(Status.ERROR, reply.a.toInt())
+            val error = readError(reply.body, "m")
+            assertEquals(Pair(code, null), Pair(error.code, error.details))
+        }
+    }
+
+    @Test
+    fun `an answer that repeats an attachment beyond the largest frame is the error too-large`() {
+        for (codec in listOf(Codecs.STANDARD, Codecs.STANDARD.withViews())) check(codec, "too-large") { message, _ ->
+            Reply.of(message)
+        }
+    }
+
+    @Test
+    fun `details that repeat an attachment beyond the largest frame are left out`() {
+        for (codec in listOf(Codecs.STANDARD, Codecs.STANDARD.withViews())) check(codec, "MINE") { message, _ ->
+            throw RemoteException("MINE", "mine", message)
+        }
+    }
+}
+
+/** Checks that early messages are charged the memory of their attachments. */
+class EarlyBytesTest {
+    private fun bare() = Bare(EndpointOptions().earlyBytesMax(EARLY_BYTES_MAX).clock(FakeClock()))
+
+    private fun idAndStatus(frame: Frame) = Pair(frame.id, frame.a.toInt())
+
+    @Test
+    fun `an early call drops an older one when the bytes of their attachments exceed earlyBytesMax`() =
+        bare().use { bare ->
+            for (id in 1..2) bare.there.send(frameWithAttachments(Head(Op.CALL, id = id), "late", listOf(6000)))
+            bare.read()
+            assertEquals(listOf(Pair(1, Status.DROPPED)), bare.frames(Op.REPLY, 1).map(::idAndStatus))
+        }
+
+    @Test
+    fun `an early call is dropped when its many empty attachments take more than earlyBytesMax`() =
+        bare().use { bare ->
+            bare.there.send(frameWithAttachments(Head(Op.CALL, id = 1), "late", List(100) { 0 }))
+            bare.read()
+            assertEquals(listOf(Pair(1, Status.DROPPED)), bare.frames(Op.REPLY, 1).map(::idAndStatus))
+        }
+
+    @Test
+    fun `an early listen is dropped when the bytes of its attachments exceed earlyBytesMax`() =
+        bare().use { bare ->
+            bare.there.send(frameWithAttachments(Head(Op.LISTEN, id = 1, a = 1, b = 1), "late", listOf(12_000)))
+            bare.read()
+            assertEquals(listOf(Pair(1, Status.DROPPED)), bare.frames(Op.END, 1).map(::idAndStatus))
+        }
+
+    private companion object {
+        const val EARLY_BYTES_MAX = 10_000
     }
 }

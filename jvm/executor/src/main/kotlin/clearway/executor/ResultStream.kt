@@ -161,3 +161,63 @@ internal constructor(
         for (one in left) result(one)
     }
 }
+
+/** Options of [AdaptiveExecutor.settleEach]. Immutable: each function returns new options. Thread-safe. */
+public class EachOptions private constructor(internal val windowItems: Int, internal val inOrder: Boolean) {
+    /** Creates the default options: results in the order of the items, and a window of 64. */
+    public constructor() : this(WINDOW, true)
+
+    /**
+     * Returns options with another window: the maximum number of items that have begun and whose results were not read.
+     *
+     * @param items from 1 to 65,536
+     */
+    public fun window(items: Int): EachOptions {
+        require(items in 1..WINDOW_MAX) { "window must be from 1 to $WINDOW_MAX: window=$items" }
+        return EachOptions(items, inOrder)
+    }
+
+    /** Returns options with which a result can be read as soon as its item has ended. */
+    public fun asFinished(): EachOptions = EachOptions(windowItems, false)
+
+    private companion object {
+        /** Enough to keep all cores busy, and to overlap 64 waits; each item holds one task and one result. */
+        const val WINDOW = 64
+        const val WINDOW_MAX = 65_536
+    }
+}
+
+/**
+ * How one item ended: with a value, or with a failure.
+ *
+ * @property index position of the item among the items of its batch, from 0
+ * @property failure the exception of the item, as the same object. Null if the item has a value
+ */
+public class ItemResult<R>
+private constructor(public val index: Int, private val result: R?, public val failure: Throwable?) {
+    /** Whether the item has a value. */
+    public val isSuccess: Boolean
+        get() = failure == null
+
+    /**
+     * The value of the item, which may be null.
+     *
+     * @throws Throwable the exception of the item, if it failed
+     */
+    @Suppress("UNCHECKED_CAST") // Without a failure, `result` is an R.
+    public val value: R
+        get() = if (failure != null) throw failure else result as R
+
+    override fun toString(): String = if (failure == null) "$index: $result" else "$index failed: $failure"
+
+    internal companion object {
+        inline fun <R> of(index: Int, run: () -> R): ItemResult<R> =
+            try {
+                ItemResult(index, run(), null)
+            } catch (thrown: Throwable) {
+                ItemResult(index, null, thrown)
+            }
+
+        fun <R> failed(index: Int, thrown: Throwable): ItemResult<R> = ItemResult(index, null, thrown)
+    }
+}

@@ -8,7 +8,16 @@ import clearway.executor.model.Plan
 import clearway.executor.model.Planner
 import clearway.executor.model.SiteModel
 import clearway.executor.run.BatchEvents
+import clearway.executor.run.Lifecycle
+import clearway.executor.run.Singles
 import clearway.executor.run.SiteLock
+import java.util.concurrent.AbstractExecutorService
+import java.util.concurrent.Callable
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.FutureTask
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.RunnableFuture
+import java.util.concurrent.TimeUnit
 
 /**
  * A call site: a point in the program that submits one kind of work, with the measurements of that work.
@@ -135,4 +144,125 @@ public class Site internal constructor(public val name: String, internal val opt
          */
         const val ODD = 2.0
     }
+}
+
+/**
+ * Options of a call site. Immutable: each function returns new options and leaves these as they are. Two options are
+ * equal if they name the same order and the same thread-locals. Thread-safe.
+ */
+public class SiteOptions
+private constructor(internal val ordered: Boolean, internal val locals: List<ThreadLocal<Any?>>) {
+    /** Creates the default options: items in any order, and no thread-locals. */
+    public constructor() : this(false, emptyList())
+
+    /**
+     * Returns options with which a site runs its items in order, one at a time. Each item happens-before the next.
+     * [AdaptiveExecutor.runAll] runs them on the calling thread; other work of the site runs on any thread. Batches and
+     * tasks of the site wait for each other, in the order in which they were submitted.
+     *
+     * If an item calls [AdaptiveExecutor.runAll] on its own site, the new batch runs within the item. An item must not
+     * wait for another batch or task of its site: that work cannot start before the item has ended.
+     */
+    public fun ordered(): SiteOptions = SiteOptions(true, locals)
+
+    /**
+     * Returns options with which a site also copies these thread-locals to helping threads. A helping thread gets the
+     * values of the caller's thread, and gets its own values back afterwards. Without this option, an item sees the
+     * caller's thread-locals only if it runs on the caller's thread. The context class loader is always copied.
+     */
+    @Suppress("UNCHECKED_CAST") // Each value is set only on the thread-local that it was read from.
+    public fun carry(vararg values: ThreadLocal<*>): SiteOptions =
+        SiteOptions(ordered, (locals + values.map { it as ThreadLocal<Any?> }).distinct())
+
+    // Compares the sets: the order of thread-locals makes no difference to an item. A thread-local has no equality of
+    // its
+    // own, unless a subclass defines one.
+    override fun equals(other: Any?): Boolean =
+        other is SiteOptions && ordered == other.ordered && locals.toSet() == other.locals.toSet()
+
+    override fun hashCode(): Int = locals.toSet().hashCode() * 2 + if (ordered) 1 else 0
+
+    override fun toString(): String {
+        val parts = listOfNotNull("ordered".takeIf { ordered }, "carry=${locals.size}".takeIf { locals.isNotEmpty() })
+        return if (parts.isEmpty()) "default" else parts.joinToString(", ")
+    }
+}
+
+/**
+ * Thrown if a site is asked for with other options than those that created it. The message names both.
+ *
+ * @property name name of the site
+ * @property existing options of the existing site
+ * @property requested options of the refused call
+ */
+public class SiteMismatchException
+internal constructor(public val name: String, public val existing: SiteOptions, public val requested: SiteOptions) :
+    IllegalArgumentException(
+        "the site exists with other options: name=$name, existing=($existing), requested=($requested); " +
+            differences(existing, requested)
+    )
+
+private fun differences(existing: SiteOptions, requested: SiteOptions): String =
+    if (existing.ordered == requested.ordered) "they carry different thread-locals" else "only one of them is ordered"
+
+/**
+ * Thrown if a further site would exceed [sitesMax]. Names that are made from data, such as the id of a request, lead
+ * here.
+ *
+ * @property name name of the refused site
+ * @property sitesMax maximum number of named sites of an executor
+ */
+public class TooManySitesException internal constructor(public val name: String, public val sitesMax: Int) :
+    IllegalStateException(
+        "an executor keeps at most $sitesMax named sites: name=$name; name a site by the kind of its work, not by its data"
+    )
+
+/** A `FutureTask` that also keeps the submitted task. The call site has the name of that task's class. */
+internal class SiteTask<T>(call: Callable<T>, val task: Any) : RunnableFuture<T> by FutureTask(call)
+
+/**
+ * Runs the tasks of one site as an `ExecutorService`. It has its own shutdown. After a shutdown of the
+ * [AdaptiveExecutor], it refuses tasks, too.
+ */
+internal class SiteExecutor(private val site: Site, private val singles: Singles) : AbstractExecutorService() {
+    private val lifecycle = Lifecycle()
+    private val mine: MutableSet<Singles.Single> = ConcurrentHashMap.newKeySet()
+    @Volatile private var stopped = false
+
+    override fun execute(task: Runnable) {
+        if (!lifecycle.enter()) throw refusal()
+        val single =
+            try {
+                singles.single(site, task) { ended(it) }
+            } catch (thrown: Throwable) {
+                lifecycle.leave()
+                throw thrown
+            }
+        mine += single
+        // Pairs with `shutdownNow`, which sets `stopped` and then lists the tasks. Either that list contains this task,
+        // or this thread sees `stopped`.
+        if (stopped && single.drop()) throw refusal()
+        singles.start(single)
+    }
+
+    private fun refusal() = RejectedExecutionException("the executor of site ${site.name} is shut down")
+
+    private fun ended(single: Singles.Single) {
+        mine -= single
+        lifecycle.leave()
+    }
+
+    override fun shutdown(): Unit = lifecycle.shut()
+
+    override fun shutdownNow(): MutableList<Runnable> {
+        lifecycle.shut()
+        stopped = true
+        return Singles.settled(Singles.stop(mine))
+    }
+
+    override fun isShutdown(): Boolean = lifecycle.isShut
+
+    override fun isTerminated(): Boolean = lifecycle.isOver
+
+    override fun awaitTermination(timeout: Long, unit: TimeUnit): Boolean = lifecycle.await(timeout, unit)
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor
 
+import io.kotest.common.ExperimentalKotest
+import io.kotest.property.Arb
+import io.kotest.property.PropTestConfig
+import io.kotest.property.arbitrary.bind
+import io.kotest.property.arbitrary.boolean
+import io.kotest.property.arbitrary.enum
+import io.kotest.property.arbitrary.int
+import io.kotest.property.checkAll
 import java.util.Random
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CountDownLatch
@@ -9,7 +17,9 @@ import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
+import java.util.concurrent.locks.LockSupport
 import kotlin.concurrent.thread
+import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -164,3 +174,44 @@ class OrdersTest {
         const val STUCK_MS = 20L
     }
 }
+
+/** The work of an item. */
+enum class Kind(private val body: () -> Unit) {
+    TRIVIAL({}),
+    SHORT({ spin(2_000) }),
+    LONG({ spin(100_000) }),
+    ASLEEP({ LockSupport.parkNanos(50_000) });
+
+    fun run(): Unit = body()
+}
+
+data class Asked(val size: Int, val kind: Kind, val known: Boolean)
+
+val batches: Arb<Asked> = Arb.bind(Arb.int(0, 300), Arb.enum<Kind>(), Arb.boolean(), ::Asked)
+
+/** Spins for about `steps` ns. */
+fun spin(steps: Int) {
+    var state = steps
+    repeat(steps) { state = state * 1_664_525 + 1_013_904_223 }
+    if (state == 42) println()
+}
+
+/**
+ * Checks `property` on random values of `arb`. The seed is fixed, so a test can fail only after a change of the code.
+ * `CLEARWAY_FUZZ_SEED` sets another seed (a number, or `random`), and `CLEARWAY_FUZZ_RUNS` sets the number of values. A
+ * failure prints the seed and the shrunk value.
+ */
+@OptIn(ExperimentalKotest::class)
+fun <A> forAll(arb: Arb<A>, runs: Int = 50, property: (A) -> Unit) {
+    val config = PropTestConfig(seed = fuzzSeed(20_260_101L), iterations = fuzzRuns(runs))
+    runBlocking { checkAll(config, arb) { property(it) } }
+}
+
+/** Returns the seed in `CLEARWAY_FUZZ_SEED`, or `default`. */
+fun fuzzSeed(default: Long): Long {
+    val asked = System.getenv("CLEARWAY_FUZZ_SEED") ?: return default
+    return if (asked == "random") System.nanoTime() else asked.toLong()
+}
+
+/** Returns the number of runs in `CLEARWAY_FUZZ_RUNS`, or `default`. */
+fun fuzzRuns(default: Int): Int = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: default

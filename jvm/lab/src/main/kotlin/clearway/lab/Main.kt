@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab
 
+import clearway.lab.channel.Callers
+import clearway.lab.channel.measureCalls
+import clearway.lab.channel.process.Processes
+import clearway.lab.codec.LabCodecs
+import clearway.lab.codec.measureCodec
 import clearway.lab.fork.Forks
 import clearway.lab.jmh.measureByJmh
+import clearway.lab.jni.Peers
+import clearway.lab.memory.Fillers
+import clearway.lab.memory.measureFills
+import clearway.lab.offload.Strategies
+import clearway.lab.offload.measureChanging
+import clearway.lab.offload.measureSizes
+import clearway.lab.offload.measureWorks
 import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Measured
 import clearway.lab.protocol.Operations
 import clearway.lab.protocol.serve
+import clearway.lab.published.Ways
+import clearway.lab.published.measureWays
+import clearway.lab.push.PushMechanisms
+import clearway.lab.push.measurePush
+import clearway.lab.push.measureStamped
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
@@ -60,4 +78,54 @@ internal fun clockStepUs(): Double {
         smallest = minOf(smallest, next - begin)
     }
     return smallest / 1e3
+}
+
+/** All mechanisms that this runner can measure, by scenario. */
+internal object Registry {
+    /** A mechanism of a scenario. [unavailable] says why it cannot run here, or is null if it can. */
+    class Entry(val scenario: String, val mechanism: String, val unavailable: String?)
+
+    private val offload =
+        mapOf("works" to ::measureWorks, "sizes" to ::measureSizes, "changing-site" to ::measureChanging)
+    private val push = setOf("stream-jvm", "firehose-jvm")
+    private val stamped = setOf("published-stream-jvm", "published-firehose-jvm")
+    private const val WAYS = "published-executors"
+    private const val CODEC = "codec-jvm"
+    private const val MEMORY = "memset-jvm"
+    private const val NATIVE = "channel-native-jvm"
+    private const val PROCESS = "channel-process-jvm"
+
+    private val stampedKinds = PushMechanisms.all + PushMechanisms.chains
+
+    fun entries(): List<Entry> =
+        offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            Ways.all.map { Entry(WAYS, it.name, it.unavailable) } +
+            push.flatMap { scenario -> PushMechanisms.all.map { Entry(scenario, it.name, it.unavailable) } } +
+            stamped.flatMap { scenario -> stampedKinds.map { Entry(scenario, it.name, it.unavailable) } } +
+            LabCodecs.names.map { Entry(CODEC, it, null) } +
+            Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
+            Fillers.all.map { Entry(MEMORY, it.name, it.problem) } +
+            Callers.native.map { Entry(NATIVE, it.name, it.problem) } +
+            Processes.names.map { Entry(PROCESS, it, null) }
+
+    /**
+     * Runs the measurement of a cell. Blocks. Throws if there is no such mechanism; the message lists the known ones.
+     */
+    fun measure(cell: Cell): Measured {
+        val found = offload[cell.scenario]
+        return when {
+            found != null -> found(cell)
+            cell.scenario == WAYS -> measureWays(cell)
+            cell.scenario in push -> measurePush(cell)
+            cell.scenario in stamped -> measureStamped(cell)
+            cell.scenario == CODEC -> measureCodec(cell)
+            cell.scenario == MEMORY -> measureFills(cell)
+            cell.scenario == NATIVE -> measureCalls(cell, Callers.named(cell.mechanism).open)
+            cell.scenario == PROCESS -> measureCalls(cell) { row -> Processes.open(cell.mechanism, row) }
+            else ->
+                throw IllegalArgumentException(
+                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + WAYS + push + stamped + CODEC + MEMORY + NATIVE + PROCESS).joinToString()})"
+                )
+        }
+    }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter
 
+import java.io.File
 import java.nio.file.Files
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
 import jdk.jfr.Recording
 import jdk.jfr.consumer.RecordingFile
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
 class FlightRecordingTest {
@@ -50,5 +53,63 @@ class FlightRecordingTest {
             Files.delete(file)
             events.shutdownNow()
         }
+    }
+}
+
+/**
+ * A program that holds a watched thread until the watch has reported two stalls. It then prints the sources of
+ * evidence.
+ */
+internal object MeterProgram {
+    @JvmStatic
+    fun main(args: Array<String>) {
+        val loop = Executors.newSingleThreadExecutor { task -> Thread(task, "loop").apply { isDaemon = true } }
+        val told = CountDownLatch(2)
+        Meter.watch(loop, MeterOptions().onStall { told.countDown() }).use { watch ->
+            do loop.submit { hold() }.get() while (told.count > 0)
+            for (source in watch.report().sources) println("${source.name}: ${source.available}")
+        }
+        println("measured: ${Meter.measure(loop) { 7 }.value}")
+    }
+
+    private fun hold() {
+        val end = System.nanoTime() + 40_000_000
+        while (System.nanoTime() < end) Thread.onSpinWait()
+    }
+}
+
+/** Tests JVMs that lack or forbid some features. The meter must use the other features. */
+class PoorHostTest {
+    private fun run(vararg options: String): List<String> {
+        val java = File(System.getProperty("java.home"), "bin/java").path
+        val path = listOf("-Xmx128m", "-cp", System.getProperty("java.class.path"), MeterProgram::class.java.name)
+        val output = File.createTempFile("clearway", ".txt")
+        val process =
+            ProcessBuilder(listOf(java) + options + path).redirectErrorStream(true).redirectOutput(output).start()
+        try {
+            val ended = process.waitFor(90, TimeUnit.SECONDS)
+            val said = output.readLines()
+            assertTrue(ended, "it hangs: $said")
+            assertEquals(0, process.exitValue(), "$said")
+            return said
+        } finally {
+            process.destroyForcibly()
+            output.delete()
+        }
+    }
+
+    @Test
+    fun `the meter reports stalls without the module java-management`() {
+        val said = run("--limit-modules=java.base")
+        assertTrue("heartbeat: true" in said && "garbage collection: false" in said, "$said")
+        assertTrue("measured: 7" in said, "$said")
+    }
+
+    @Test
+    fun `the meter reports stalls without stacks under a security manager`() {
+        assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager")
+        val said = run("-Djava.security.manager")
+        assertTrue("heartbeat: true" in said && "stacks: false" in said, "$said")
+        assertTrue("measured: 7" in said, "$said")
     }
 }

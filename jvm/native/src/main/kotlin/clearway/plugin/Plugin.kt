@@ -13,6 +13,8 @@ import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.nio.ByteBuffer
 import java.nio.file.Path
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.atomic.LongAdder
 
 /**
  * An open native plugin: a shared library in C, C++ or Rust that exports `clearway_plugin_init`
@@ -141,5 +143,116 @@ internal constructor(private val instance: PluginInstance, private val reader: E
         @JvmStatic
         @JvmOverloads
         public fun load(path: Path, options: PluginOptions = PluginOptions()): Plugin = Loader.load(path, options)
+    }
+}
+
+/**
+ * A channel of a plugin. Create it once and use it for many calls. Creating one is cheap and sends nothing.
+ * Thread-safe.
+ */
+public class PluginChannel
+internal constructor(private val instance: PluginInstance, private val channel: NativeChannel) {
+    public val name: String
+        get() = channel.name
+
+    /**
+     * Runs the handler on the calling thread and returns its answer. Use this method for direct handlers only, which
+     * should take microseconds. Several threads may run the handler at the same time. Native memory is not copied, and
+     * the handler may write to it. A null answer allocates nothing. Throws the handler's error, `no-handler`, and
+     * `not-direct` if the handler runs on another thread or answers later.
+     */
+    @JvmOverloads
+    public fun call(message: Payload? = null, attachments: List<Memory> = emptyList()): Message =
+        instance.call(channel, message, attachments)
+
+    /** Runs the handler with a copy of the bytes. */
+    public fun call(message: ByteArray): Message = call(Payload.of(message))
+
+    /**
+     * Sends a message to the handler. A direct handler runs on the calling thread. Other handlers run on the plugin's
+     * thread pool or in its serial queue, and this method does not wait for them.
+     *
+     * The plugin's reading thread completes the future. Code chained to the future must not block that thread; use the
+     * `…Async` forms. If the handler is direct, the future is complete when this method returns. The future fails with
+     * a [PluginException]. If the future is cancelled or times out, the plugin is notified that the caller no longer
+     * waits.
+     */
+    @JvmOverloads
+    public fun send(message: Payload? = null, attachments: List<Memory> = emptyList()): CompletableFuture<Message> =
+        instance.send(channel, message, attachments)
+
+    /** Sends a copy of the bytes to the handler. */
+    public fun send(message: ByteArray): CompletableFuture<Message> = send(Payload.of(message))
+
+    /**
+     * Listens to the channel's events, with credit. Throws `no-handler` if the plugin has no source for the channel. If
+     * the source refuses the listener, the stream fails with the source's error.
+     */
+    @JvmOverloads
+    public fun listen(options: ListenOptions = ListenOptions()): PluginEvents {
+        instance.open()
+        return PluginEvents(channel, options)
+    }
+}
+
+/** The reasons why bytes are copied between Java and a plugin. */
+public enum class CopyReason {
+    /** The sender's bytes are not in native memory of Clearway. They are copied into the queue and out of it. */
+    NO_MEMORY,
+    /**
+     * The bytes are in native memory, but there are fewer than 4096 of them. Copying them costs less than lending them.
+     */
+    SMALL,
+    /**
+     * The bytes are in the JVM's heap. The garbage collector may move them, so native code cannot use them in place.
+     */
+    HEAP,
+    /** The bytes are in native memory that is read-only or could be closed while native code uses it. */
+    NOT_KEPT,
+}
+
+/** The bytes that were passed in one direction. A snapshot. */
+public class LedgerSide
+internal constructor(
+    /** The number of bytes that were not copied, in native memory or in lent memory. */
+    public val sharedBytes: Long,
+    /** The number of bytes that were copied. */
+    public val copiedBytes: Long,
+    /** The number of copied messages for each reason. A reason without copies is absent. */
+    public val copies: Map<CopyReason, Long>,
+)
+
+/** The bytes that were passed in both directions. A snapshot. */
+public class Ledger internal constructor(public val toNative: LedgerSide, public val fromNative: LedgerSide)
+
+/** The counters of an open plugin. A snapshot. */
+public class PluginStats
+internal constructor(
+    public val ledger: Ledger,
+    /**
+     * The number of native memories that the garbage collector released. If it is above 0, the application does not
+     * close every memory.
+     */
+    public val leaked: Long,
+    /** The counters of the native side. The keys are the field names of `clearway_stats` in clearway_host.h. */
+    public val native: Map<String, Long>,
+)
+
+/** Counts the bytes of one direction. Any thread may call its methods. */
+internal class Counts {
+    private val shared = LongAdder()
+    private val copied = LongAdder()
+    private val counts = Array(CopyReason.entries.size) { LongAdder() }
+
+    fun shared(bytes: Long) = shared.add(bytes)
+
+    fun copied(reason: CopyReason, bytes: Long) {
+        copied.add(bytes)
+        counts[reason.ordinal].increment()
+    }
+
+    fun side(): LedgerSide {
+        val copies = CopyReason.entries.associateWith { counts[it.ordinal].sum() }.filterValues { it > 0 }
+        return LedgerSide(shared.sum(), copied.sum(), copies)
     }
 }

@@ -4,12 +4,16 @@
 package clearway.channel.coroutines
 
 import clearway.channel.CallOptions
+import clearway.channel.ChannelError
+import clearway.channel.ChannelException
 import clearway.channel.Endpoint
 import clearway.channel.EndpointOptions
 import clearway.channel.Messages
 import clearway.channel.Methods
 import clearway.channel.Reply
 import clearway.channel.transport.ChannelTransport
+import clearway.coroutines.InternalClearwayApi
+import clearway.coroutines.awaitUncancelled
 import java.util.concurrent.CompletableFuture
 
 /**
@@ -51,3 +55,12 @@ public suspend fun Endpoint.Companion.awaitConnect(
     transport: ChannelTransport,
     options: EndpointOptions = EndpointOptions(),
 ): Endpoint = awaitChannel("connect", { it.terminate() }) { connect(transport, options) }
+
+/** Waits for an operation of a channel. A cancellation that is not the coroutine's own, as of a codec, is an error. */
+@OptIn(InternalClearwayApi::class)
+internal suspend fun <T> awaitChannel(what: String, release: (T) -> Unit = {}, start: () -> CompletableFuture<T>): T =
+    awaitUncancelled(
+        release,
+        { ChannelException(ChannelError.CANCELLED, "$what: cancelled, but not by its coroutine", null, it) },
+        start,
+    )

@@ -6,10 +6,14 @@ import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
 import clearway.channel.transport.TransportLimits
+import java.net.URLClassLoader
 import java.nio.ByteBuffer
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Semaphore
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotSame
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class SocketTransportTest {
@@ -199,5 +203,29 @@ class SocketTransportTest {
             val count = windowBytes / weight(message).toInt() + 1
             keepWhilePaused(SocketTransport(TransportLimits(1000, windowBytes)), message, count)
         }
+    }
+}
+
+class OwnThreadTest {
+    @Test
+    fun `a thread inherits nothing from the thread that creates it`() {
+        val inherited = InheritableThreadLocal<String>()
+        val value = CompletableFuture<String?>()
+        val made = CompletableFuture<Thread>()
+        val app =
+            Thread(ThreadGroup("app")) {
+                inherited.set("app")
+                made.complete(ownThread("ours") { value.complete(inherited.get()) })
+            }
+        app.contextClassLoader = URLClassLoader(emptyArray(), javaClass.classLoader)
+        app.priority = Thread.MIN_PRIORITY
+        app.start()
+        val thread = made.join()
+        assertTrue(thread.isDaemon)
+        assertEquals(javaClass.classLoader, thread.contextClassLoader)
+        assertEquals(Thread.NORM_PRIORITY, thread.priority)
+        assertNotSame(app.threadGroup, thread.threadGroup)
+        thread.start()
+        assertEquals(null, value.join())
     }
 }

@@ -4,6 +4,7 @@ package clearway.channel.codec
 import java.math.BigInteger
 import java.nio.Buffer
 import java.nio.ByteBuffer
+import java.nio.ByteOrder
 import java.nio.DoubleBuffer
 import java.nio.FloatBuffer
 import java.nio.IntBuffer
@@ -191,4 +192,172 @@ private class KeyMap(values: Map<*, *>) : LinkedHashMap<Any?, Any?>(values) {
     override fun equals(other: Any?) = this === other
 
     override fun hashCode() = System.identityHashCode(this)
+}
+
+/** Reads the list of numbers that `tag` announces. Returns null if `tag` is not the type byte of a list of numbers. */
+internal fun readNumbers(reader: Reader, tag: Int): Any? =
+    when (tag) {
+        Tag.BYTES -> {
+            val size = reader.sized()
+            if (reader.owned) reader.part(size) else reader.copy(size)
+        }
+        Tag.INT32S,
+        Tag.FLOAT32S -> numbers(reader, tag, 4)
+        Tag.INT64S,
+        Tag.FLOAT64S -> numbers(reader, tag, 8)
+        else -> null
+    }
+
+private fun numbers(reader: Reader, tag: Int, width: Int): Any {
+    val from = reader.at
+    val count = reader.size()
+    reader.pad(width, from)
+    reader.need(count * width, from)
+    if (reader.owned) return typed(reader.part(count.toInt() * width), tag)
+    val numbers = list(reader.view, reader.at, count.toInt(), tag)
+    reader.at += count.toInt() * width
+    return numbers
+}
+
+/**
+ * Maximum number of elements to copy with a loop. Above it, a bulk copy through a buffer is faster. Measured with 4 to
+ * 64 elements.
+ */
+private const val LOOP_MAX = 24
+
+private fun list(view: ByteBuffer, from: Int, count: Int, tag: Int): Any {
+    if (count > LOOP_MAX) return copied(view, from, count, tag)
+    return when (tag) {
+        Tag.INT32S -> IntArray(count) { view.getInt(from + it * 4) }
+        Tag.FLOAT32S -> FloatArray(count) { view.getFloat(from + it * 4) }
+        Tag.INT64S -> LongArray(count) { view.getLong(from + it * 8) }
+        else -> DoubleArray(count) { view.getDouble(from + it * 8) }
+    }
+}
+
+private fun copied(view: ByteBuffer, from: Int, count: Int, tag: Int): Any {
+    val rest = view.duplicate()
+    rest.position(from)
+    rest.order(ByteOrder.LITTLE_ENDIAN)
+    return when (tag) {
+        Tag.INT32S -> IntArray(count).also { rest.asIntBuffer().get(it) }
+        Tag.FLOAT32S -> FloatArray(count).also { rest.asFloatBuffer().get(it) }
+        Tag.INT64S -> LongArray(count).also { rest.asLongBuffer().get(it) }
+        else -> DoubleArray(count).also { rest.asDoubleBuffer().get(it) }
+    }
+}
+
+/** Returns a view of the bytes as the list type of `tag`. */
+private fun typed(bytes: ByteBuffer, tag: Int): Any =
+    when (tag) {
+        Tag.BYTES -> bytes
+        Tag.INT32S -> bytes.asIntBuffer()
+        Tag.FLOAT32S -> bytes.asFloatBuffer()
+        Tag.INT64S -> bytes.asLongBuffer()
+        else -> bytes.asDoubleBuffer()
+    }
+
+/** Reads a reference to an attachment. Returns a view if the codec owns the message, otherwise a copy. */
+internal fun readAttached(reader: Reader, attached: List<ByteBuffer>): Any {
+    val from = reader.at
+    val tag = reader.byte()
+    val index = reader.size()
+    if (index >= attached.size)
+        throw reader.refusal(CodecError.MALFORMED, "no attachment $index of ${attached.size}", from)
+    val bytes = attached[index.toInt()].duplicate().order(ByteOrder.LITTLE_ENDIAN)
+    val width =
+        when (tag) {
+            Tag.BYTES -> 1
+            Tag.INT32S,
+            Tag.FLOAT32S -> 4
+            Tag.INT64S,
+            Tag.FLOAT64S -> 8
+            else -> throw reader.refusal(CodecError.MALFORMED, "an attachment is no list of type $tag", from)
+        }
+    if (bytes.remaining() % width != 0)
+        throw reader.refusal(CodecError.MALFORMED, "${bytes.remaining()} bytes are no elements of $width", from)
+    reader.attachedBytes += bytes.remaining()
+    if (reader.owned) return typed(bytes, tag)
+    // If a message refers to one attachment twice with the same type, both places get the same list, as in the sender's
+    // message. Separate copies could turn a message of 90 KB into 500 MB.
+    return reader.copies.getOrPut(index * Tag.EXTENSION_MIN + tag) {
+        if (tag == Tag.BYTES) ByteArray(bytes.remaining()).also { bytes.get(it) }
+        else list(bytes, bytes.position(), bytes.remaining() / width, tag)
+    }
+}
+
+/**
+ * Caches the texts of map keys by their bytes. Many messages contain the same few keys. A cached text needs no new
+ * memory and already has its hash. The hash of a text selects its slot in the cache. A new text replaces the old text
+ * in its slot, so the cache cannot grow. Only one thread at a time may use a cache.
+ */
+internal class KeyCache {
+    private val texts = arrayOfNulls<String>(PLACES)
+
+    /** Returns the text of ASCII bytes. Returns null if a byte is not ASCII or there are more than [SIZE_MAX] bytes. */
+    fun text(bytes: ByteArray, start: Int, size: Int): String? {
+        if (size > SIZE_MAX) return null
+        // This loop computes the hash that `String.hashCode` returns for the text.
+        var hash = 0
+        var all = 0
+        for (at in start until start + size) {
+            val byte = bytes[at].toInt()
+            all = all or byte
+            hash = hash * 31 + byte
+        }
+        if (all < 0) return null
+        val place = (hash xor (hash ushr 9)) and (PLACES - 1)
+        val known = texts[place]
+        if (known != null && known.hashCode() == hash && known.length == size && same(known, bytes, start)) return known
+        val text = String(bytes, start, size, Charsets.ISO_8859_1)
+        texts[place] = text
+        return text
+    }
+
+    private fun same(text: String, bytes: ByteArray, start: Int): Boolean {
+        for (at in text.indices) if (text[at].code != bytes[start + at].toInt()) return false
+        return true
+    }
+
+    private companion object {
+        /**
+         * The number of slots: enough for the field names of several dozen classes. Their references take about 2 KiB.
+         */
+        const val PLACES = 512
+
+        /**
+         * Maximum size of a cached text, in bytes. Most field names are shorter. Comparing a longer text costs as much
+         * as creating it.
+         */
+        const val SIZE_MAX = 32
+    }
+}
+
+/**
+ * Detects a map whose keys were crafted to share a hash. The reader uses it only for maps with keys of several types.
+ * Keys of one type that share a hash cost little, because a HashMap orders them in a tree. Keys of different types have
+ * no common order, so a HashMap compares each `Long` with every `Double` of the same hash. A map of 64,000 crafted keys
+ * took 7 s to decode.
+ */
+internal class MixedKeys {
+    private val counts = HashMap<Int, Int>()
+
+    /**
+     * Whether more than [SAME_MAX] keys share one hash. Chance does not explain that number, so the peer chose the
+     * keys.
+     */
+    var isFlooded = false
+        private set
+
+    fun add(key: Any?) {
+        if (counts.merge(key.hashCode(), 1, Int::plus)!! > SAME_MAX) isFlooded = true
+    }
+
+    private companion object {
+        /**
+         * Maximum number of keys that may share a hash. Among a million random 32-bit hashes, even four equal ones are
+         * very unlikely.
+         */
+        const val SAME_MAX = 64
+    }
 }

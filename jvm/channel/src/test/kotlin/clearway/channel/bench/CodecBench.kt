@@ -6,6 +6,10 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import java.lang.management.ManagementFactory
 import java.nio.ByteBuffer
 import java.util.Random
+import org.msgpack.core.MessagePack
+import org.msgpack.core.MessagePacker
+import org.msgpack.core.MessageUnpacker
+import org.msgpack.value.ValueType
 
 /** A codec under measurement: encodes values and decodes messages. */
 private class Peer(val name: String, val encode: (Any) -> ByteArray, val decode: (ByteArray) -> Any?)
@@ -84,3 +88,91 @@ private inline fun bytes(run: () -> Any?): Long {
     for (each in 0 until COUNT) kept = run()
     return (threads.getThreadAllocatedBytes(Thread.currentThread().id) - before) / COUNT
 }
+
+/**
+ * Encodes any value with msgpack-java, in the way that its documentation recommends. MessagePack has no typed lists of
+ * numbers, so such lists become ordinary lists.
+ */
+fun msgpack(value: Any): ByteArray =
+    MessagePack.newDefaultBufferPacker().use { packer ->
+        pack(packer, value)
+        packer.toByteArray()
+    }
+
+private fun pack(packer: MessagePacker, value: Any?) {
+    when (value) {
+        null -> packer.packNil()
+        is String -> packer.packString(value)
+        is Int -> packer.packInt(value)
+        is Double -> packer.packDouble(value)
+        is Boolean -> packer.packBoolean(value)
+        is Long -> packer.packLong(value)
+        is Map<*, *> -> {
+            packer.packMapHeader(value.size)
+            for ((key, each) in value) {
+                pack(packer, key)
+                pack(packer, each)
+            }
+        }
+        is List<*> -> {
+            packer.packArrayHeader(value.size)
+            for (each in value) pack(packer, each)
+        }
+        is ByteArray -> packer.packBinaryHeader(value.size).writePayload(value)
+        is IntArray -> {
+            packer.packArrayHeader(value.size)
+            for (each in value) packer.packInt(each)
+        }
+        is DoubleArray -> {
+            packer.packArrayHeader(value.size)
+            for (each in value) packer.packDouble(each)
+        }
+        else -> error("no form for ${value.javaClass}")
+    }
+}
+
+fun unmsgpack(message: ByteArray): Any? = MessagePack.newDefaultUnpacker(message).use(::unpack)
+
+private fun unpack(unpacker: MessageUnpacker): Any? =
+    when (unpacker.nextFormat.valueType) {
+        ValueType.NIL -> unpacker.unpackNil().let { null }
+        ValueType.BOOLEAN -> unpacker.unpackBoolean()
+        ValueType.INTEGER -> unpacker.unpackLong()
+        ValueType.FLOAT -> unpacker.unpackDouble()
+        ValueType.STRING -> unpacker.unpackString()
+        ValueType.BINARY -> unpacker.readPayload(unpacker.unpackBinaryHeader())
+        ValueType.ARRAY -> {
+            val size = unpacker.unpackArrayHeader()
+            ArrayList<Any?>(size).apply { repeat(size) { add(unpack(unpacker)) } }
+        }
+        ValueType.MAP -> {
+            val size = unpacker.unpackMapHeader()
+            val map = LinkedHashMap<Any?, Any?>(size * 4 / 3 + 1)
+            repeat(size) { map[unpack(unpacker)] = unpack(unpacker) }
+            map
+        }
+        else -> error("no such type")
+    }
+
+/** The same message as in ts/clearway/bench/codec/mixed.mjs: about 2 KB, with every type. */
+val mixed: Map<String, Any?> =
+    linkedMapOf(
+        "id" to 123_456,
+        "name" to "Zoë Müller",
+        "active" to true,
+        "score" to 98.6,
+        "none" to null,
+        "big" to (1L shl 40),
+        "tags" to listOf("alpha", "beta", "gamma", "delta", "epsilon"),
+        "bytes" to ByteArray(512) { it.toByte() },
+        "ints" to IntArray(64) { it * 1000 },
+        "floats" to DoubleArray(32) { it / 3.0 },
+        "nested" to
+            linkedMapOf(
+                "a" to listOf(1, 2, 3, listOf(4, 5, listOf(6))),
+                "b" to linkedMapOf("c" to "text of some length", "d" to -1, "e" to (1L shl 31)),
+            ),
+        "rows" to
+            List(10) { linkedMapOf("id" to it, "title" to "Row $it", "price" to 9.99 + it, "stock" to (it % 2 == 0)) },
+        "text" to "A clearway is a stretch of road on which nobody may stop. An app's main thread should be one.",
+    )

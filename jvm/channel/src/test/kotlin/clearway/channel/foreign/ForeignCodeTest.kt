@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.foreign
 
+import clearway.channel.Endpoint
+import clearway.channel.EndpointOptions
+import clearway.channel.FakeClock
 import clearway.channel.MethodTable
 import clearway.channel.Outcome
 import clearway.channel.Wire
+import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseReason
+import clearway.channel.transport.MemoryTransport
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
@@ -111,5 +123,178 @@ class ForeignCodeTest {
                     it in point.name
                 } && "onCancel" !in point.name && "executor" !in point.name
             }
+    }
+}
+
+/** Two connected endpoints. `b` serves with application code that calls [act]; `a` makes the calls. */
+internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseable {
+    private var ended = false
+    private val reached = CountDownLatch(1)
+    private val threads = Executors.newCachedThreadPool { task -> Thread(task, "scene").apply { isDaemon = true } }
+    /** The action that `b`'s executor runs before each task. */
+    @Volatile var onExecute: () -> Unit = {}
+    /** The action that `b`'s error listener runs for each error. */
+    @Volatile var onError: () -> Unit = {}
+    val errors = LinkedBlockingQueue<Throwable>()
+    val clock = FakeClock()
+    val a: Endpoint
+    val b: Endpoint
+
+    init {
+        val (here, there) = MemoryTransport.pair()
+        val executor = Executor { task ->
+            onExecute()
+            threads.execute(task)
+        }
+        val serving =
+            EndpointOptions().wire(wire).clock(clock).executor(executor).onError { error, _ ->
+                errors += error
+                onError()
+            }
+        val asking = EndpointOptions().wire(wire).clock(clock).onError { error, _ -> errors += error }
+        val connecting = Endpoint.connect(here, asking)
+        b = Endpoint.connect(there, serving).get(LIMIT, TimeUnit.SECONDS)
+        a = connecting.get(LIMIT, TimeUnit.SECONDS)
+        b.methods("probe").handle(MethodTable().on("it") { args, _ -> args })
+    }
+
+    /** The application code under test. The points call it. */
+    fun act() {
+        reached.countDown()
+        foreign()
+    }
+
+    fun awaitReached() {
+        check(reached.await(LIMIT, TimeUnit.SECONDS)) { "the point was not reached" }
+    }
+
+    fun settled(futures: List<CompletableFuture<*>>) {
+        for (each in futures) Outcome.of(each).get(LIMIT, TimeUnit.SECONDS)
+    }
+
+    /** Ends `a`. Used by points that only the end of the connection reaches. */
+    fun terminate() {
+        ended = true
+        a.terminate()
+    }
+
+    /**
+     * Checks that both ends answer (unless [terminate] was called), that both close on request, and that no work is
+     * left.
+     */
+    fun assertWorks() {
+        if (!ended) assertServes()
+        val closing = listOf(a.closeAsync(), b.closeAsync())
+        closing.forEach { it.get(LIMIT, TimeUnit.SECONDS) }
+        for (end in listOf(a, b)) {
+            val counts = end.stats().run { listOf(calls, handling, listening, serving) }
+            assertEquals(listOf(0, 0, 0, 0), counts)
+        }
+    }
+
+    fun assertServes() {
+        onExecute = {}
+        assertEquals(7, a.methods("probe").call<Int>("it", 7).get(LIMIT, TimeUnit.SECONDS))
+    }
+
+    override fun close() {
+        a.terminate()
+        b.terminate()
+        threads.shutdownNow()
+    }
+
+    companion object {
+        /** Maximum waiting time, in seconds. Only a test that hangs reaches it. */
+        const val LIMIT = 60L
+    }
+}
+
+/** A Throwable that is neither an Exception nor an Error. The JVM can throw any Throwable. */
+class Odd : Throwable("odd")
+
+/** An exception whose `message` throws. */
+class Mute : RuntimeException() {
+    override val message: String
+        get() = throw IllegalStateException("the message throws")
+}
+
+/** The things that application code may throw, by name. */
+val THROWING: Map<String, () -> Nothing> =
+    linkedMapOf(
+        "an exception" to { throw IllegalStateException("broken") },
+        "a checked exception" to { throw java.io.IOException("broken") },
+        "an AssertionError" to { throw AssertionError("broken") },
+        "a StackOverflowError" to ::overflow,
+        "Kotlin's TODO()" to { TODO() },
+        "an OutOfMemoryError" to { throw OutOfMemoryError("none left") },
+        "a Throwable of its own" to { throw Odd() },
+        "an exception without words" to { throw Mute() },
+    )
+
+private fun overflow(): Nothing =
+    try {
+        error("it ends at ${deeper(0)}")
+    } catch (thrown: StackOverflowError) {
+        thrown.stackTrace = thrown.stackTrace.copyOf(4) // Keeps the printed trace short.
+        throw thrown
+    }
+
+private fun deeper(depth: Int): Int = 1 + deeper(depth + 1)
+
+/** Tests of an application's own transport that throws. */
+class TransportTest {
+    private class Throwing(private val to: ChannelTransport) : ChannelTransport by to {
+        @Volatile var onSend: () -> Unit = {}
+        @Volatile var onClose: () -> Unit = {}
+        @Volatile var sink: ChannelSink? = null
+
+        override fun open(sink: ChannelSink) {
+            this.sink = sink
+            to.open(sink)
+        }
+
+        override fun send(frame: ByteArray): Boolean {
+            onSend()
+            return to.send(frame)
+        }
+
+        override fun close(reason: CloseReason) {
+            onClose()
+            to.close(reason)
+        }
+    }
+
+    private fun <T> each(act: (throwing: () -> Nothing) -> T): List<DynamicTest> =
+        THROWING.map { (what, throwing) -> dynamicTest("it throws $what") { act(throwing) } }
+
+    private fun connect(): Pair<Throwing, Endpoint> {
+        val (here, there) = MemoryTransport.pair()
+        val transport = Throwing(here)
+        val connecting = Endpoint.connect(transport, EndpointOptions().onError { _, _ -> })
+        Endpoint.connect(there).get(Scene.LIMIT, TimeUnit.SECONDS)
+        return Pair(transport, connecting.get(Scene.LIMIT, TimeUnit.SECONDS))
+    }
+
+    @TestFactory
+    fun `an endpoint whose transport throws when it sends is closed, and settles everything`() = each { throwing ->
+        val (transport, endpoint) = connect()
+        val before = endpoint.methods("nobody").call<Any?>("it")
+        transport.onSend = throwing
+        val stream = endpoint.events("nobody").listen<Any?>()
+        val under =
+            listOf(before, endpoint.methods("nobody").call<Any?>("it"), endpoint.messages("m").post(1), stream.read())
+        endpoint.closed.get(Scene.LIMIT, TimeUnit.SECONDS)
+        for (future in under) Outcome.of(future).get(Scene.LIMIT, TimeUnit.SECONDS)
+        assertEquals(0, endpoint.stats().run { calls + handling + listening + serving })
+    }
+
+    @TestFactory
+    fun `an endpoint whose transport throws when it closes ends all the same`() = each { throwing ->
+        val (transport, endpoint) = connect()
+        val call = endpoint.methods("nobody").call<Any?>("it")
+        transport.onClose = throwing
+        endpoint.terminate()
+        endpoint.closed.get(Scene.LIMIT, TimeUnit.SECONDS)
+        Outcome.of(call).get(Scene.LIMIT, TimeUnit.SECONDS)
     }
 }

@@ -4,20 +4,26 @@ package clearway.channel.interop
 import clearway.channel.CallOptions
 import clearway.channel.Endpoint
 import clearway.channel.ListenOptions
+import clearway.channel.MethodTable
 import clearway.channel.Outcome
 import clearway.channel.OutcomeKind
 import clearway.channel.RemoteCause
 import clearway.channel.RemoteException
 import clearway.channel.Reply
 import clearway.channel.codec.Codecs
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.StreamTransport
 import java.io.File
 import java.math.BigInteger
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.AfterAll
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assumptions.assumeTrue
+import org.junit.jupiter.api.BeforeAll
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestInstance
 
@@ -125,5 +131,77 @@ abstract class TypeScriptContract {
             )
         assertEquals(expected, back)
         for (each in ends) each.close()
+    }
+}
+
+/** Serves the channels that the other end's tests call. Closing the returned handles stops serving them. */
+fun jvmEnd(endpoint: Endpoint): List<AutoCloseable> =
+    listOf(
+        endpoint
+            .methods("jvm")
+            .handle(
+                MethodTable()
+                    .on("twice") { args, _ -> 2 * (args as Int) }
+                    .on("large") { args, _ -> ByteArray(args as Int) }
+                    .on("refuse") { _, _ -> throw RemoteException("NO", "not today", 7) }
+            ),
+        endpoint.messages("jvm/bytes", Codecs.BINARY).handle { bytes, _ -> Reply.of(bytes) },
+        endpoint.events("jvm/numbers").serveEach({ args -> generateSequence(args as Int) { it + 1 }.asIterable() }),
+    )
+
+/** A program that runs a JVM endpoint as the child of another process. */
+object Child {
+    @JvmStatic
+    fun main(args: Array<String>) {
+        val endpoint = Endpoint.connect(StreamTransport.ofParent()).get()
+        println("this goes to the standard error, and stands between no frames")
+        jvmEnd(endpoint)
+        endpoint.closed.get()
+    }
+
+    /** The command that starts the program. */
+    val command: List<String> =
+        listOf(
+            "${System.getProperty("java.home")}/bin/java",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            "clearway.channel.interop.Child",
+        )
+}
+
+class StdioInteropTest : TypeScriptContract() {
+    override lateinit var endpoint: Endpoint
+    private lateinit var node: Process
+
+    @BeforeAll
+    fun start() {
+        assumeTrue(Node.isBuilt, "TypeScript is not built: node scripts/build.mjs")
+        node = Node.start("stdio.mjs")
+        endpoint = Endpoint.connect(StreamTransport.ofChild(node)).get(60, TimeUnit.SECONDS)
+    }
+
+    @AfterAll
+    fun stop() {
+        if (!Node.isBuilt) return
+        endpoint.close()
+        assertEquals(0, node.waitFor())
+    }
+
+    @Test
+    fun `a JVM is the child of Node, and ends when that is done`() {
+        val told = endpoint.methods("ts").call<Map<*, *>>("child", Child.command).get(60, TimeUnit.SECONDS)
+        assertEquals(mapOf("answer" to 8, "status" to 0), told)
+    }
+
+    @Test
+    fun `a child's death is told after its last frame`() {
+        val child = ProcessBuilder(Child.command).redirectError(ProcessBuilder.Redirect.DISCARD).start()
+        val end = Endpoint.connect(StreamTransport.ofChild(child)).get(60, TimeUnit.SECONDS)
+        assertEquals(4, end.methods("jvm").call<Int>("twice", 2).get(60, TimeUnit.SECONDS))
+        child.destroyForcibly()
+        val reason = end.closed.get(60, TimeUnit.SECONDS)
+        assertEquals(CloseCode.LOST, reason.code)
+        assertEquals(setOf("exitCode"), reason.detail.keys)
     }
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.transport
 
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.net.Socket
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.TimeoutException
+import java.util.concurrent.locks.ReentrantLock
+import kotlin.concurrent.withLock
 import org.junit.jupiter.api.Assertions.assertArrayEquals
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
@@ -176,5 +183,86 @@ abstract class TransportContract {
             assertEquals(CloseCode.LOST, atA.end().code)
             assertTrue(atB.reasons.size < 2)
         }
+    }
+}
+
+/** A sink that records the calls of its transport and lets a test wait for them. */
+class Log : ChannelSink {
+    private val lock = ReentrantLock()
+    private val changed = lock.newCondition()
+    val frames = ArrayList<ByteArray>()
+    val reasons = ArrayList<CloseReason>()
+    var drains = 0
+    /** Called for each frame, after the frame was recorded. */
+    @Volatile var onFrame: (ByteArray) -> Unit = {}
+
+    override fun frame(frame: ByteArray) {
+        lock.withLock {
+            check(reasons.isEmpty()) { "a frame after the end" }
+            frames += frame
+            changed.signalAll()
+        }
+        onFrame(frame)
+    }
+
+    override fun drained(): Unit =
+        lock.withLock {
+            drains++
+            changed.signalAll()
+        }
+
+    override fun closed(reason: CloseReason): Unit =
+        lock.withLock {
+            reasons += reason
+            changed.signalAll()
+        }
+
+    /** Waits until the condition holds. Throws TimeoutException after 60 s, because the condition may never hold. */
+    fun until(met: Log.() -> Boolean): Unit =
+        lock.withLock {
+            while (!met()) if (!changed.await(60, TimeUnit.SECONDS)) throw TimeoutException("still waiting")
+        }
+
+    fun count(count: Int): List<ByteArray> {
+        until { frames.size >= count }
+        return lock.withLock { frames.toList() }
+    }
+
+    fun end(): CloseReason {
+        until { reasons.isNotEmpty() }
+        return reasons[0]
+    }
+}
+
+/** Returns bytes that depend on their position and on `seed`, so that mixed-up bytes are noticed. */
+fun pattern(size: Int, seed: Int = 1): ByteArray = ByteArray(size) { (it * 31 + seed).toByte() }
+
+class MemoryTransportTest : TransportContract() {
+    override fun connect(limits: TransportLimits): Connected {
+        val (a, b) = MemoryTransport.pair(limits)
+        return Connected(a, b)
+    }
+}
+
+class StreamTransportTest : TransportContract() {
+    override fun connect(limits: TransportLimits): Connected {
+        val (a, b) = sockets()
+        return Connected(transport(a, limits), transport(b, limits)) { b.close() }
+    }
+
+    private fun transport(socket: Socket, limits: TransportLimits) =
+        StreamTransport.of(socket.getInputStream(), HalfClosing(socket), limits)
+
+    private fun sockets(): Pair<Socket, Socket> =
+        ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { server ->
+            val a = Socket(server.inetAddress, server.localPort)
+            Pair(a, server.accept())
+        }
+
+    /** The output of a socket. Its `close` ends only the output and leaves the socket open, as with a pipe. */
+    private class HalfClosing(private val socket: Socket) : java.io.FilterOutputStream(socket.getOutputStream()) {
+        override fun write(bytes: ByteArray, from: Int, count: Int) = out.write(bytes, from, count)
+
+        override fun close() = socket.shutdownOutput()
     }
 }

@@ -32,17 +32,6 @@ internal class DurationHistogram {
     fun clear(): Unit = fade(0.0)
 
     /**
-     * Returns the share, from 0 to 1, of the durations that may be `ns` or longer. It counts whole buckets, so the
-     * result is an upper bound.
-     */
-    fun shareAbove(ns: Long): Double {
-        if (total <= 0.0) return 0.0
-        var above = 0.0
-        for (bucket in bucketOf(ns) until BUCKETS) above += counts[bucket]
-        return above / total
-    }
-
-    /**
      * Returns the upper end, in ns, of the bucket that contains the `quantile` of the durations. Returns 0 if the
      * histogram is empty.
      */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.ExecutorStatus
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.LongAdder
 
 /**
  * The state of an executor (open, shut, over) and its number of running jobs. A job is a batch or a task. Jobs enter
@@ -70,5 +72,30 @@ internal class Lifecycle(
 
     private companion object {
         const val SHUT = 1 shl 30
+    }
+}
+
+/** Numbers of single tasks since the executor was created. Adders, because all threads count. */
+internal class TaskCounts {
+    val submitted = LongAdder()
+    val begun = LongAdder()
+    val ended = LongAdder()
+    val dropped = LongAdder()
+
+    /** Returns a status. Reads the later numbers of a task first, so that no difference is negative. */
+    fun status(cpuThreads: Int, cpuThreadsMax: Int, batchesRunning: Int, sites: Int): ExecutorStatus {
+        val ended = ended.sum()
+        val dropped = dropped.sum()
+        val begun = begun.sum()
+        val submitted = submitted.sum()
+        return ExecutorStatus(
+            cpuThreads,
+            cpuThreadsMax,
+            maxOf(0, submitted - begun - dropped),
+            maxOf(0, begun - ended),
+            ended,
+            batchesRunning,
+            sites,
+        )
     }
 }

@@ -8,6 +8,7 @@ import clearway.executor.model.Placement
 import clearway.executor.model.Plan
 import clearway.executor.model.isCrowded
 import java.util.concurrent.CancellationException
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.locks.LockSupport
 
@@ -344,4 +345,16 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
         const val NO_THREAD = "the system starts no thread"
         const val STOPPED = "the executor was shut down"
     }
+}
+
+/** The registered threads that must not be blocked. */
+internal class EventThreads {
+    private val threads: MutableSet<Thread> = ConcurrentHashMap.newKeySet()
+
+    fun register(thread: Thread) {
+        threads.removeIf { it.state == Thread.State.TERMINATED }
+        threads += thread
+    }
+
+    fun isOne(thread: Thread): Boolean = !threads.isEmpty() && thread in threads
 }

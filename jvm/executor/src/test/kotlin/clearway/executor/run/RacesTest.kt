@@ -11,6 +11,9 @@ import java.util.concurrent.atomic.AtomicIntegerArray
 import java.util.concurrent.atomic.AtomicReference
 import kotlin.concurrent.thread
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
@@ -190,5 +193,81 @@ class RacesTest {
          * `CLEARWAY_FUZZ_RUNS=1000000` runs more.
          */
         val ROUNDS = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 2_500
+    }
+}
+
+/** Tests thread-locals that throw, between two that do not. */
+class ContextTest {
+    private val first = ThreadLocal<Any?>()
+    private val last = ThreadLocal<Any?>()
+    private var isBroken = false
+    private val broken =
+        object : ThreadLocal<Any?>() {
+            override fun set(value: Any?) {
+                if (isBroken) throw IllegalStateException("set: value=$value")
+                super.set(value)
+            }
+        }
+    private val all = listOf(first, broken, last)
+    private val loader = Thread.currentThread().contextClassLoader
+
+    private fun set(value: Any?) = all.forEach { it.set(value) }
+
+    /** The context of a caller with values and a class loader of its own. The thread then has the value "own". */
+    private fun context(): Context {
+        val thread = Thread.currentThread()
+        thread.contextClassLoader = object : ClassLoader() {}
+        set("caller")
+        val context = Context(all)
+        thread.contextClassLoader = loader
+        set("own")
+        return context
+    }
+
+    private fun assertOwn() {
+        assertEquals(listOf("own", "own"), listOf(first.get(), last.get()))
+        assertSame(loader, Thread.currentThread().contextClassLoader)
+    }
+
+    @Test
+    fun `a thread has its own values when a thread-local throws as it enters`() {
+        val context = context()
+        isBroken = true
+        val thrown = assertThrows(IllegalStateException::class.java) { context.enter() }
+        assertEquals("set: value=caller", thrown.message)
+        assertOwn()
+    }
+
+    @Test
+    fun `a thread has its own values when a thread-local throws as it leaves`() {
+        val context = context()
+        val scope = context.enter()
+        isBroken = true
+        assertThrows(IllegalStateException::class.java) { context.leave(scope) }
+        assertOwn()
+    }
+}
+
+class ParticipantTest {
+    private val me = Participant(Thread.currentThread())
+
+    @Test
+    fun `the items of a chunk that have not begun are taken back once`() {
+        me.begin(100, 200)
+        me.item = 150
+        assertEquals(151..199, me.recall())
+        assertEquals(0, me.behind)
+        assertNull(me.recall())
+    }
+
+    @Test
+    fun `a thread that runs single items of an earlier chunk owns no items behind them`() {
+        me.begin(100, 200)
+        me.item = 150
+        me.recall()
+        me.done(200)
+        me.item = 23 // An item that was taken back from any thread.
+        assertEquals(0, me.behind)
+        assertNull(me.recall())
     }
 }

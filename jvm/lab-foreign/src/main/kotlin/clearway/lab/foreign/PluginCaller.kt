@@ -8,13 +8,17 @@ import clearway.channel.codec.MethodReply
 import clearway.lab.channel.Caller
 import clearway.lab.channel.Pending
 import clearway.lab.channel.Row
+import clearway.lab.memory.Filler
 import clearway.plugin.LentMemory
+import clearway.plugin.Memory
 import clearway.plugin.Message
 import clearway.plugin.Payload
+import clearway.plugin.Plugin
 import clearway.plugin.PluginOptions
 import clearway.plugin.ViewKind
 import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
+import java.lang.foreign.ValueLayout.JAVA_BYTE
 import java.util.concurrent.CompletableFuture
 
 /**
@@ -92,6 +96,65 @@ internal class PluginCaller(private val row: Row) : Caller {
     override fun close() {
         last?.close()
         lent?.close()
+        plugin.close()
+    }
+}
+
+/**
+ * Fills an array through a method channel. The array is encoded into the message, and the answer is decoded into a new
+ * array.
+ */
+internal class PluginCopied(private val plugin: Plugin, private val bytes: Int) : Filler {
+    private val channel = plugin.channel("memset/method")
+    private var array = ByteArray(bytes)
+
+    override fun renew() {
+        array = ByteArray(bytes)
+    }
+
+    override fun fill(value: Int) {
+        val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("memset", listOf(array, value)))
+        val answer = channel.call(call).use { checkNotNull(it.toByteArray()) }
+        val reply = Codecs.STANDARD_METHODS.decodeReply(answer)
+        array = (reply as MethodReply.Success).value as ByteArray
+    }
+
+    override fun holds(value: Int): Boolean = array.size == bytes && array.all { it == value.toByte() }
+
+    override fun close() = plugin.close()
+}
+
+/**
+ * Fills memory that Java and the plugin share. A message carries only one byte: the value.
+ *
+ * `make` allocates the memory in one of two ways. Either Java allocates the memory and lends it to the plugin; that
+ * memory lives until the garbage collector finds it unreachable. Or the plugin's pool allocates the memory; Java then
+ * has a handle, and reads the memory once, at the end.
+ */
+internal class PluginInPlace<M>(private val plugin: Plugin, private val bytes: Int, private val make: () -> M) : Filler
+    where M : Memory, M : AutoCloseable {
+    private val channel = plugin.channel("memset/shared")
+    private val with = Arena.ofAuto().allocate(1)
+    private val message = Payload.of(with)
+    private var memory = make()
+    private var along = listOf(memory)
+
+    override fun release() = memory.close()
+
+    override fun renew() {
+        memory = make()
+        along = listOf(memory)
+    }
+
+    override fun fill(value: Int) {
+        with.set(JAVA_BYTE, 0, value.toByte())
+        channel.call(message, along)
+    }
+
+    override fun holds(value: Int): Boolean = memory.size == bytes.toLong() && allAre(memory.segment, value)
+
+    override fun close() {
+        memory.close()
         plugin.close()
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.fork
 
+import clearway.lab.Registry
 import clearway.lab.protocol.Cell
+import clearway.lab.protocol.Operations
+import clearway.lab.protocol.serve
 import java.io.PrintStream
 import java.util.concurrent.TimeUnit
 import kotlinx.serialization.json.Json
@@ -60,9 +63,70 @@ internal class Fork : AutoCloseable {
             return listOf(java) +
                 options +
                 nativePaths() +
-                listOf("-cp", System.getProperty("java.class.path"), "clearway.lab.fork.InsideKt")
+                listOf("-cp", System.getProperty("java.class.path"), "clearway.lab.fork.ForkKt")
         }
     }
 }
 
 internal class ForkEnded(message: String) : IllegalStateException(message)
+
+/**
+ * The child JVMs that measure. Keeps one JVM for each workload of *offload* and each scenario of *push* during the run.
+ * There, rival mechanisms are measured in turn, in code that is compiled for that workload only. Every other
+ * measurement gets a fresh JVM, because one measurement could affect the next. One thread uses it.
+ */
+internal class Forks : AutoCloseable {
+    private val kept = HashMap<String, Fork>()
+
+    fun ask(op: String, cell: Cell): JsonObject {
+        val key = keyOf(cell) ?: return Fork().use { it.ask(op, cell) }
+        val fork = kept.getOrPut(key) { Fork() }
+        try {
+            return fork.ask(op, cell)
+        } catch (ended: ForkEnded) {
+            kept.remove(key)
+            fork.close()
+            throw ended
+        }
+    }
+
+    override fun close() {
+        for (fork in kept.values) fork.close()
+        kept.clear()
+    }
+
+    private fun keyOf(cell: Cell): String? =
+        when (cell.scenario) {
+            "works",
+            "published-executors" -> "${cell.scenario} ${cell.text("work")}"
+            "sizes",
+            "changing-site",
+            "stream-jvm",
+            "firehose-jvm",
+            "published-stream-jvm",
+            "published-firehose-jvm" -> cell.scenario
+            else -> null
+        }
+}
+
+/** The main program of a [Fork]. */
+public fun main() {
+    val output = System.out
+    System.setOut(System.err)
+    // Ends this process if the runner ends during a measurement.
+    ProcessHandle.current().parent().ifPresent { parent -> parent.onExit().thenRun { Runtime.getRuntime().halt(1) } }
+    serve(System.`in`.bufferedReader(), output, Inside)
+    // Halts the JVM, because frameworks leave threads behind. All answers have been written.
+    Runtime.getRuntime().halt(0)
+}
+
+private object Inside : Operations {
+    override fun describe(): JsonObject = throw IllegalArgumentException("a fork measures; the runner describes")
+
+    override fun verify(cell: Cell): JsonObject = buildJsonObject {
+        put("verified", JsonPrimitive(true))
+        put("result", measure(cell).getValue("result"))
+    }
+
+    override fun measure(cell: Cell): JsonObject = Registry.measure(cell).answer(cell)
+}

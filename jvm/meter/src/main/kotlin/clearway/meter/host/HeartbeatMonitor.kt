@@ -355,3 +355,16 @@ internal class HeartbeatMonitor(
         const val SAMPLES_MAX = 40
     }
 }
+
+/**
+ * The meter's clock: monotonic, in ms, with the precision of `System.nanoTime`, and the same on all threads. Does not
+ * block.
+ */
+internal object MeterClock {
+    private val baseNs = System.nanoTime()
+
+    fun nowMs(): Double = ofNs(System.nanoTime())
+
+    /** Converts a reading of `System.nanoTime` to this clock. */
+    fun ofNs(ns: Long): Double = (ns - baseNs) / 1e6
+}

@@ -9,6 +9,7 @@ import clearway.meter.record.DetectedStall
 import clearway.meter.record.Marks
 import clearway.meter.record.Recorder
 import clearway.meter.record.RecorderOptions
+import java.security.PrivilegedAction
 import java.time.Instant
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
@@ -217,4 +218,38 @@ internal class Watcher(
         /** Default of `stopMs`: long for an executor's `execute`, short for a person who waits for a program's end. */
         private const val STOP_MS = 1_000L
     }
+}
+
+/**
+ * Creates a daemon thread that keeps nothing of the thread that creates it. A thread otherwise inherits the context
+ * class loader, the inheritable thread-locals, the security context and the thread group, and a server could then not
+ * unload the application that happened to come first. The context class loader is the one of this library.
+ */
+@Suppress("DEPRECATION") // AccessController has no successor on the JDKs that have security contexts.
+internal fun ownThread(name: String, run: Runnable): Thread =
+    java.security.AccessController.doPrivileged(
+        PrivilegedAction {
+            Thread(outermostGroup(), run, name, 0, false).apply {
+                isDaemon = true
+                priority = Thread.NORM_PRIORITY
+                use(StallDelivery::class.java.classLoader)
+            }
+        }
+    )
+
+private fun Thread.use(loader: ClassLoader?) {
+    try {
+        contextClassLoader = loader
+    } catch (_: SecurityException) {
+        // A security manager forbids it. The thread keeps the loader that it has.
+    }
+}
+
+/** Returns the outermost thread group, which no application owns. Returns null if a security manager chooses it. */
+@Suppress("DEPRECATION") // System.getSecurityManager, as above.
+private fun outermostGroup(): ThreadGroup? {
+    if (System.getSecurityManager() != null) return null
+    var group = Thread.currentThread().threadGroup
+    while (group?.parent != null) group = group.parent
+    return group
 }

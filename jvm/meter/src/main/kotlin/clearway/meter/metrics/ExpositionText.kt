@@ -69,3 +69,98 @@ internal object ExpositionText {
         return open > 0 && open >= plain
     }
 }
+
+/**
+ * A metric. The name and the unit follow OpenTelemetry's conventions. Prometheus's names follow from them: dots become
+ * underscores, the unit is appended, then `_total` for counters. TypeScript's meter has the same metrics.
+ */
+internal class Instrument(val name: String, val unit: String, val description: String) {
+    /** The name of the metric's family in Prometheus. */
+    val family: String
+        get() = name.replace('.', '_') + if (isTime) "_seconds" else ""
+
+    val isTime: Boolean
+        get() = unit == "s"
+}
+
+internal object Instruments {
+    val STALL =
+        Instrument(
+            "clearway.stall.duration",
+            "s",
+            "Length of the intervals in which the thread could not answer an event, by cause.",
+        )
+
+    /** The counters without attributes of their own, in the order of the exposition. */
+    val GC = Instrument("clearway.stall.gc.time", "s", "Time in stalls for which garbage collection paused the thread.")
+    val MACHINE =
+        Instrument("clearway.stall.machine.time", "s", "Time in stalls for which the machine ran other threads.")
+    val HITCH =
+        Instrument(
+            "clearway.hitch.time",
+            "s",
+            "Time by which stalls exceed a frame at the configured rate, 60 Hz by default.",
+        )
+    val FRAMES =
+        Instrument(
+            "clearway.frame.dropped",
+            "{frame}",
+            "Frames that stalls drop at the configured rate, computed from the lengths of the stalls.",
+        )
+    val MARK =
+        Instrument(
+            "clearway.mark.stall.time",
+            "s",
+            "Time in stalls that fell into a mark of the app, by the label of the mark.",
+        )
+
+    /** Upper bounds of the histogram's buckets, in seconds. TypeScript's meter says why these. */
+    val BOUNDS_S: List<Double> = listOf(0.00833, 0.01667, 0.03333, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+}
+
+/** Labels as they are written between braces in Prometheus's formats. */
+internal object Labels {
+    /** The labels that the metrics themselves have, or that Prometheus computes with. */
+    private val reserved = listOf("cause", "mark", "le", "quantile")
+    private val allowed = Regex("[A-Za-z_][A-Za-z0-9_]*")
+
+    /**
+     * Returns the text of labels in the order of their names, without empty ones: Prometheus takes an empty label for
+     * none. Refuses names that Prometheus does not allow.
+     */
+    fun checked(labels: Map<String, String>): String {
+        for (name in labels.keys) {
+            require(allowed.matches(name) && !name.startsWith("__") && name !in reserved) {
+                "a label must have letters, digits and _ (not __ at the start, not ${reserved.joinToString()}): label=$name"
+            }
+        }
+        val filled = labels.filterValues { it.isNotEmpty() }.toSortedMap()
+        return filled.entries.joinToString(",") { (name, value) -> text(name, value) }
+    }
+
+    fun text(name: String, value: String): String = "$name=\"${escaped(value)}\""
+
+    fun joined(vararg labels: String): String = labels.filter { it.isNotEmpty() }.joinToString(",")
+
+    /**
+     * Escapes the characters that end or change a label's value. Different values stay different.
+     *
+     * Half of a surrogate pair has no form in UTF-8, and Prometheus's parser takes a zero character for the end of the
+     * text. Each becomes the replacement character and the code in four hexadecimal digits. So does the replacement
+     * character itself.
+     */
+    private fun escaped(value: String): String = buildString {
+        var at = 0
+        while (at < value.length) {
+            val point = value.codePointAt(at)
+            at += Character.charCount(point)
+            when {
+                point == '\n'.code -> append("\\n")
+                point == '"'.code || point == '\\'.code -> append('\\').appendCodePoint(point)
+                point == 0 || point == 0xfffd || point in 0xd800..0xdfff ->
+                    append('\ufffd').append(point.toString(16).padStart(4, '0'))
+                else -> appendCodePoint(point)
+            }
+        }
+    }
+}

@@ -2,6 +2,8 @@
 package clearway.meter.metrics
 
 import clearway.meter.Stall
+import clearway.meter.StallCause
+import java.util.function.Consumer
 
 /** Metrics as text, for the response of a `/metrics` endpoint. */
 public class Exposition
@@ -68,5 +70,135 @@ public class StallMetrics @JvmOverloads constructor(options: MetricsOptions = Me
                 isOpen = false
             }
         }
+    }
+}
+
+/**
+ * Options of [StallMetrics] and [OpenTelemetryStalls]. Set them before use, on one thread at a time.
+ *
+ * A setter throws `IllegalArgumentException` for a number out of range. The message contains the number.
+ */
+public class MetricsOptions {
+    internal var hz = 60.0
+        private set
+
+    internal var marksMax = 100
+        private set
+
+    internal var scopesMax = 1000
+        private set
+
+    /** Sets the frame rate for hitches and dropped frames, in Hz. Default: 60. */
+    public fun hz(hz: Double): MetricsOptions = apply {
+        require(hz > 0 && hz <= 1000) { "hz must be over 0, at most 1000: hz=$hz" }
+        this.hz = hz
+    }
+
+    /**
+     * Sets the maximum number of different labels of marks per scope. Default: 100. The time of further labels counts
+     * for the label `_other`.
+     */
+    public fun marksMax(marksMax: Int): MetricsOptions = apply {
+        require(marksMax >= 0) { "marksMax must be 0 or more: marksMax=$marksMax" }
+        this.marksMax = marksMax
+    }
+
+    /** Sets the maximum number of open scopes of a [StallMetrics]. Default: 1000. */
+    public fun scopesMax(scopesMax: Int): MetricsOptions = apply {
+        require(scopesMax >= 1) { "scopesMax must be 1 or more: scopesMax=$scopesMax" }
+        this.scopesMax = scopesMax
+    }
+
+    internal fun copy(): MetricsOptions = MetricsOptions().hz(hz).marksMax(marksMax).scopesMax(scopesMax)
+}
+
+/**
+ * The stalls of one thread. Pass it to [clearway.meter.MeterOptions.onStall], or give it the stalls of a report. It
+ * throws no exception, and after [close] it does nothing. Thread-safe.
+ */
+public interface StallScope : Consumer<Stall>, AutoCloseable {
+    /** Counts a stall. */
+    override fun accept(stall: Stall)
+
+    /** Ends the scope. Further calls do nothing. */
+    override fun close()
+}
+
+/** The counted stalls of one scope. Its methods are called while its own lock is held. */
+internal class ScopeTotals(val labels: String) {
+    class OfCause {
+        var count = 0L
+        var sumS = 0.0
+        val buckets = LongArray(Instruments.BOUNDS_S.size)
+    }
+
+    val causes = LinkedHashMap<StallCause, OfCause>()
+    val marks = LinkedHashMap<String, Double>()
+    val counters: MutableMap<Instrument, Double> =
+        linkedMapOf(
+            Instruments.GC to 0.0,
+            Instruments.MACHINE to 0.0,
+            Instruments.HITCH to 0.0,
+            Instruments.FRAMES to 0.0,
+        )
+
+    fun add(cause: StallCause, amounts: Amounts) {
+        val own = causes.getOrPut(cause) { OfCause() }
+        own.count++
+        own.sumS += amounts.lengthS
+        val bucket = Instruments.BOUNDS_S.indexOfFirst { amounts.lengthS <= it }
+        if (bucket >= 0) own.buckets[bucket]++
+        counters.merge(Instruments.GC, amounts.gcS, Double::plus)
+        counters.merge(Instruments.MACHINE, amounts.machineS, Double::plus)
+        counters.merge(Instruments.HITCH, amounts.hitchS, Double::plus)
+        counters.merge(Instruments.FRAMES, amounts.frames, Double::plus)
+        for ((label, timeS) in amounts.marks) marks.merge(label, timeS, Double::plus)
+    }
+}
+
+/** What one stall adds to the metrics, in seconds and frames. */
+internal class Amounts(
+    val lengthS: Double,
+    val gcS: Double,
+    val machineS: Double,
+    val hitchS: Double,
+    val frames: Double,
+    /** Seconds by label of a mark. */
+    val marks: List<Pair<String, Double>>,
+)
+
+/** Computes what stalls add, with bounded labels. One object serves one scope. Thread-safe. */
+internal class AmountCounter(private val options: MetricsOptions) {
+    private val labels = HashSet<String>()
+
+    fun of(stall: Stall): Amounts {
+        val lengthS = seconds(stall.lengthMs)
+        // A stall of length b covers b * hz frames, and the last of them still appears, late.
+        val hitchS = maxOf(0.0, lengthS - 1 / options.hz)
+        return Amounts(
+            lengthS,
+            seconds(stall.gcMs),
+            seconds(stall.machineMs),
+            hitchS,
+            hitchS * options.hz,
+            stall.marks.map { bounded(it.label) to seconds(it.overlapMs) },
+        )
+    }
+
+    private fun bounded(label: String): String =
+        synchronized(labels) {
+            when {
+                label in labels -> label
+                labels.size >= options.marksMax -> OTHER
+                else -> label.also { labels += it }
+            }
+        }
+
+    internal companion object {
+        /** The label that gets the time of all marks beyond `marksMax`. */
+        const val OTHER = "_other"
+
+        // A counter must not fall and must stay a number, so NaN and negative lengths count as 0.
+        private fun seconds(ms: Double): Double = if (ms > 0 && ms.isFinite()) ms / 1000 else 0.0
     }
 }

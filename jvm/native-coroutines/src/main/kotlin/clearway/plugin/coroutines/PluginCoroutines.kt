@@ -3,11 +3,16 @@
 
 package clearway.plugin.coroutines
 
+import clearway.coroutines.InternalClearwayApi
+import clearway.coroutines.awaitUncancelled
 import clearway.plugin.ListenOptions
 import clearway.plugin.Memory
 import clearway.plugin.Message
 import clearway.plugin.Payload
 import clearway.plugin.PluginChannel
+import clearway.plugin.PluginErrorCode
+import clearway.plugin.PluginException
+import java.util.concurrent.CompletableFuture
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
@@ -54,3 +59,12 @@ public fun PluginChannel.asFlow(options: ListenOptions = ListenOptions()): Flow<
         }
     }
 }
+
+/** Waits for an operation of a plugin. A cancellation that is not the coroutine's own is an error. */
+@OptIn(InternalClearwayApi::class)
+internal suspend fun <T> awaitPlugin(release: (T) -> Unit, start: () -> CompletableFuture<T>): T =
+    awaitUncancelled(
+        release,
+        { PluginException(PluginErrorCode.CANCELLED, "cancelled, but not by the coroutine", it) },
+        start,
+    )

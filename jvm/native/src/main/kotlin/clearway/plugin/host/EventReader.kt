@@ -5,6 +5,7 @@ import clearway.plugin.Message
 import clearway.plugin.PluginException
 import clearway.plugin.abi.Abi
 import clearway.plugin.abi.Layout
+import java.lang.foreign.MemorySegment
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
@@ -202,5 +203,17 @@ internal class EventReader(private val instance: PluginInstance) : Runnable {
         const val LOG = 5
 
         val handlerThreads: Executor = Executors.newCachedThreadPool { ownThread("clearway plugin asks", it) }
+    }
+}
+
+/** The limits of a stream: events, bytes, and the policy for a full queue. */
+internal class Window(val items: Int, val whenFull: Int, val bytes: Long) {
+
+    fun write(to: MemorySegment) {
+        to.set(Layout.LONG, Layout.WINDOW_SIZE, Layout.WINDOW_BYTES)
+        to.set(Layout.INT, Layout.WINDOW_ITEMS, items)
+        to.set(Layout.INT, Layout.WINDOW_WHEN_FULL, whenFull)
+        to.set(Layout.LONG, Layout.WINDOW_MEMORY, bytes)
+        to.set(Layout.LONG, Layout.WINDOW_CREDIT, items.toLong())
     }
 }

@@ -14,6 +14,7 @@ import clearway.plugin.PluginException
 import clearway.plugin.PluginOptions
 import clearway.plugin.abi.Abi
 import clearway.plugin.abi.Layout
+import clearway.plugin.invalid
 import java.lang.foreign.Arena
 import java.lang.foreign.MemorySegment
 import java.util.concurrent.CompletableFuture
@@ -255,4 +256,68 @@ internal class PluginInstance(val id: Long, val waiter: Long, val path: String, 
         const val EVENT_NONE: Int = 0
         const val EVENT_BACK: Int = 6
     }
+}
+
+/** A channel of a plugin in libclearway: its name as a clearway_text, and its number. */
+internal class NativeChannel(val instance: PluginInstance, val name: String) {
+    val text: MemorySegment = textOf(name, instance.arena)
+    val number: Long
+
+    init {
+        val size = text.get(Layout.LONG, Layout.TEXT_SIZE)
+        if (size !in 1..NAME_MAX) throw invalid("channel", "a name of 1 to $NAME_MAX bytes", name)
+        number = withScratch { scratch ->
+            instance.check(Abi.channelFind(instance.id, text, scratch.number), name)
+            scratch.number.get(Layout.LONG, 0)
+        }
+    }
+
+    private companion object {
+        /** Maximum size of a name in bytes, as in clearway.h. */
+        const val NAME_MAX = 256
+    }
+}
+
+/** Returns a text as a clearway_text. The structure and the bytes live as long as the arena. */
+internal fun textOf(text: String, arena: Arena): MemorySegment {
+    val bytes = text.toByteArray(Charsets.UTF_8)
+    val made = arena.allocate(Layout.TEXT_BYTES + bytes.size, 8)
+    MemorySegment.copy(MemorySegment.ofArray(bytes), 0, made, Layout.TEXT_BYTES, bytes.size.toLong())
+    made.set(Layout.LONG, Layout.TEXT_DATA, made.address() + Layout.TEXT_BYTES)
+    made.set(Layout.LONG, Layout.TEXT_SIZE, bytes.size.toLong())
+    return made
+}
+
+/**
+ * The future of an answer. If the future is cancelled or times out, it notifies the plugin that the caller no longer
+ * waits.
+ */
+internal class Pending(val channel: String, val tag: Long, private val instance: PluginInstance) :
+    CompletableFuture<Message>() {
+    /** libclearway's handle of the call, which [PluginInstance.giveUp] needs; 0 until the message is sent. */
+    @Volatile var call: Long = 0
+
+    override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
+        val cancelled = super.cancel(mayInterruptIfRunning)
+        if (cancelled) instance.giveUp(this)
+        return cancelled
+    }
+
+    /** Fails the future and gives up the call. `orTimeout` calls this method. */
+    override fun completeExceptionally(problem: Throwable): Boolean {
+        val failed = super.completeExceptionally(problem)
+        if (failed) instance.giveUp(this)
+        return failed
+    }
+
+    /** Completes the future with the plugin's answer. Releases the answer if the future is already complete. */
+    fun answer(message: Message) {
+        if (!complete(message)) message.close()
+    }
+
+    fun fail(problem: Throwable) {
+        super.completeExceptionally(problem)
+    }
+
+    override fun <U> newIncompleteFuture(): CompletableFuture<U> = CompletableFuture()
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.websocket
+
+import java.security.PrivilegedAction
+import java.util.concurrent.Executor
+import java.util.concurrent.Future
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.ScheduledThreadPoolExecutor
+import java.util.concurrent.ThreadPoolExecutor
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+
+/**
+ * Daemon threads that call the sinks of all sockets of the process. These calls should be short. The number of threads
+ * is limited. `CompletableFuture.runAsync` has no limit on two processors, because it starts a thread for each task:
+ * 500 clients had 746 threads.
+ */
+internal object DeliveryThreads : Executor {
+    /**
+     * Maximum number of threads. It is larger than the usual number of processors, so that a few sinks that block do
+     * not delay the others.
+     */
+    private const val MAX = 64
+    private const val KEPT_SECONDS = 10L
+    private val count = AtomicInteger()
+    private val threads =
+        ThreadPoolExecutor(MAX, MAX, KEPT_SECONDS, TimeUnit.SECONDS, LinkedBlockingQueue()) { task ->
+                ownThread("clearway-channel-websocket-${count.incrementAndGet()}", task)
+            }
+            .apply { allowCoreThreadTimeOut(true) }
+
+    override fun execute(task: Runnable): Unit = threads.execute(task)
+}
+
+/** Timers of the sockets of the process. Their actions run on [DeliveryThreads]. */
+internal object SocketTimers {
+    private val timers =
+        ScheduledThreadPoolExecutor(1) { task -> ownThread("clearway-channel-websocket-timer", task) }
+            // Without this policy, a timer that was stopped would keep its connection until its time.
+            .apply { removeOnCancelPolicy = true }
+
+    /** Runs `act` once after `ms` milliseconds, unless the result is cancelled before. */
+    fun after(ms: Long, act: () -> Unit): Future<*> =
+        timers.schedule({ DeliveryThreads.execute(act) }, ms, TimeUnit.MILLISECONDS)
+}
+
+/**
+ * Runs code whose exceptions must not end the calling thread. Passes them to the thread's uncaught exception handler.
+ */
+internal inline fun guarded(act: () -> Unit) {
+    try {
+        act()
+    } catch (thrown: Throwable) {
+        uncaught(thrown)
+    }
+}
+
+internal fun uncaught(thrown: Throwable) {
+    try {
+        val thread = Thread.currentThread()
+        thread.uncaughtExceptionHandler?.uncaughtException(thread, thrown)
+    } catch (_: Throwable) {
+        // The handler is application code and threw, too. No other handler is left.
+    }
+}
+
+/**
+ * Creates a daemon thread that keeps nothing of the thread that creates it. A thread otherwise inherits the context
+ * class loader, the inheritable thread-locals, the security context and the thread group, and a server could then not
+ * unload the application that happened to come first. The context class loader is the one of this library.
+ */
+@Suppress("DEPRECATION") // AccessController has no successor on the JDKs that have security contexts.
+internal fun ownThread(name: String, run: Runnable): Thread =
+    java.security.AccessController.doPrivileged(
+        PrivilegedAction {
+            Thread(outermostGroup(), run, name, 0, false).apply {
+                isDaemon = true
+                priority = Thread.NORM_PRIORITY
+                use(DeliveryThreads::class.java.classLoader)
+            }
+        }
+    )
+
+private fun Thread.use(loader: ClassLoader?) {
+    try {
+        contextClassLoader = loader
+    } catch (_: SecurityException) {
+        // A security manager forbids it. The thread keeps the loader that it has.
+    }
+}
+
+/** Returns the outermost thread group, which no application owns. Returns null if a security manager chooses it. */
+@Suppress("DEPRECATION") // System.getSecurityManager, as above.
+private fun outermostGroup(): ThreadGroup? {
+    if (System.getSecurityManager() != null) return null
+    var group = Thread.currentThread().threadGroup
+    while (group?.parent != null) group = group.parent
+    return group
+}
