@@ -64,6 +64,9 @@ export interface DurablePoolStats {
   objects: { storedBytes: number; readBytes: number };
 }
 
+// How often a caller looks at the streams while it waits for outcomes, in milliseconds.
+const lookMs = 10_000;
+
 interface Parts {
   readonly context: DurablePoolContext;
   readonly storage: Storage<CallerSettings>;
@@ -105,11 +108,7 @@ export class DurableCaller {
     this.#values = new Values(connection, names.values, settings);
     this.#results = new StoredResults(connection, manager, names, storage);
     this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
-    const { callAgeMs, resultAgeMs } = settings;
-    this.#sweeper = timers.setInterval(
-      () => this.#open.failOld(callAgeMs + resultAgeMs),
-      Math.min(60_000, callAgeMs / 4),
-    );
+    this.#sweeper = timers.setInterval(() => this.#sweep(), Math.min(lookMs, settings.callAgeMs / 4));
     this.#sweeper.unref();
     this.#unwatch = watchConnection(connection, {
       reconnected: () => {},
@@ -254,6 +253,15 @@ export class DurableCaller {
     this.#parts.storage.close();
     this.#open.failAll(reason);
     this.#publisher.end(reason);
+  }
+
+  // Nothing tells a caller that only the queue of its calls is gone.
+  #sweep(): void {
+    const { storage } = this.#parts;
+    const { callAgeMs, resultAgeMs } = storage.settings;
+    this.#open.failOld(callAgeMs + resultAgeMs);
+    // The storage reports what fails.
+    if (this.#open.size + this.#results.waits > 0) storage.check().catch(() => {});
   }
 
   #checkOpen(): void {

@@ -7,6 +7,7 @@ import { persistently, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import type { Publisher, Stored } from "./publisher.js";
 import { numberOf, serverNumbers } from "./server-errors.js";
+import type { Storage } from "./storage.js";
 
 // The servers store a key only if it has no value yet. The client's `create()` does the same, with a timer for each request.
 const onlyNew = headers();
@@ -31,6 +32,7 @@ export interface ClaimsParts {
   readonly bucket: string;
   /** The bucket, as {@link openClaims} returns it. */
   readonly store: KV;
+  readonly storage: Pick<Storage<StreamSettings>, "onLost">;
   /** Longest time after which the servers give a call to another worker process, in milliseconds. */
   readonly ackWaitMs: number;
 }
@@ -64,11 +66,12 @@ export class Claims {
   readonly #store: KV;
   readonly #releaseMs: number;
   readonly #unwatch: () => void;
+  readonly #unlisten: () => void;
   // The claims to delete, the oldest first.
   #ended: { readonly revision: number; readonly dueMs: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ connection, manager, publisher, bucket, store, ackWaitMs }: ClaimsParts) {
+  constructor({ connection, manager, publisher, bucket, store, storage, ackWaitMs }: ClaimsParts) {
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = publisher;
@@ -79,6 +82,7 @@ export class Claims {
       this.#ended = [];
     };
     this.#unwatch = watchConnection(connection, { disconnected: forget, reconnected: forget, closed: forget });
+    this.#unlisten = storage.onLost(forget);
   }
 
   /** Claims a call for a run. Rejects with the servers' refusal, and with `transport-closed` when the connection has ended. */
@@ -111,9 +115,13 @@ export class Claims {
     return seq;
   }
 
-  /** Deletes a claim at once, so that another run may have it. Resolves when the servers have confirmed it. */
-  async withdraw(revision: number): Promise<void> {
-    await this.#manager.streams.deleteMessage(`KV_${this.#bucket}`, revision, false);
+  /**
+   * Deletes the claim of a run at once, if there is one, so that another run may have it. Resolves when the servers have confirmed it. Looks at
+   * the claim first: a bucket that the servers have lost and that was made again has other revisions.
+   */
+  async withdraw(call: string, run: string): Promise<void> {
+    const entry = await this.#store.get(call);
+    if (entry?.string() === run) await this.#delete(entry.revision);
   }
 
   #put(key: string, value: string, condition?: MsgHdrs): Promise<Stored> {
@@ -125,25 +133,30 @@ export class Claims {
   /** Deletes a claim after some time. The servers must have confirmed that its call has ended. */
   release(revision: number): void {
     this.#ended.push({ revision, dueMs: timers.nowMs() + this.#releaseMs });
-    this.#timer ??= timers.setTimeout(() => this.#delete(), this.#releaseMs).unref();
+    this.#timer ??= timers.setTimeout(() => this.#deleteDue(), this.#releaseMs).unref();
   }
 
   /** Leaves the claims that are not deleted yet to their age. */
   close(): void {
     this.#unwatch();
+    this.#unlisten();
     timers.clearTimeout(this.#timer);
     this.#ended = [];
   }
 
-  #delete(): void {
+  async #delete(revision: number): Promise<void> {
+    await this.#manager.streams.deleteMessage(`KV_${this.#bucket}`, revision, false);
+  }
+
+  #deleteDue(): void {
     this.#timer = undefined;
     const at = timers.nowMs();
     const due = this.#ended.findIndex(({ dueMs }) => dueMs > at);
     for (const { revision } of this.#ended.splice(0, due === -1 ? this.#ended.length : due)) {
       // Rejects if the servers are away. The claim's age deletes it.
-      this.#manager.streams.deleteMessage(`KV_${this.#bucket}`, revision, false).catch(() => {});
+      this.#delete(revision).catch(() => {});
     }
     const [next] = this.#ended;
-    if (next) this.#timer = timers.setTimeout(() => this.#delete(), next.dueMs - at).unref();
+    if (next) this.#timer = timers.setTimeout(() => this.#deleteDue(), next.dueMs - at).unref();
   }
 }

@@ -2,7 +2,7 @@
 import { createInbox, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { timers } from "../timer.js";
-import { isPassing, serverError } from "./server-errors.js";
+import { isOfServers, isPassing, serverError } from "./server-errors.js";
 
 /** Returns a new subject for answers. Users may be allowed subjects with a certain beginning only, which the connection's options have. */
 export function inboxOf(connection: NatsConnection): string {
@@ -72,18 +72,26 @@ export class Interrupted extends Error {
 
 /**
  * Waits for a step that needs the servers, and only while the connection stays: the answers to requests of a lost connection never come.
- * Rejects with {@link Interrupted} when the connection is lost. The step itself goes on.
+ * Rejects with {@link Interrupted} when the connection is lost, and after `limitMs` milliseconds. The step itself goes on.
  */
-export async function whileConnected<Value>(connection: NatsConnection, step: Promise<Value>): Promise<Value> {
+export async function whileConnected<Value>(
+  connection: NatsConnection,
+  step: Promise<Value>,
+  limitMs = Number.POSITIVE_INFINITY,
+): Promise<Value> {
   let unwatch = (): void => {};
+  let timer: NodeJS.Timeout | undefined;
   const lost = new Promise<never>((_, reject) => {
     const interrupt = (): void => reject(new Interrupted("the connection was interrupted"));
     unwatch = watchConnection(connection, { disconnected: interrupt, reconnected: interrupt, closed: interrupt });
+    const late = (): void => reject(new Interrupted("the servers do not answer"));
+    if (limitMs < Number.POSITIVE_INFINITY) timer = timers.setTimeout(late, Math.max(0, limitMs));
   });
   try {
     return await Promise.race([step, lost]);
   } finally {
     unwatch();
+    timers.clearTimeout(timer);
   }
 }
 
@@ -91,16 +99,41 @@ const retryMs = 250;
 
 /**
  * Does something that needs the servers, again and again until they answer. Rejects with their answer as an error of ours if it is an error,
- * and with `transport-closed` when the connection has ended.
+ * and with `transport-closed` when the connection has ended, or when the servers have not answered for `limitMs` milliseconds.
  */
-export async function persistently<Value>(connection: NatsConnection, act: () => Promise<Value>): Promise<Value> {
+export async function persistently<Value>(
+  connection: NatsConnection,
+  act: () => Promise<Value>,
+  limitMs = Number.POSITIVE_INFINITY,
+): Promise<Value> {
+  const endMs = timers.nowMs() + limitMs;
   for (;;) {
     try {
-      return await whileConnected(connection, act());
+      return await whileConnected(connection, act(), endMs - timers.nowMs());
     } catch (reason) {
-      if (!isPassing(reason)) throw serverError(reason);
+      if (!isPassing(reason) || timers.nowMs() >= endMs) throw serverError(reason);
       if (connection.isClosed()) throw caused("transport-closed", "the connection to the servers is closed", reason);
     }
     await new Promise((resolve) => timers.setTimeout(resolve, retryMs));
+  }
+}
+
+/** Longest time for a step of the start of a pool or of a worker process, in milliseconds. A cluster elects leaders meanwhile. */
+export const openMsMax = 30_000;
+
+/**
+ * Does a step of the start of a pool or of a worker process, again after the connection was interrupted. Rejects with `connect-failed` and
+ * the message if the servers refuse it, or do not answer.
+ */
+export async function opening<Value>(
+  connection: NatsConnection,
+  message: string,
+  act: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await persistently(connection, act, openMsMax);
+  } catch (reason) {
+    if (!isOfServers(reason)) throw reason;
+    throw caused("connect-failed", message, (reason as ClearwayError).cause ?? reason);
   }
 }

@@ -130,9 +130,9 @@ export class Puller {
     if (room < 1 || (this.#requested > 0 && room * 2 < capacity)) return;
     const { connection, stream, consumer, pullMs } = this.#settings;
     const token = (this.#tokens++).toString(36);
-    // The servers end the request after `pullMs` and say so. If they do not, because they have restarted or have another leader, the
-    // request is given up.
-    const timer = timers.setTimeout(() => this.#again(token), pullMs + 1_000);
+    // The servers end the request after `pullMs` and say so. If they do not, they have restarted, have another leader, or have lost the
+    // consumer: they do not answer a request to a consumer that does not exist.
+    const timer = timers.setTimeout(() => this.#later(token, 0, true), pullMs + 1_000);
     timer.unref();
     this.#requests.set(token, { left: room, timer });
     this.#requested += room;
@@ -179,21 +179,22 @@ export class Puller {
     if (!this.#requests.has(token)) return;
     // 408: the request's time is over. A request may also have its bytes. Anything else says that the consumer cannot be asked now: it has
     // no leader, or too many requests wait.
-    if (code === 408 || code === 404 || /maxbytes|max bytes/i.test(message.headers?.description ?? "")) {
-      return this.#again(token);
+    const description = message.headers?.description ?? "";
+    if (code !== 408 && code !== 404 && !/maxbytes|max bytes/i.test(description)) {
+      return this.#later(token, 250, code === 503 || /deleted/i.test(description));
     }
     this.#forget(token);
-    const gone = code === 503 || /deleted/i.test(message.headers?.description ?? "");
-    this.#retry ??= timers.setTimeout(async () => {
-      if (gone) await this.#settings.missing();
-      this.#retry = undefined;
-      this.pull();
-    }, 250);
+    this.pull();
   }
 
-  #again(token: string): void {
+  // Asks again after a time, in milliseconds. Looks for the consumer before, if it may be gone.
+  #later(token: string, ms: number, mayBeGone: boolean): void {
     this.#forget(token);
-    this.pull();
+    this.#retry ??= timers.setTimeout(async () => {
+      if (mayBeGone) await this.#settings.missing();
+      this.#retry = undefined;
+      this.pull();
+    }, ms);
   }
 
   #forget(token: string): void {

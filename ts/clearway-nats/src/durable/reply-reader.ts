@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { caused } from "clearway/remote";
 import { timers } from "../timer.js";
-import { watchConnection } from "./connection.js";
+import { opening, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import { serverError } from "./server-errors.js";
 import type { Storage } from "./storage.js";
@@ -71,13 +70,16 @@ export class ReplyReader {
 
   /** Opens a reader at the end of the stream: nothing is stored for a new caller. Rejects if the servers refuse it. */
   static async open(settings: ReplySettings): Promise<ReplyReader> {
-    const { state } = await settings.manager.streams.info(settings.stream);
+    const { connection, manager, stream } = settings;
+    const open = <Value>(act: () => Promise<Value>): Promise<Value> =>
+      opening(connection, `the stream ${stream} cannot be read`, act);
+    const { state } = await open(() => manager.streams.info(stream));
     const reader = new ReplyReader(settings, state.last_seq + 1);
     try {
-      await reader.#consume();
+      await open(() => reader.#consume());
     } catch (reason) {
       await reader.close(0);
-      throw caused("connect-failed", `the stream ${settings.stream} cannot be read`, reason);
+      throw reason;
     }
     return reader;
   }
@@ -116,6 +118,8 @@ export class ReplyReader {
     });
     if (generation !== this.#generation || this.#closed) return void messages.close();
     this.#messages = messages;
+    // If the streams were made again after the look at them, the consumer waits for a place that may come late. The storage reports what fails.
+    this.#settings.storage.check().catch(() => {});
     void this.#watch(messages, generation);
     // The client gives a consumer up only if its stream is gone, or by a refusal.
     void messages.closed().then((error) => {

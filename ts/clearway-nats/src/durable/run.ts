@@ -117,14 +117,9 @@ export class Run {
     this.#controller = envelope.cancellable ? new AbortController() : undefined;
   }
 
-  /** Place of the call in the queue's stream. */
-  get seq(): number {
-    return this.#delivery.seq;
-  }
-
-  /** Whether the servers have lost the stream of the call. Another delivery of the call is then a new one with its id. */
-  get lost(): boolean {
-    return this.#delivery.lost;
+  /** The delivery that the servers want to have confirmed. If they have lost its stream, another one is that of a new call with its id. */
+  get delivery(): Delivery {
+    return this.#delivery;
   }
 
   /** Runs the call. Never rejects. Resolves with false if the call was given back or will come again. */
@@ -141,6 +136,8 @@ export class Run {
       if (!(reason instanceof GiveBack)) onError(reason);
       counters.givenBack++;
       await this.#uncount();
+      // The servers may have made the streams again before they took the claim. A later call with this id would find it.
+      if (this.#delivery.lost && !this.#ran) await this.#atLeisure(this.#withdraw());
       this.#given = true;
       this.#delivery.giveBack(reason instanceof GiveBack ? reason.delayMs : giveBackMsMax);
       return false;
@@ -237,8 +234,9 @@ export class Run {
 
   // Claims the call, and waits for a thread. A call that waits for too long gives its claim back, so that another process can run it.
   async #claimedThread(task: string, priority: number): Promise<() => void> {
-    const { threads, claims } = this.#context;
+    const { threads } = this.#context;
     for (;;) {
+      if (this.#delivery.lost) throw new GiveBack(0, undefined);
       await this.#claimCall(task);
       let refusal: unknown;
       try {
@@ -246,12 +244,16 @@ export class Run {
       } catch (reason) {
         refusal = reason;
       }
-      const withdrawn = await this.#atLeisure(claims.withdraw(this.#claim!));
+      const withdrawn = await this.#atLeisure(this.#withdraw());
       // Otherwise the claim may be there or not. This run has it, or takes it again, unless the process closes.
       if (!withdrawn && refusal instanceof WaitedTooLong) continue;
       this.#claim = undefined;
       throw new GiveBack(0, refusal);
     }
+  }
+
+  #withdraw(): Promise<void> {
+    return this.#context.claims.withdraw(this.#envelope.id, this.#runId);
   }
 
   async #runTask({ task, args, options }: WireCall, idempotent: boolean): Promise<unknown> {
@@ -307,9 +309,8 @@ export class Run {
 
   // A call that only waited here has not begun.
   async #uncount(): Promise<void> {
-    const { claims } = this.#context;
     if (!this.#counted || this.#ran || this.#delivery.lost) return;
-    await this.#atLeisure(claims.count(this.#envelope.id, this.#begun - 2));
+    await this.#atLeisure(this.#context.claims.count(this.#envelope.id, this.#begun - 2));
   }
 
   // Waits for something that the servers may also not do. A process that closes waits for it, too.
@@ -371,7 +372,6 @@ export class Run {
 
   async #confirm(): Promise<void> {
     const { claims, values } = this.#context;
-    const { content } = this.#envelope;
     if (this.#claim === undefined) this.#delivery.ack();
     else {
       try {
@@ -382,7 +382,7 @@ export class Run {
       }
     }
     // The dead-letter stream refers to the object of a call that was given up.
-    if ("object" in content && !this.#gaveUp) void values.delete(content.object);
+    if ("object" in this.#envelope.content && !this.#gaveUp) void values.delete(this.#envelope.content.object);
   }
 
   // Waits for the servers. Their errors say nothing about the call, so it is given back: it has no outcome, and runs when they take it.

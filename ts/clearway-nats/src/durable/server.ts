@@ -110,6 +110,7 @@ export async function serveDurable(
       publisher,
       bucket: names.claims,
       store: store!,
+      storage,
       ackWaitMs: Math.max(...consumers.map(({ ackWaitMs }) => ackWaitMs)),
     }),
     threads: new Slots(
@@ -135,7 +136,11 @@ export async function serveDurable(
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };
   // Twice the round trip, for a server that is busy.
-  const gatherMs = Math.min(gatherMsMax, 2 + 2 * (await connection.rtt().catch(() => gatherMsMax)));
+  let gatherMs = gatherMsMax;
+  const measured = connection.rtt().then((ms) => {
+    gatherMs = Math.min(gatherMsMax, 2 + 2 * ms);
+  });
+  await within(gatherMsMax, measured);
   return new Server(run, { manager, storage, consumers: () => consumers, capacity, gatherMs });
 }
 
@@ -318,7 +323,8 @@ class Server implements ServedMode<DurableServeStats> {
       counters.duplicates++;
       // A message at another place is a second one with the id of an open call. The first one stays in the queue until the call has ended,
       // unless the servers have lost it.
-      if (known !== undefined && (known.lost || known.seq === delivery.seq)) known.deliveredAgain(delivery);
+      const first = known?.delivery;
+      if (first !== undefined && (first.lost || first.seq === delivery.seq)) known?.deliveredAgain(delivery);
       else delivery.ack();
       release();
       return;

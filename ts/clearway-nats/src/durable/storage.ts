@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { ClearwayError, caused } from "clearway/remote";
-import { persistently, watchConnection } from "./connection.js";
+import { ClearwayError } from "clearway/remote";
+import { opening, persistently, watchConnection } from "./connection.js";
 import type { Names } from "./names.js";
 import type { StreamSettings } from "./options.js";
 import { ensureStreams, type FoundStreams } from "./streams.js";
@@ -56,15 +56,13 @@ export class Storage<Settings extends StreamSettings> {
 
   /** Creates what does not exist. Rejects with `connect-failed`. */
   static async open<Settings extends StreamSettings>(parts: StorageParts<Settings>): Promise<Storage<Settings>> {
-    const { manager, names, settings } = parts;
-    try {
-      const found = await ensureStreams(manager, names, settings);
-      await parts.extend?.(found.settings);
-      return new Storage(parts, found);
-    } catch (reason) {
-      if (reason instanceof ClearwayError) throw reason;
-      throw caused("connect-failed", `the streams of ${names.calls} cannot be created`, reason);
-    }
+    const { connection, manager, names, settings } = parts;
+    const found = await opening(connection, `the streams of ${names.calls} cannot be created`, async () => {
+      const seen = await ensureStreams(manager, names, settings);
+      await parts.extend?.(seen.settings);
+      return seen;
+    });
+    return new Storage(parts, found);
   }
 
   /** The settings, with what the existing streams have. */

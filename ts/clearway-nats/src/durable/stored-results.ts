@@ -13,6 +13,8 @@ const lookMs = 2_000;
 
 /** Reads the outcomes of submitted calls: those that are stored, and those that come. */
 export class StoredResults {
+  /** Number of waits that have not ended. */
+  waits = 0;
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
   readonly #names: Names;
@@ -43,6 +45,7 @@ export class StoredResults {
           if (error === null) end(() => resolve(message.data));
         },
       });
+      this.waits++;
       const look = async (): Promise<void> => {
         try {
           const body = await this.#stored(id);
@@ -61,13 +64,16 @@ export class StoredResults {
       const unlisten = this.#storage.onLost((reason) => end(() => reject(reason)));
       const aborted = (): void => end(() => reject(signal.reason));
       signal.addEventListener("abort", aborted);
+      let ended = false;
       const end = (settle: () => void): void => {
+        if (ended) return;
+        ended = true;
+        this.waits--;
         timers.clearInterval(timer);
         unwatch();
         unlisten();
         signal.removeEventListener("abort", aborted);
         subscription.unsubscribe();
-        // Does nothing after the first time.
         settle();
       };
       void look();

@@ -12,25 +12,23 @@ import {
   type StreamInfo,
 } from "@nats-io/jetstream";
 import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
-import { ClearwayError, caused } from "clearway/remote";
+import { ClearwayError } from "clearway/remote";
+import { opening, openMsMax } from "./connection.js";
 import { keyConsumer, type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
 import { alignedBytes } from "./padding.js";
 import { cannotReserve, numberOf, serverNumbers } from "./server-errors.js";
 
-// How long a request to the JetStream API may take. A cluster elects a leader for each consumer that it creates, which takes seconds on busy
-// machines. The client's default is 5 s.
-const apiMsMax = 30_000;
-
 /**
  * Returns the manager of the servers' streams. Rejects with `connect-failed` if the servers have no JetStream, or if the user may not use it.
+ *
+ * A request may take a long time: a cluster elects a leader for each consumer that it creates, which takes seconds on busy machines. The
+ * client's default is 5 s.
  */
-export async function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
-  try {
-    return await jetstreamManager(connection, { timeout: apiMsMax });
-  } catch (reason) {
-    throw caused("connect-failed", "durable mode needs servers with JetStream, and a user who may use it", reason);
-  }
+export function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
+  return opening(connection, "durable mode needs servers with JetStream, and a user who may use it", () =>
+    jetstreamManager(connection, { timeout: openMsMax }),
+  );
 }
 
 /** The streams of a module as the servers have them. */
@@ -56,7 +54,7 @@ export async function ensureStreams<Settings extends StreamSettings>(
   configs: readonly NamedConfig[] = configsOf(names, settings),
 ): Promise<FoundStreams<Settings>> {
   const [calls, results, dead] = configs as readonly [NamedConfig, NamedConfig, NamedConfig];
-  const queue = await ensure(manager, calls, () => addQueue(manager, calls));
+  const queue = await sized(manager, await ensure(manager, calls, () => addQueue(manager, calls)));
   const outcomes = await ensure(manager, results);
   const given = await ensure(manager, dead);
   const { description, duplicate_window = 0, storage, num_replicas, max_age, max_bytes } = queue.config;
@@ -119,6 +117,8 @@ function configsOf(names: Names, settings: StreamSettings): NamedConfig[] {
 
 // The description of the queue's stream keeps the number of partitions. Streams of older servers have no other place for it.
 const described = "clearway durable calls, partitions: ";
+// It says so while the stream still has all the bytes that the servers could reserve.
+const unsized = "clearway durable calls without a limit yet, partitions: ";
 
 async function ensure(
   manager: JetStreamManager,
@@ -154,12 +154,22 @@ async function addQueue(manager: JetStreamManager, config: NamedConfig): Promise
   if (config.max_bytes !== undefined) return manager.streams.add(config);
   for (let bytes = queueBytesMax / queueShare; ; bytes /= 2) {
     try {
-      await manager.streams.add({ ...config, max_bytes: bytes });
-      return await manager.streams.update(config.name, { max_bytes: bytes * queueShare });
+      const description = unsized + config.description?.slice(described.length);
+      return await manager.streams.add({ ...config, description, max_bytes: bytes });
     } catch (reason) {
       if (!cannotReserve(reason) || bytes * queueShare <= queueBytesMin) throw reason;
     }
   }
+}
+
+// Gives the queue its limit. The process that has made the stream may have ended before, or another one may have found it meanwhile.
+async function sized(manager: JetStreamManager, queue: StreamInfo): Promise<StreamInfo> {
+  const { name, description, max_bytes } = queue.config;
+  if (!description?.startsWith(unsized)) return queue;
+  return manager.streams.update(name, {
+    description: described + description.slice(unsized.length),
+    max_bytes: max_bytes * queueShare,
+  });
 }
 
 /** A consumer of the work queue, which all worker processes of a module share. */

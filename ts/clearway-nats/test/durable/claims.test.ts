@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
+import { ClearwayError } from "clearway/remote";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Claims } from "../../src/durable/claims.js";
 import { outstanding } from "../../src/durable/options.js";
 import { Publisher } from "../../src/durable/publisher.js";
+import type { LossListener } from "../../src/durable/storage.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
@@ -26,11 +28,20 @@ function setup(ackWaitMs = 1_000) {
   };
   const manager = { streams } as unknown as JetStreamManager;
   const publisher = new Publisher(connection.nats, { ...outstanding, resendMs: 60_000 });
-  const store = {} as KV;
-  const claims = new Claims({ connection: connection.nats, manager, publisher, bucket: "bucket", store, ackWaitMs });
+  const entries = new Map<string, { revision: number; string: () => string }>();
+  const store = { get: async (key: string) => entries.get(key) ?? null } as unknown as KV;
+  let lose = (): void => {};
+  const storage = {
+    onLost: (listener: LossListener) => {
+      lose = () => listener(new ClearwayError("storage-lost", "lost"));
+      return () => {};
+    },
+  };
+  const parts = { connection: connection.nats, manager, publisher, bucket: "bucket", store, storage, ackWaitMs };
+  const claims = new Claims(parts);
   // Only the timers of the claims remain.
   publisher.end();
-  return { connection, claims, deleted };
+  return { connection, claims, deleted, entries, lose: () => lose() };
 }
 
 describe("the claim of a call that has ended", () => {
@@ -68,6 +79,14 @@ describe("the claim of a call that has ended", () => {
     expect(deleted).toEqual([2]);
   });
 
+  test("is forgotten when the servers have lost it: another claim may have its place", () => {
+    const { claims, deleted, lose } = setup();
+    claims.release(1);
+    lose();
+    vi.advanceTimersByTime(60_000);
+    expect(deleted).toEqual([]);
+  });
+
   test("is left to its age when the process closes", () => {
     const { claims, deleted } = setup();
     claims.release(1);
@@ -75,5 +94,15 @@ describe("the claim of a call that has ended", () => {
     vi.advanceTimersByTime(120_000);
     expect(deleted).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("the claim of a call that is given back", () => {
+  test("is deleted only if it is that run's own", async () => {
+    const { claims, deleted, entries } = setup();
+    entries.set("other", { revision: 1, string: () => "another run" });
+    entries.set("own", { revision: 2, string: () => "run" });
+    for (const call of ["none", "other", "own"]) await claims.withdraw(call, "run");
+    expect(deleted).toEqual([2]);
   });
 });

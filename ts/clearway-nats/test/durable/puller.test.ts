@@ -75,10 +75,12 @@ describe("the puller", () => {
     expect(requests()).toMatchObject([{ batch: 4 }]);
   });
 
-  test("asks again when the servers have forgotten a request", () => {
-    const { requests } = setup();
+  test("looks whether the consumer is there when a request has no answer, and asks again", async () => {
+    let looks = 0;
+    const { requests } = setup(4, async () => void looks++);
     requests();
-    vi.advanceTimersByTime(6_000);
+    await vi.advanceTimersByTimeAsync(6_001);
+    expect(looks).toBe(1);
     expect(requests()).toMatchObject([{ batch: 4 }]);
   });
 

@@ -143,7 +143,8 @@ describe.skipIf(noServer)("the stored arguments of calls", () => {
     const first = held("a");
     await log.until((lines) => lines.includes("begun a"));
     const second = held("b");
-    await expect.poll(() => worker.stats().open).toBe(2);
+    // It is given back again and again while it waits.
+    await expect.poll(() => worker.stats().received).toBeGreaterThanOrEqual(2);
     log.create("gate-b");
     // The second call would begin during these round trips.
     for (let trip = 0; trip < 50; trip++) await nats.flush();

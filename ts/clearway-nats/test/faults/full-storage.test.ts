@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { jetstream, jetstreamManager, StorageType } from "@nats-io/jetstream";
+import { DiscardPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
+import { namesOf } from "../../src/durable/names.js";
 import { caller, connection, serve } from "../durable/harness.js";
 import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
@@ -39,6 +40,26 @@ describe.skipIf(noServer)("when callers fill the storage of the servers", () => 
     },
   );
 });
+
+test.skipIf(noServer)(
+  "a queue whose maker has died before it had its limit gets it from the next process",
+  async () => {
+    const nats = await connection((await startServer()).url);
+    const manager = await jetstreamManager(nats);
+    const { calls, callSubjects } = namesOf("work", "0");
+    await manager.streams.add({
+      name: calls,
+      description: "clearway durable calls without a limit yet, partitions: 3",
+      subjects: [callSubjects],
+      retention: RetentionPolicy.Workqueue,
+      discard: DiscardPolicy.New,
+      max_bytes: 2 ** 22,
+    });
+    await caller(nats);
+    const { config } = await manager.streams.info(calls);
+    expect(config).toMatchObject({ max_bytes: 2 ** 20, description: "clearway durable calls, partitions: 3" });
+  },
+);
 
 describe.skipIf(noServer)("when others fill the storage of the servers", () => {
   test("a call without a claim is given back, an outcome waits, and neither runs twice", async () => {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstreamManager } from "@nats-io/jetstream";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { namesOf } from "../../src/durable/names.js";
+import { timers } from "../../src/timer.js";
 import { caller, connection, type Ends, serve } from "../durable/harness.js";
 import { logFile } from "../fixtures/log-file.js";
 import { freePort, noServer, startServer } from "../server/nats-server.js";
+import { startProxy } from "../server/proxy.js";
 
 const names = namesOf("work", "0");
 
@@ -104,12 +106,47 @@ describe.skipIf(noServer)("when the servers have lost the streams of a module", 
     },
   );
 
+  test("open calls fail although only the queue is gone, and nothing tells their caller", async () => {
+    const { setInterval } = timers;
+    onTestFinished(() => void Object.assign(timers, { setInterval }));
+    // A caller looks every ten seconds.
+    Object.assign(timers, { setInterval: (act: () => void) => setInterval(act, 50) });
+    const nats = await connection((await startServer()).url);
+    const work = await caller(nats);
+    const open = [work.call.add(1, 2), work.result(await work.submit("add", [1, 2]))];
+    const refused = Promise.all(open.map((each) => expect(each).rejects.toMatchObject(lost)));
+    await expect.poll(() => work.stats().unconfirmed).toBe(0);
+    await (await jetstreamManager(nats)).streams.delete(names.calls);
+    await refused;
+  });
+
   test("later calls run although only the consumers are gone", async () => {
     const { server, work } = await ends();
     const manager = await jetstreamManager(await connection(server.url));
     for await (const { name } of manager.consumers.list(names.calls)) await manager.consumers.delete(names.calls, name);
     await expect(work.call.add(1, 2)).resolves.toBe(3);
     await expect(work.with({ key: 1 }).call.add(1, 2)).resolves.toBe(3);
+  });
+
+  test("a call that was claimed meanwhile and has not begun leaves its id to a later call", async () => {
+    const log = logFile();
+    const server = await startServer({ port: await freePort() });
+    const proxy = await startProxy(server.port);
+    const worker = await serve(await connection(proxy.url), { serve: { ackWaitMs: 1_000 } });
+    const work = await caller(await connection(server.url), { call: { resendMs: 200 } });
+    // The call reaches the worker process, and its claim does not reach the server.
+    proxy.stallWriter();
+    await work.submit("effect", [log.path, "once"], { id: "same" });
+    await expect.poll(() => worker.stats().received).toBe(1);
+    proxy.cut();
+    await server.kill();
+    server.wipe({ jetstream: true });
+    await server.start();
+    proxy.mend();
+    await expect.poll(() => worker.stats().givenBack).toBe(1);
+    await work.submit("effect", [log.path, "once"], { id: "same" });
+    await expect(work.result("same")).resolves.toBe("once");
+    expect(log.lines()).toEqual(["once"]);
   });
 
   test("the claims are stored where the calls are", async () => {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import type { NatsConnection } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { remotePool } from "../../src/index.js";
 import { serveTasks } from "../../src/serve.js";
-import type { Work } from "../durable/harness.js";
+import { caller, connection, serve, type Work } from "../durable/harness.js";
 import { logFile } from "../fixtures/log-file.js";
 import { freePort, noServer, startServer, type TestServer } from "../server/nats-server.js";
+import { startProxy } from "../server/proxy.js";
 
 const module = "work";
 const source = new URL("../fixtures/built/work.tasks.js", import.meta.url);
@@ -43,5 +45,39 @@ describe.skipIf(noServer)("close() keeps its time", () => {
     await expect(durable.call.add(1, 2)).resolves.toBe(3);
     await end(server);
     await Promise.all([worker.close({ timeoutMs: 500 }), durable.close({ timeoutMs: 500 }), durable.terminate()]);
+  });
+});
+
+describe.skipIf(noServer)("a start goes on after its connection was cut", () => {
+  const starts = {
+    "a pool": (nats: NatsConnection) => caller(nats),
+    "a worker process": (nats: NatsConnection) => serve(nats),
+  };
+  test.each([
+    ["a pool", 1],
+    ["a pool", 6],
+    ["a worker process", 1],
+    ["a worker process", 12],
+  ] as const)("%s, at its request %i", { timeout: closeMs }, async (name, request) => {
+    const server = await startServer();
+    const proxy = await startProxy(server.port);
+    const nats = await connection(proxy.url);
+    const monitor = await connection(server.url);
+    let requests = 0;
+    const asked = new Promise<void>((resolve) => {
+      monitor.subscribe("$JS.API.>", {
+        callback: () => {
+          if (++requests === request) resolve();
+        },
+      });
+    });
+    await monitor.flush();
+    // The first answer never comes. A later one may.
+    if (request === 1) proxy.stallReader();
+    const opened = starts[name](nats);
+    await asked;
+    proxy.cut();
+    proxy.mend();
+    await opened;
   });
 });
