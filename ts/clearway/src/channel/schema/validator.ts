@@ -182,16 +182,11 @@ function structOf(fields: readonly FieldShape[], validators: readonly Validator[
   };
 }
 
+// Refuses what has its content elsewhere than in its properties, such as a Set: the content would be lost silently.
 function plainObject(value: unknown, expected: string): Record<string, unknown> {
-  if (
-    value === null ||
-    typeof value !== "object" ||
-    Array.isArray(value) ||
-    ArrayBuffer.isView(value) ||
-    value instanceof Map
-  )
-    return refuse(expected, value);
-  return value as Record<string, unknown>;
+  if (typeof value === "object" && Object.prototype.toString.call(value) === "[object Object]")
+    return value as Record<string, unknown>;
+  return refuse(expected, value);
 }
 
 // Validates an element of a list, a map or a struct. Adds its key to the path of an issue.

@@ -68,6 +68,19 @@ describe("a schema's validator:", () => {
     expect(issue(places, new Map())).toContain("not Map");
   });
 
+  test.each([
+    new Set([1]),
+    new Map([["a", 1]]),
+    new Date(0),
+    new Error("a"),
+    [1],
+    new Uint8Array(1),
+    new ArrayBuffer(1),
+  ])("a value with its content elsewhere than in its properties is refused as a map and as a struct (%o)", (value) => {
+    expect(issue({ map: "any" }, value, "write")).toContain("args: a map with texts as keys, not ");
+    expect(issue({ struct: {} }, value, "write")).toContain("args: an object with no fields, not ");
+  });
+
   test("a field that is not in the schema is refused when written, and dropped when read", () => {
     const type: Type = { struct: { a: "i32" } };
     expect(issue(type, { a: 1, b: 2 }, "write")).toBe("args.b: left out, as the schema has no such field, not 2");
