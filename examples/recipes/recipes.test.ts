@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -124,6 +125,26 @@ describe("the recipe for a server", () => {
     expect(await metrics()).toContain('clearway_pool_calls_open{pool="work"} 2');
     clients.abort();
     await ended;
+  });
+
+  test("a stream's values are the body of an answer, in their order", async () => {
+    const articles = (await (await fetch(`${url}articles?10000`)).text()).split("\n");
+    expect(articles.map((article) => parseInt(article, 10))).toEqual(
+      [...Array(10_000).keys()].map((at) => at + 1).concat(NaN),
+    );
+  });
+
+  test("a stream waits for a client that does not read, and ends when the client disconnects", async () => {
+    // 26 MB: more than the sockets hold.
+    const client = request(`${url}articles?15000`).end();
+    const [response] = (await once(client, "response")) as [IncomingMessage];
+    response.pause();
+    // Without back-pressure, the server would collect all articles meanwhile, and the call would end.
+    for (let turn = 0; turn < 150; turn++) expect(await metrics()).toContain('calls_open{pool="work"} 1');
+    client.destroy();
+    await expect
+      .poll(metrics)
+      .toContain('clearway_pool_calls_total{pool="work",task="articles",outcome="cancelled"} 1');
   });
 
   test("SIGTERM lets the open calls finish, and then the process ends by itself", async () => {

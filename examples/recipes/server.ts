@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The server of docs/recipes-apps.md, on loopback: `node dist/server.js [port]`.
-import { once } from "node:events";
 // #region server
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type ClearwayError, pool } from "clearway";
 import { stallMetrics } from "clearway/meter/metrics";
@@ -23,11 +23,20 @@ const server = createServer(async (request, response) => {
   response.once("close", () => gone.abort()); // the client has disconnected, or the answer has been sent
   try {
     const { call } = work.with({ signal: gone.signal });
+    if (path === "/articles") {
+      response.setHeader("content-type", "text/plain");
+      for await (const articles of call.articles(Number(text)).batches())
+        if (!response.write(`${articles.join("\n")}\n`)) await once(response, "drain", { signal: gone.signal }); // waits for a slow client
+      return response.end();
+    }
     const result = path === "/spin" ? await call.spin() : await call.search(text);
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result));
   } catch (error) {
     const { code } = error as ClearwayError;
-    if (!gone.signal.aborted) response.writeHead(code === "queue-full" || code === "pool-closed" ? 503 : 500).end();
+    if (response.headersSent)
+      response.destroy(); // the client sees that the answer is not complete
+    else if (!gone.signal.aborted)
+      response.writeHead(code === "queue-full" || code === "pool-closed" ? 503 : 500).end();
   }
 });
 // #endregion server

@@ -82,6 +82,10 @@ export default expose({
   },
   // #endregion stream-task
 
+  *articles(count: number) {
+    for (let article = 1; article <= count; article++) yield `${article} ${words.join(" ").repeat(50)}`;
+  },
+
   // #region key-task
   async deposit(account: string, amount: number) {
     const before = balances.get(account) ?? 0;

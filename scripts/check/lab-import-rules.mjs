@@ -55,7 +55,7 @@ export const labFolders = {
     why: "Flutter's own engine as a peer: its process, its codecs, its channels; the worker that Clearway's channels call instead",
   },
   remote: {
-    may: ["channel", "host", "mechanism", "protocol"],
+    may: ["channel", "host", "machine", "mechanism", "protocol"],
     types: ["work"],
     why: "family: calls to other processes over NATS, Redis and HTTP; the servers and worker processes that they need",
   },
@@ -68,7 +68,7 @@ export const labFolders = {
     may: ["arm", "channel", "flutter", "host", "isolate", "push", "remote"],
     why: "what runs in the measured workers and processes; one file per entry",
   },
-  "user-code": { may: [], why: "compiles a user's file and the worker files that it starts" },
+  "user-code": { may: ["machine"], why: "compiles a user's file and the worker files that it starts" },
   bench: {
     may: ["engine", "host"],
     types: ["arm"],
@@ -103,7 +103,7 @@ export const labFolders = {
     why: "the command `ratio`: the same work on two devices, the page for the other one, and budgets in its time",
   },
   jank: {
-    may: ["ratio", "runner", "statistics"],
+    may: ["machine", "ratio", "runner", "statistics"],
     why: "measures a page or a script of a user, and explains its stalls",
   },
   cli: {

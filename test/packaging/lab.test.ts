@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { lstat, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { otherNodes } from "../runs-with/tools.js";
@@ -19,9 +21,15 @@ describe("the packed lab", () => {
 
   const run = async (node: string, ...args: string[]) => {
     const { bin } = JSON.parse(await readFile(join(lab, "package.json"), "utf8"));
-    return runProgram(folder, node, join(lab, bin.clearway), ...args);
+    return runProgram(folder, node, join(lab, bin["clearway-lab"]), ...args);
   };
   const clearway = (...args: string[]) => run(process.execPath, ...args);
+
+  test("installs less than 15 MB, with the library", async () => {
+    const folders = await installed([join(folder, "node_modules/clearway"), lab]);
+    const sizes = await Promise.all([...folders].map(diskUsage));
+    expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThan(15);
+  });
 
   test("prints its commands with --help", async () => {
     const help = await clearway("--help");
@@ -33,7 +41,11 @@ describe("the packed lab", () => {
     for (const question of ["records-node", "call", "codec"]) expect(list).toContain(question);
   });
 
+  // The commands without these packages: ts/clearway-lab/test/light-install.test.ts.
+  const add = (name: string) => symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
+
   test("writes a scenario that `bench` measures, and has types for it", async () => {
+    await add("esbuild");
     expect(await clearway("init", "bench")).toContain("bench.ts and bench.tasks.ts written");
     const summary = await clearway("bench", "--time", "1");
     expect(summary).toContain("Should counting primes leave the main thread?");
@@ -48,4 +60,36 @@ describe("the packed lab", () => {
     await writeFile(join(folder, "twice.ts"), "export const twice = (value: number): number => 2 * value;\n");
     expect(await clearway("measure", "twice.ts#twice", "--args", "4")).toContain("Verdict: leave it: ");
   });
+
+  test("finds what makes a page and a script in TypeScript stall", async () => {
+    await add("playwright-core");
+    const busy = "const end = performance.now() + 100; while (performance.now() < end);";
+    await writeFile(join(folder, "busy.html"), `<!doctype html><title>Busy</title><script>${busy}</script>`);
+    await writeFile(join(folder, "busy.ts"), `const name: string = "busy";\n${busy}\nconsole.log(name);\n`);
+    for (const name of ["busy.html", "busy.ts"]) expect(await clearway("jank", name)).toMatch(/ \(busy\./);
+  });
 });
+
+/** Returns the folders of packages and of everything that npm installs for them. */
+async function installed(packages: readonly string[], found = new Set<string>()): Promise<Set<string>> {
+  for (const each of packages) {
+    if (found.has(each)) continue;
+    found.add(each);
+    const { dependencies = {} } = JSON.parse(await readFile(join(each, "package.json"), "utf8"));
+    const paths = Object.keys(dependencies).map((name) => {
+      const places = createRequire(join(each, "package.json")).resolve.paths(name) ?? [];
+      return places.map((place) => join(place, name)).find((place) => existsSync(place));
+    });
+    await installed(await Promise.all(paths.map((path) => realpath(path as string))), found);
+  }
+  return found;
+}
+
+/** Returns the space that a package takes on a disk, in bytes, without packages in its own node_modules. */
+async function diskUsage(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const sizes = names
+    .filter((name) => !name.split("/").includes("node_modules"))
+    .map(async (name) => 512 * (await lstat(join(folder, name))).blocks);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}

@@ -125,3 +125,26 @@ export const nextApp = (root: string): Record<string, string> => ({
   "app/tally.tasks.js": javaScriptApp["tally.tasks.js"],
   "app/sum.js": javaScriptApp["sum.js"],
 });
+
+/**
+ * A task module that imports every entry for pages, from the package.json of the library. Its task `name` returns a table with one row, whose
+ * `count` is the number of entries.
+ */
+export function allEntries(manifest: string, name: string): { tasks: string; count: string } {
+  const { exports } = JSON.parse(manifest) as { exports: Record<string, { default?: string }> };
+  const entries = Object.entries(exports)
+    .filter(([entry, to]) => to.default?.includes("/browser/") && !/worker$|arrow$/.test(entry))
+    .map(([entry]) => entry.replace(".", "clearway"));
+  const tasks = [
+    ...entries.map((entry, at) => `import * as entry${at} from "${entry}";`),
+    'import { record, u32 } from "clearway/records";',
+    'import { expose } from "clearway/worker";',
+    "const Count = record({ count: u32 });",
+    `export default expose({ ${name}() {`,
+    "  const table = Count.table();",
+    `  table.push({ count: [${entries.map((_, at) => `entry${at}`)}].filter((entry) => Object.keys(entry).length > 0).length });`,
+    "  return table;",
+    "} });",
+  ].join("\n");
+  return { tasks, count: String(entries.length) };
+}

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch } from "../packaging/chromium.js";
 import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
 import { serve } from "../packaging/site.js";
-import { arrowPage, javaScriptApp, nextApp, page, pageMain, typeScriptApp } from "./apps.js";
+import { allEntries, arrowPage, javaScriptApp, nextApp, page, pageMain, typeScriptApp } from "./apps.js";
 import { type App, installedTools, makeApp } from "./tools.js";
 
 let folder: string;
@@ -103,6 +103,10 @@ test("React runs the hook of docs/recipes-apps.md, and cancels the search for an
 interface Stats {
   toJson(options: object): { errors: { message: string }[]; warnings: { message: string }[] };
 }
+type DevServer = new (
+  options: object,
+  compiler: object,
+) => { start(): Promise<void>; stop(): Promise<void>; server: { address(): { port: number } } };
 type Webpack = (options: object, done: (error: Error | null, stats: Stats) => void) => void;
 
 /** Runs webpack. Returns the errors and warnings. */
@@ -144,6 +148,31 @@ describe("webpack 5", () => {
     expect(await webpack(options)).toEqual([]);
     expect(await made.run(process.execPath, "out/main.mjs")).toBe("15 red\n");
   });
+
+  test("serves a page in development with a cold cache, also if only the worker imports the entries", async () => {
+    const { tasks, count } = allEntries(await readFile(join(root, "ts/clearway/package.json"), "utf8"), "total");
+    const main = pageMain("tally.tasks.js").replace("title = text", "title = text.at(0).count");
+    const made = await app({
+      "page.js": main,
+      "tally.tasks.js": tasks,
+      "index.html": page("main.js", "text/javascript"),
+    });
+    const require = createRequire(join(tools, "none.js"));
+    const compiler = (require("webpack") as (options: object) => object)({
+      ...{ mode: "development", context: made.folder, entry: "./page.js", stats: "none" },
+      cache: { type: "filesystem", cacheDirectory: made.path("cache") },
+      infrastructureLogging: { level: "error" },
+    });
+    const options = { host: "127.0.0.1", port: 0, static: made.folder };
+    const server = new (require("webpack-dev-server") as DevServer)(options, compiler);
+    await server.start();
+    try {
+      const { port } = server.server.address();
+      expect(await titleOf(`http://127.0.0.1:${port}/`)).toBe(count);
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
 /** Bundles inputs for Node with Rollup. Returns the warnings. */
@@ -180,23 +209,14 @@ test("Next.js builds a page whose effect makes the pool", async () => {
   expect(await titleOf(`${served.url}index.html`)).toBe("15 red");
 });
 
-test("Next.js serves a page in development with a cold cache, also if only the worker imports an entry", async () => {
+test("Next.js serves a page in development with a cold cache, also if only the worker imports the entries", async () => {
   const project = dirname(await realpath(tools));
   const files = nextApp(project);
-  const tasks = [
-    'import { expose } from "clearway/worker";',
-    'import { record, text } from "clearway/records";',
-    "const Row = record({ total: text() });",
-    "export default expose({ total(values) {",
-    "  const table = Row.table();",
-    '  table.push({ total: values.length + " values" });',
-    "  return table;",
-    "} });",
-  ];
-  files["app/tally.tasks.js"] = tasks.join("\n");
+  const { tasks, count } = allEntries(await readFile(join(root, "ts/clearway/package.json"), "utf8"), "total");
+  files["app/tally.tasks.js"] = tasks;
   files["app/page.js"] = String(files["app/page.js"]).replace(
     ".then(setText",
-    ".then((table) => setText(table.at(0).total)",
+    ".then((table) => setText(String(table.at(0).count))",
   );
   const made = await makeApp(library, files, {}, await mkdtemp(join(project, "next-")));
   apps.push(made);
@@ -210,7 +230,7 @@ test("Next.js serves a page in development with a cold cache, also if only the w
       url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
       if (url !== undefined) break;
     }
-    expect(await titleOf(url ?? "")).toBe("3 values");
+    expect(await titleOf(url ?? "")).toBe(count);
   } finally {
     server.kill();
     await ended;

@@ -7,6 +7,7 @@ import { createServer, type InlineConfig } from "vite";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { launch } from "../packaging/chromium.js";
 import { makeFolder, pack, removeFolder, root } from "../packaging/clean-folder.js";
+import { allEntries } from "./apps.js";
 import { type App, makeApp } from "./tools.js";
 
 let folder: string;
@@ -112,28 +113,15 @@ test("A page with Vite shows the result", async () => {
 /** Makes a page whose worker imports every entry for pages. The heading is the number of entries. */
 async function pageOfAllEntries(): Promise<{ app: App; count: string }> {
   const start = await follow("A page with Vite");
-  const { exports } = JSON.parse(await readFile(start.app.path("node_modules/clearway/package.json"), "utf8"));
-  const entries = Object.entries<{ default?: string }>(exports)
-    .filter(([name, to]) => to.default?.includes("/browser/") && !/worker$|arrow$/.test(name))
-    .map(([name]) => name.replace(".", "clearway"));
-  const tasks = [
-    ...entries.map((name, at) => `import * as entry${at} from "${name}";`),
-    'import { record, u32 } from "clearway/records";',
-    'import { expose } from "clearway/worker";',
-    "const Count = record({ count: u32 });",
-    "export default expose({ countPrimes() {",
-    "  const table = Count.table();",
-    `  table.push({ count: [${entries.map((_, at) => `entry${at}`)}].filter((entry) => Object.keys(entry).length > 0).length });`,
-    "  return table;",
-    "} });",
-  ];
-  await writeFile(start.app.path("primes.tasks.ts"), tasks.join("\n"));
+  const manifest = await readFile(start.app.path("node_modules/clearway/package.json"), "utf8");
+  const { tasks, count } = allEntries(manifest, "countPrimes");
+  await writeFile(start.app.path("primes.tasks.ts"), tasks);
   const main = await readFile(start.app.path("main.ts"), "utf8");
   await writeFile(
     start.app.path("main.ts"),
     main.replace("countPrimes(1_000_000)", "$&.then((table) => table.at(0).count)"),
   );
-  return { app: start.app, count: String(entries.length) };
+  return { app: start.app, count };
 }
 
 test("A page whose worker alone imports every entry runs in Vite with a cold cache, and loads once with the configuration of the page", async () => {

@@ -2,7 +2,7 @@
 // Opens every page that the lab writes in Chromium: axe finds no violation, nothing is wider than the page, and paper has the whole page.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseBudget } from "../src/jank/budget.js";
 import { measureAll } from "../src/jank/measure.js";
@@ -12,7 +12,7 @@ import { AMOUNTS } from "../src/ratio/measure-ratio.js";
 import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-html.js";
 import { answersHtml } from "../src/report/answers/page.js";
 import { jankHtml } from "../src/report/jank/page.js";
-import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../src/runner/chromium-find.js";
+import { launchChromium } from "../src/runner/chromium-find.js";
 import { answered } from "./answered.js";
 import { cause, run } from "./jank/evidence.js";
 
@@ -20,9 +20,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 let browser: Browser;
 beforeAll(async () => {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error(chromiumMissing());
-  browser = await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS] });
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

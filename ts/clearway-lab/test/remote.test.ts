@@ -9,8 +9,11 @@ import { findServer, remoteProblem } from "../src/remote/programs.js";
 describe("what is missing", () => {
   const find = (name: string) => (name === "nats-server" ? undefined : `/usr/bin/${name}`);
   test.each([
-    [["bullmq"], /^bullmq is not installed: npm install bullmq$/],
-    [["a", "b"], /^a and b are not installed: npm install a b$/],
+    [["bullmq"], /^bullmq is not installed: npm install --save-dev bullmq@\d+\.\d+\.\d+$/],
+    [
+      ["clearway-nats", "ioredis"],
+      /^clearway-nats and ioredis are not installed: npm install --save-dev clearway-nats@\d\S+ ioredis@\d\S+$/,
+    ],
     [[], /^nats-server is not installed: scripts\/setup\.sh nats, apt-get install nats-server, or https:/],
   ])("is named with the command that installs it: %j", (packages, message) => {
     expect(remoteProblem("nats-server", packages, find, () => false)).toMatch(message);

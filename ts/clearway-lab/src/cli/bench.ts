@@ -88,7 +88,7 @@ async function measure(name: string, file: string, out: string, options: BenchOp
   };
   try {
     return await interruptible(interrupt, async (signal) => {
-      const info = await readScenario(name, processes, signal);
+      const info = await readScenario(name, processes, signal, compiled.hint);
       if (info === undefined) return 130;
       const reference = referenceOf(info, options.against);
       const { callMs, failures } = await verify(info, reference, processes, signal);
@@ -124,12 +124,14 @@ export async function readScenario(
   name: string,
   processes: UserProcesses,
   signal: AbortSignal,
+  hint: (message: string) => string,
 ): Promise<ScenarioInfo | undefined> {
   try {
     return (await processes.probe("read", {})) as unknown as ScenarioInfo;
   } catch (error) {
     if (signal.aborted) return undefined;
-    throw new UsageError(`${name}: ${(error as Error).message}`);
+    const { message } = error as Error;
+    throw new UsageError(`${name}: ${message}${hint(message)}`);
   }
 }
 

@@ -156,9 +156,12 @@ function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
       const infos: ScenarioInfo[] = [];
       for (const [at, file] of files.entries()) {
         const shown = [a, b][at]!;
-        compiled.push(await compileFile(shown, [{ file }]));
-        processes.push(new UserProcesses({ urls: compiled[at]!.urls, timeoutMs }));
-        infos.push((await readScenario(shown, processes[at]!, signal)) ?? { inputs: [], ways: [], hasCheck: false });
+        const each = await compileFile(shown, [{ file }]);
+        compiled.push(each);
+        processes.push(new UserProcesses({ urls: each.urls, timeoutMs }));
+        infos.push(
+          (await readScenario(shown, processes[at]!, signal, each.hint)) ?? { inputs: [], ways: [], hasCheck: false },
+        );
       }
       const [one, other] = infos as [ScenarioInfo, ScenarioInfo];
       const ways = one.ways.filter((way) => other.ways.includes(way));

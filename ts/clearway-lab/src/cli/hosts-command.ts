@@ -9,6 +9,7 @@ import {
   cpuTimes,
   type MachineFacts,
   machineFacts,
+  NOT_INSTALLED,
   stealPercent,
 } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
@@ -110,12 +111,14 @@ const WIDE = 70;
 
 /** Returns the examination as text of at most `width` columns. Without a width, each fact has one line. */
 export function examinationText({ machine, build, chromium, noise, hosts }: Examination, width?: number): string {
-  const peers = Object.entries(build.peers).map(([name, version]) => `${name} ${version}`);
+  const peers = Object.entries(build.peers).flatMap(([name, version]) =>
+    version === NOT_INSTALLED ? [] : [`${name} ${version}`],
+  );
   const facts: [string, string][] = [
     ["machine", `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os} (${machine.virtual})`],
     ["governor, load", `${machine.governor}, ${machine.loadBefore}`],
     ["clearway, lab", `${build.clearway}, ${build.lab}${build.commit === null ? "" : ` at ${build.commit}`}`],
-    ["peers", peers.join(", ")],
+    ["peers", peers.join(", ") || "none installed"],
     ["chromium program", chromium ?? "none"],
     [
       "noise",

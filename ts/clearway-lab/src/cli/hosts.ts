@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Asks each host's runner for its description. If a host cannot answer, the reason is recorded and reported.
 import type { ByHost, Description, HostName } from "../protocol/message.js";
-import { chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { chromiumProblem } from "../runner/chromium-find.js";
 import { flutterMissing } from "../runner/flutter-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
 import type { Runners } from "../runner/runners.js";
@@ -39,7 +39,7 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
 /** Returns why a host of the lab is not installed here, and the remedy; or undefined. Whether it works, its runner says. */
 function notInstalled(host: HostName, jdk?: number): string | undefined {
   if (process.env["CLEARWAY_LAB_RUNNER"] !== undefined) return undefined;
-  if (host === "chromium") return findChromium() === undefined ? chromiumMissing() : undefined;
+  if (host === "chromium") return chromiumProblem();
   if (host === "flutter") return flutterMissing();
   const found = host === "jvm" ? findJvmRunner(jdk) : host === "swift" ? findSwiftRunner() : undefined;
   return typeof found === "string" ? found : undefined;

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { makeFolders } from "../machine/make-folders.js";
+import { packagesMissing } from "../machine/optional-packages.js";
 import { packageRoot } from "../machine/package-root.js";
 import { DEFAULT_FILES } from "./bench.js";
 import { DEFAULT_FOLDER, initPlugin } from "./init-plugin.js";
@@ -20,7 +21,7 @@ export function addInit(program: Command): void {
     .argument("<what>", "bench or plugin")
     .argument(
       "[file]",
-      `bench: the file; its extension (.ts or .js) chooses the language; default: ${DEFAULT_FILES[0]}`,
+      "bench: the file; its extension (.ts or .js) chooses the language; default: bench.ts, or bench.mjs without esbuild",
     )
     .option("--language <name>", "plugin: rust or c")
     .option("--dir <folder>", `plugin: the folder, which must be new or empty; default: ${DEFAULT_FOLDER}`)
@@ -37,9 +38,12 @@ export function addInit(program: Command): void {
         );
       const odd = Object.keys(options)[0];
       if (odd !== undefined) throw new UsageError(`--${odd} is for init plugin: leave it out of init bench`);
-      initBench(file ?? (DEFAULT_FILES[0] as string));
+      initBench(file ?? defaultFile());
     });
 }
+
+/** Returns a file that `clearway bench` can run: TypeScript needs esbuild. */
+const defaultFile = (): string => (packagesMissing(["esbuild"]) === undefined ? "bench.ts" : "bench.mjs");
 
 function initBench(file: string): void {
   const extension = path.extname(file);
@@ -64,7 +68,9 @@ function initBench(file: string): void {
     throw new UsageError(`${file}: it cannot be written (${(error as Error).message}); name another file`);
   }
   const run =
-    file === DEFAULT_FILES[0] ? "clearway bench" : `clearway bench ${/\s/.test(file) ? JSON.stringify(file) : file}`;
+    DEFAULT_FILES.find((name) => existsSync(name)) === file
+      ? "clearway bench"
+      : `clearway bench ${/\s/.test(file) ? JSON.stringify(file) : file}`;
   print(`${file} and ${tasks} written. Change the function in ${path.basename(tasks)}, then run: npx ${run}\n`);
 }
 

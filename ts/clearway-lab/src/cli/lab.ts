@@ -4,13 +4,14 @@ import type { LabResults } from "../engine/answer.js";
 import { COMPARISONS, CONTROLS, type Comparison, SLOWED } from "../engine/comparison.js";
 import { FURTHER, LIMITS } from "../engine/limits.js";
 import { type ArmHost, Arms } from "../engine/open-arm.js";
+import { packagesMissing } from "../machine/optional-packages.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import { koffiProblem } from "../native/peers.js";
 import { pluginProblem } from "../native/plugin.js";
 import { remoteProblem } from "../remote/programs.js";
 import { limitText } from "../report/answers/words.js";
 import { duration } from "../report/duration.js";
-import { chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { chromiumProblem } from "../runner/chromium-find.js";
 import { findJvmRunner } from "../runner/jvm-find.js";
 import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { FailedError, UsageError } from "./errors.js";
@@ -130,14 +131,16 @@ async function missingHere(chosen: readonly Comparison[]): Promise<LabResults["m
   const jvm = findJvmRunner();
   const hosts: Record<ArmHost, string | undefined> = {
     node: undefined,
-    chromium: findChromium() === undefined ? chromiumMissing() : undefined,
+    chromium: chromiumProblem(),
     jvm: typeof jvm === "string" ? jvm : undefined,
   };
-  const lacks: Record<"native" | "nats", string | undefined> = {
+  const lacks: Record<NonNullable<Comparison["needs"]>, string | undefined> = {
     native: chosen.some(({ needs }) => needs === "native")
       ? ((await pluginProblem()) ?? (await koffiProblem()))
       : undefined,
     nats: remoteProblem("nats-server", ["clearway-nats", "@nats-io/jetstream", "@nats-io/transport-node"]),
+    piscina: packagesMissing(["piscina"]),
+    msgpackr: packagesMissing(["msgpackr"]),
   };
   const reasons = new Map<string, string[]>();
   for (const each of chosen) {

@@ -75,7 +75,7 @@ async function measure(
   for (const signal of SIGNALS) process.on(signal, onInterrupt);
   try {
     const call = `${name}(${texts.join(", ")})`;
-    const measured = await run(processes, { name, args, ratio: device?.ratio ?? null }, shown);
+    const measured = await run(processes, { name, args, ratio: device?.ratio ?? null }, shown, compiled.hint);
     if (measured === undefined) return 1;
     const { direct } = measured.there ?? measured;
     const over = budget !== undefined && direct.lagMaxMs > budget;
@@ -135,11 +135,13 @@ async function run(
   processes: UserProcesses,
   { name, args, ratio }: { name: string; args: unknown[]; ratio: number | null },
   file: string,
+  hint: (message: string) => string,
 ): Promise<FunctionMeasured | undefined> {
   try {
     await processes.probe("find", { name });
   } catch (error) {
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    const { message } = error as Error;
+    throw new UsageError(`${file}: ${message}${hint(message)}`);
   }
   try {
     return await processes.probes(async (probe) => {

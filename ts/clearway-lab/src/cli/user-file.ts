@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { didYouMean } from "../bench/nearest-name.js";
-import { type Compiled, CompileError, compile, type Entry } from "../user-code/compile.js";
+import { type Compiled, CompileError, CompilerMissing, compile, type Entry } from "../user-code/compile.js";
 import { UsageError } from "./select.js";
 
 const KINDS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"];
@@ -25,12 +25,13 @@ export function findFile(name: string): string {
   return file;
 }
 
-/** Compiles entries. Throws a UsageError with the places of the mistakes if they do not compile. */
+/** Compiles entries. Throws a UsageError with the places of the mistakes, or with the compiler to install. */
 export async function compileFile(name: string, entries: readonly Entry[]): Promise<Compiled> {
   try {
     return await compile(entries);
   } catch (error) {
     if (error instanceof CompileError) throw new UsageError(`${name} does not compile:\n${error.message}`);
+    if (error instanceof CompilerMissing) throw new UsageError(`${name}: ${error.message}`);
     throw error;
   }
 }

@@ -17,7 +17,7 @@ export interface Comparison {
   /** Whether every slice has an arm of its own, because the work can be done only once. */
   isFresh?: boolean;
   /** What it needs beyond its host. */
-  needs?: "native" | "nats";
+  needs?: "native" | "nats" | "piscina" | "msgpackr";
   /** How it is warmed up, if not by 8,000 calls of its work: by less of a longer work, or by other work. */
   warm?: WarmUp;
   /** The subject of the answer's sentence, and the peer: "A call on one core", "a bare worker's". */
@@ -42,7 +42,7 @@ export const LONG: Slicing = { ms: 0, runs: 1, blocks: 4, pairsMin: PAIRS };
 export const RECORDS: Slicing = { ms: 0, runs: 1, blocks: 1, pairsMin: 3 };
 export const FEW_ROWS: WarmUp = { work: "few-rows", calls: 1 };
 
-export type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp">;
+export type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp" | "needs">;
 
 export const POOL: Arms = {
   host: "node",
@@ -60,6 +60,7 @@ const CODEC: Arms = {
   host: "node",
   subject: "codec-clearway",
   reference: "codec-msgpackr",
+  needs: "msgpackr",
   setUp: "the standard codec, encodeInto an existing buffer; msgpackr with useRecords: false, moreTypes: true",
 };
 const LISTS: Arms = {
@@ -72,6 +73,7 @@ const WAITS: Arms = {
   host: "node",
   subject: "batch-clearway",
   reference: "batch-piscina",
+  needs: "piscina",
   setUp: "pool(url, { size: four per core }); Piscina with as many threads, minThreads = maxThreads",
 };
 
@@ -198,7 +200,7 @@ export const CONTROLS: readonly Comparison[] = [
  * with the name of its build and a colon. What needs native code is left out: that has a build of its own.
  */
 export function buildComparisons(command: string): Comparison[] {
-  return COMPARISONS.filter(({ host, needs }) => host === "node" && needs === undefined).map((each) => ({
+  return COMPARISONS.filter(({ host, needs }) => host === "node" && needs !== "native").map((each) => ({
     ...each,
     ...{ subject: `B:${each.subject}`, reference: `A:${each.subject}`, peer: "before" },
     ...{ setUp: `the arm ${each.subject} of both builds`, command: `${command} ${each.name}` },

@@ -28,7 +28,7 @@ const library = (
 });
 
 const PISCINA = [
-  { host: "node", reference: "pool-piscina" },
+  { host: "node", reference: "pool-piscina", needs: "piscina" },
   "Piscina's",
   "Piscina with one thread, concurrentTasksPerWorker: 100, recordTiming: false",
 ] as const;

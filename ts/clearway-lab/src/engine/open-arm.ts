@@ -11,7 +11,7 @@ import { allowedCores, pinningProblem, threadsOf } from "../machine/cores.js";
 import type { Arm, ArmReply, ArmRequest, Cores, Costs } from "../protocol/arm.js";
 import { CHANNEL_FD } from "../protocol/channel.js";
 import { readLines } from "../protocol/lines.js";
-import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { launchChromium } from "../runner/chromium-find.js";
 import { jvmArmCommand } from "../runner/jvm-find.js";
 import { ARM_PAGE, servePage } from "../runner/page-server.js";
 
@@ -111,14 +111,7 @@ export class Arms {
 }
 
 async function startChromium(): Promise<{ browser: Browser; server: LocalServer }> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error(chromiumMissing());
-  // Loaded here, because a run without Chromium does not need it.
-  const { chromium } = await import("playwright-core");
-  const [browser, server] = await Promise.all([
-    chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false }),
-    servePage(),
-  ]);
+  const [browser, server] = await Promise.all([launchChromium(), servePage()]);
   return { browser, server };
 }
 

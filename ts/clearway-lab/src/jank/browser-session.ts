@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
-import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { launchChromium } from "../runner/chromium-find.js";
 import { CannotMeasure } from "./cannot-measure.js";
 import { TOOL_URL } from "./cause.js";
 import { DocumentLog } from "./document-log.js";
@@ -40,21 +40,12 @@ export interface Settings {
 
 /** Starts a browser with an empty page. `given` replaces the built script that runs in the page. */
 export async function openBrowser(settings: Settings, given?: string): Promise<BrowserSession> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new CannotMeasure(chromiumMissing());
   const script = given ?? (await readFile(fileURLToPath(new URL("./page/jank.js", import.meta.url)), "utf8"));
   let browser: Browser;
   try {
-    browser = await chromium.launch({
-      executablePath,
-      args: CHROMIUM_FLAGS,
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
-    });
+    browser = await launchChromium({ handleSIGTERM: false, handleSIGHUP: false });
   } catch (error) {
-    const why = String((error as Error).message).split("\n")[0];
-    throw new CannotMeasure(`Chromium does not start: ${executablePath}: ${why}. Set CLEARWAY_CHROMIUM to another one`);
+    throw new CannotMeasure((error as Error).message);
   }
   try {
     return await prepare(browser, script, settings);

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Stall, StallReport } from "clearway/meter";
 import { bounded } from "./bounded.js";
+import { CannotMeasure } from "./cannot-measure.js";
 import { explain, lastCause } from "./cause.js";
 import { type Evidence, NO_EVIDENCE } from "./evidence.js";
 import { figuresOf } from "./figures.js";
@@ -25,6 +26,7 @@ import { SourceMapper } from "./source-map.js";
 import { fileReader } from "./source-reader.js";
 import type { Target } from "./target.js";
 import { isReport, isStall } from "./told.js";
+import { compilerMissing } from "./typescript.js";
 
 export interface ScriptOptions {
   readonly target: Extract<Target, { kind: "script" }>;
@@ -55,6 +57,8 @@ interface Told {
 
 export async function measureScript(options: ScriptOptions): Promise<{ run: Run; runtime: string }> {
   const startedAt = new Date().toISOString();
+  const missing = compilerMissing(options.target.file);
+  if (missing !== undefined) throw new CannotMeasure(`this Node does not run TypeScript, and ${missing}`);
   const startMs = performance.now();
   const { child, told, begun, closed, heard } = start(options);
   // The script is in a group of its own, so no signal that ends this command reaches it.

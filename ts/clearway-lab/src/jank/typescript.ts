@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Removes the types of a script for a Node that cannot do so itself (older than 22.18).
+import { packagesMissing } from "../machine/optional-packages.js";
 
 export const TYPESCRIPT = /\.[cm]?ts$/;
 
@@ -15,6 +16,11 @@ export async function withoutTypes(text: string, name: string): Promise<string> 
     sourcemap: "inline",
   });
   return code;
+}
+
+/** Returns what is missing to run a file on this Node: undefined, or what to install. */
+export function compilerMissing(file: string): string | undefined {
+  return TYPESCRIPT.test(file) && !RUNS_TYPESCRIPT ? packagesMissing(["esbuild"]) : undefined;
 }
 
 /** Whether this Node runs TypeScript itself. It then keeps every line and column in its place. */

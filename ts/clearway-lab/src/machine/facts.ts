@@ -76,6 +76,9 @@ const PEERS = [
   ...["@nats-io/transport-node", "@nats-io/jetstream", "bullmq"],
 ];
 
+/** The version of a peer that is not installed. */
+export const NOT_INSTALLED = "not installed";
+
 /** Returns the facts about the build. `names` are the compared libraries (peers), whose versions are reported. */
 export function buildFacts(chromium: string | null, names: readonly string[] = PEERS): BuildFacts {
   return {
@@ -86,7 +89,7 @@ export function buildFacts(chromium: string | null, names: readonly string[] = P
     chromium,
     commit: commit(),
     nodeOptions: [process.env["NODE_OPTIONS"] ?? "", ...process.execArgv].join(" ").trim(),
-    peers: Object.fromEntries(names.map((name) => [name, versionOf(name) ?? "not installed"])),
+    peers: Object.fromEntries(names.map((name) => [name, versionOf(name) ?? NOT_INSTALLED])),
   };
 }
 

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { packagesMissing } from "../machine/optional-packages.js";
 import { packageRoot } from "../machine/package-root.js";
 
 /** The environment variable that gives runners the paths of the peers, or the reason that there are no peers. */
@@ -31,6 +32,8 @@ export function compilePeers(): CompiledPeers {
 
 function compileInto(folder: string): NativePeers {
   const compiler = process.env["CC"] || "cc";
+  const missing = packagesMissing(["node-api-headers", "msgpackr"]);
+  if (missing !== undefined) return { unavailable: missing };
   const headers = createRequire(import.meta.url)("node-api-headers") as { include_dir: string };
   const sources = path.join(packageRoot(), "native");
   const peers = { addon: path.join(folder, "addon.node"), plain: path.join(folder, "plain.so") };

@@ -2,6 +2,7 @@
 // Loads the native peers: the hand-written addon, and the plain C library through koffi.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
+import { packagesMissing } from "../machine/optional-packages.js";
 import { compilePeers, type NativePeers } from "./compile.js";
 
 /** The functions of native/addon.c. `echo` and `ask` copy the bytes. `fill` writes in place, and `take` only returns null. */
@@ -20,11 +21,13 @@ export async function peersProblem(): Promise<string | undefined> {
 
 /** Returns the same for koffi, which also needs the compiled C library. */
 export async function koffiProblem(): Promise<string | undefined> {
+  const missing = packagesMissing(["koffi"]);
+  if (missing !== undefined) return missing;
   try {
     await loadKoffi();
   } catch (error) {
     const why = (error as Error).message.split("\n")[0];
-    return `koffi does not load here (${why}): npm install koffi, which has no build for every platform`;
+    return `koffi does not load here (${why}): it has no build for every platform`;
   }
   return peersProblem();
 }

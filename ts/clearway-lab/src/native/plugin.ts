@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin, PluginOptions } from "clearway-native";
+import { packagesMissing } from "../machine/optional-packages.js";
 import { packageRoot } from "../machine/package-root.js";
 
 /** A build of an example plugin. Those without `debug` are optimised. */
@@ -57,7 +58,7 @@ async function openProblem(file: string): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_MODULE_NOT_FOUND")
-      return "clearway-native is not installed: npm install clearway-native beside clearway-lab, or use a clone of Clearway's repository";
+      return packagesMissing(["clearway-native"], () => false);
     // The addon's message names what is missing.
     return (error as Error).message.split("\n")[0];
   }

@@ -2,7 +2,7 @@
 // Measures this machine: Node in a process of its own, or the installed Chromium with the page that other devices open.
 import { fork } from "node:child_process";
 import { machineFacts } from "../machine/facts.js";
-import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "../runner/chromium-find.js";
+import { launchChromium } from "../runner/chromium-find.js";
 import type { NodeMessage } from "./device/in-node.js";
 import type { Amounts } from "./device/measure-device.js";
 import { printable } from "./device-time.js";
@@ -50,19 +50,10 @@ export async function measureNode(script: string, amounts: Amounts, signal: Abor
 
 /** Opens the served page in the installed Chromium and presses its button. Closes the browser when the result is there. */
 export async function measureChromium(page: ServedPage, signal: AbortSignal): Promise<Device> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new CannotMeasureDevice(chromiumMissing());
   const { cpu } = machineFacts();
-  // Imported here, because it takes a tenth of a second to load and every other command starts without it.
-  const { chromium } = await import("playwright-core");
-  const browser = await chromium
-    .launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false, handleSIGTERM: false })
-    .catch((error: Error) => {
-      const why = error.message.split("\n")[0];
-      throw new CannotMeasureDevice(
-        `Chromium does not start: ${executablePath}: ${why}. Set CLEARWAY_CHROMIUM to another one`,
-      );
-    });
+  const browser = await launchChromium({ handleSIGTERM: false }).catch((error: Error) => {
+    throw new CannotMeasureDevice(error.message);
+  });
   const end = () => void page.close("interrupted");
   signal.addEventListener("abort", end);
   try {

@@ -2,6 +2,7 @@
 // Finds the servers and the packages that the family `remote` needs, and says how to install what is missing. Node only.
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { packagesMissing } from "../machine/optional-packages.js";
 
 /** Debian installs servers in /usr/sbin, which is not on every user's path. */
 const FURTHER_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
@@ -28,20 +29,10 @@ export function remoteProblem(
   server: ServerName | undefined,
   packages: readonly string[],
   find: typeof findServer = findServer,
-  isThere: (name: string) => boolean = isInstalled,
+  isThere?: (name: string) => boolean,
 ): string | undefined {
-  const missing = packages.filter((name) => !isThere(name));
-  if (missing.length > 0)
-    return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not installed: npm install ${missing.join(" ")}`;
+  const missing = packagesMissing(packages, isThere);
+  if (missing !== undefined) return missing;
   if (server !== undefined && find(server) === undefined) return `${server} is not installed: ${SERVERS[server]}`;
   return undefined;
-}
-
-function isInstalled(name: string): boolean {
-  try {
-    import.meta.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds Chromium, and has the flags with which the lab starts it.
+// Finds Chromium and starts it.
 import { existsSync } from "node:fs";
+import type { Browser, LaunchOptions } from "playwright-core";
+import { packagesMissing } from "../machine/optional-packages.js";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -11,15 +13,34 @@ export function findChromium(): string | undefined {
   return PLACES.find((place) => existsSync(place));
 }
 
-/** Returns why there is no Chromium, and the remedy. */
-export function chromiumMissing(): string {
+/** Returns why no page can be opened here, and the remedy. Undefined if pages can be opened. */
+export function chromiumProblem(): string | undefined {
+  return findChromium() === undefined ? chromiumMissing() : packagesMissing(["playwright-core"]);
+}
+
+/** Starts Chromium. The caller closes it. Rejects with an Error that says what to install, or why Chromium does not start. */
+export async function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+  const problem = chromiumProblem();
+  if (problem !== undefined) throw new Error(problem);
+  const executablePath = findChromium() as string;
+  // Loaded here, because it takes a tenth of a second, and only pages need it.
+  const { chromium } = await import("playwright-core");
+  try {
+    return await chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false, ...options });
+  } catch (error) {
+    const why = (error as Error).message.split("\n")[0];
+    throw new Error(`Chromium does not start: ${executablePath}: ${why}. Set CLEARWAY_CHROMIUM to another one`);
+  }
+}
+
+function chromiumMissing(): string {
   const given = process.env["CLEARWAY_CHROMIUM"];
   if (given !== undefined && given !== "")
     return `CLEARWAY_CHROMIUM names a file that does not exist: ${given}. Set it to the path of a Chromium, or unset it`;
   return "no Chromium found: install it (Debian: apt-get install chromium) or set CLEARWAY_CHROMIUM to its path";
 }
 
-export const CHROMIUM_FLAGS = [
+const CHROMIUM_FLAGS = [
   "--headless",
   "--no-sandbox",
   "--disable-gpu",

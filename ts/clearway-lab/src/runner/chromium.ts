@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Chromium runner. It uses one browser for the run. Every measurement gets a new context with its own renderer process.
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
-import { CHROMIUM_FLAGS, chromiumMissing, findChromium } from "./chromium-find.js";
+import { launchChromium } from "./chromium-find.js";
 import { toMeasurement } from "./convert.js";
 import type { LabPage } from "./page.js";
 import { servePage } from "./page-server.js";
@@ -20,12 +20,7 @@ interface Running {
 let starting: Promise<Running> | undefined;
 
 async function start(): Promise<Running> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error(chromiumMissing());
-  const [browser, server] = await Promise.all([
-    chromium.launch({ executablePath, args: CHROMIUM_FLAGS, handleSIGINT: false }),
-    servePage(),
-  ]);
+  const [browser, server] = await Promise.all([launchChromium(), servePage()]);
   return { browser, server };
 }
 

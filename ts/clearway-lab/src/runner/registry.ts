@@ -83,8 +83,14 @@ export async function allMechanisms(): Promise<Description["mechanisms"]> {
   const all: Description["mechanisms"] = [];
   for (const scenario of scenarioNames) {
     for (const load of loaders[scenario]!)
-      for (const [mechanism, found] of Object.entries(await load()))
+      for (const [mechanism, found] of Object.entries(await load().catch(noneWithoutLibrary)))
         all.push({ scenario, mechanism, ...(typeof found === "function" ? {} : found) });
   }
   return all;
+}
+
+/** The mechanisms of a library that is not installed. The package does not install the libraries of the published experiments. */
+function noneWithoutLibrary(error: NodeJS.ErrnoException): Awaited<ReturnType<Loader>> {
+  if (error.code === "ERR_MODULE_NOT_FOUND" && /Cannot find package/.test(error.message)) return {};
+  throw error;
 }

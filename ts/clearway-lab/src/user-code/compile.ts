@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Compiles a user's file, and the worker files that it starts, to JavaScript that Node loads without an option. A loader hook would compile
 // when a worker starts, which would count as part of the worker's start. Packages stay where they are: the compiled files import them by
-// their full paths, so that they need not be in the user's folder.
+// their full paths, so that they need not be in the user's folder. Without esbuild, Node loads the files as they are.
 import { createHash } from "node:crypto";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BuildFailure, Message } from "esbuild";
+import { packagesMissing } from "../machine/optional-packages.js";
 import { ownSources } from "./own-sources.js";
 
 export interface Compiled {
@@ -15,10 +17,15 @@ export interface Compiled {
   urls: string[];
   /** Deletes the compiled files. */
   remove(): void;
+  /** Returns what to add to the message of a file that does not load: the compiler that would have helped, or nothing. */
+  hint(message: string): string;
 }
 
 /** The file does not compile. Its message has the places and the reasons. */
 export class CompileError extends Error {}
+
+/** The file needs a compiler that is not installed. */
+export class CompilerMissing extends Error {}
 
 /** A file, or a module that exists only as text. The text may import `file`'s neighbours. */
 export interface Entry {
@@ -31,6 +38,8 @@ const ROUNDS_MAX = 20;
 
 /** Compiles the entries into a temporary folder. Rejects with a CompileError. */
 export async function compile(entries: readonly Entry[]): Promise<Compiled> {
+  const missing = packagesMissing(["esbuild"]);
+  if (missing !== undefined) return loadAsTheyAre(entries, missing);
   const { build } = await import("esbuild");
   const folder = makeFolder();
   const remove = () => {
@@ -68,11 +77,63 @@ export async function compile(entries: readonly Entry[]): Promise<Compiled> {
       });
       for (const file of found) sources.set(outputName(file), file);
     }
-    return { urls: names.map((name) => pathToFileURL(path.join(folder, `${name}.mjs`)).href), remove };
+    return { urls: names.map((name) => pathToFileURL(path.join(folder, `${name}.mjs`)).href), remove, hint: () => "" };
   } catch (error) {
     remove();
     const { errors } = error as BuildFailure;
     throw Array.isArray(errors) ? new CompileError(errors.slice(0, 5).map(lineOf).join("\n")) : error;
+  }
+}
+
+const JAVASCRIPT = /\.[cm]?js$/;
+const TYPESCRIPT = /\.[cm]?ts$/;
+/** The messages of Node about files that esbuild would have compiled or found. */
+const NEEDS_COMPILER = /Unknown file extension|Cannot find module|strip-only/;
+/** The messages of Node about a module that a package.json with `"type": "commonjs"` makes CommonJS, as `npm init` writes it. */
+const NOT_COMMONJS = /Unexpected token 'export'|import statement outside a module/;
+
+/** Returns the URLs of the files themselves. Throws a CompilerMissing if this Node cannot load one. */
+function loadAsTheyAre(entries: readonly Entry[], missing: string): Compiled {
+  const runsTypeScript = Boolean((process.features as { typescript?: unknown }).typescript);
+  for (const { file } of entries) {
+    if (JAVASCRIPT.test(file) || (runsTypeScript && TYPESCRIPT.test(file))) continue;
+    throw new CompilerMissing(`this Node does not run ${path.extname(file)} files, and ${missing}`);
+  }
+  let folder: string | undefined;
+  const remove = () => {
+    process.off("exit", remove);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", remove);
+  const urls = entries.map(({ file, text }) => {
+    if (text === undefined) return pathToFileURL(file).href;
+    folder ??= makeFolder();
+    const written = path.join(folder, `${outputName(`${file}?text`)}.mjs`);
+    writeFileSync(written, withPlacesOfImports(text, file));
+    return pathToFileURL(written).href;
+  });
+  const hint = (message: string): string => {
+    if (NEEDS_COMPILER.test(message)) return `; esbuild would compile TypeScript: ${missing}`;
+    if (NOT_COMMONJS.test(message)) return "; its package.json makes it CommonJS: npm pkg set type=module";
+    return "";
+  };
+  return { urls, remove, hint };
+}
+
+/** Returns a text whose imports lead from any folder to the modules that they name in the folder of `file`. */
+function withPlacesOfImports(text: string, file: string): string {
+  return text.replace(/(\bfrom )("[^"]+")/g, (_, from: string, quoted: string) => {
+    const name = JSON.parse(quoted) as string;
+    return from + JSON.stringify(path.isAbsolute(name) ? pathToFileURL(name).href : resolveFor(name, file));
+  });
+}
+
+/** Returns the URL of a package for `file`. A lab that is not installed in the user's folder has its own. */
+function resolveFor(name: string, file: string): string {
+  try {
+    return pathToFileURL(createRequire(file).resolve(name)).href;
+  } catch {
+    return import.meta.resolve(name);
   }
 }
 

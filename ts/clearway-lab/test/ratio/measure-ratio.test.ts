@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { measureRatio, type RatioEvent, type RatioOptions } from "../../src/ratio/measure-ratio.js";
 import type { RatioFile } from "../../src/ratio/ratio-file.js";
-import { CHROMIUM_FLAGS, findChromium } from "../../src/runner/chromium-find.js";
+import { launchChromium } from "../../src/runner/chromium-find.js";
 
 const NAMES = WORKS.map(({ name }) => name);
 const AMOUNTS = { rounds: 3, batchMs: 1, warmUpMsMax: 1 };
@@ -25,7 +25,7 @@ beforeAll(async () => {
   script = path.join(folder, "ratio-device.mjs");
   const entry = fileURLToPath(new URL("../../src/ratio/device/main.ts", import.meta.url));
   await build({ entryPoints: [entry], bundle: true, format: "esm", platform: "browser", outfile: script });
-  browser = await chromium.launch({ executablePath: findChromium()!, args: CHROMIUM_FLAGS });
+  browser = await launchChromium();
 });
 afterEach(() => page?.close());
 afterAll(async () => {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The lab in an app that has only the packages that the lab depends on: what works without more, and what the other commands ask for.
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { builtLab } from "./built-lab.js";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const app = mkdtempSync(path.join(tmpdir(), "clearway-light-"));
+const lab = path.join(app, "node_modules/clearway-lab");
+const manifest = JSON.parse(readFileSync(path.join(root, "ts/clearway-lab/package.json"), "utf8"));
+const installs = (name: string) =>
+  `${name} is not installed: npm install --save-dev ${name}@${manifest.devDependencies[name]}`;
+
+beforeAll(() => {
+  writeFileSync(path.join(app, "package.json"), JSON.stringify({ private: true, type: "commonjs" }));
+  for (const name of ["package.json", "templates"])
+    cpSync(path.join(root, "ts/clearway-lab", name), path.join(lab, name), { recursive: true });
+  cpSync(builtLab(), path.join(lab, "dist"), { recursive: true });
+  for (const name of Object.keys(manifest.dependencies).filter((each) => each !== "clearway")) {
+    const link = path.join(app, "node_modules", name);
+    mkdirSync(path.dirname(link), { recursive: true });
+    symlinkSync(path.join(root, "node_modules", name), link);
+  }
+  // A copy: from a link, the command would find the repository's lab.
+  for (const name of ["package.json", "bin", "dist"])
+    cpSync(path.join(root, "ts/clearway", name), path.join(app, "node_modules/clearway", name), {
+      recursive: true,
+      filter: (source) => !source.endsWith(".map"),
+    });
+  const work = "{ let sum = 0; for (let i = 0; i < 1000; i++) sum += i % 7; return sum + text.length; }\n";
+  writeFileSync(path.join(app, "work.mjs"), `export function parse(text) ${work}`);
+  writeFileSync(path.join(app, "work.js"), `export function parse(text) ${work}`);
+  writeFileSync(path.join(app, "work.tsx"), `export function parse(text: string): number ${work}`);
+  writeFileSync(path.join(app, "typed.mjs"), 'export { parse } from "./work.tsx";\n');
+  writeFileSync(path.join(app, "page.html"), "<!doctype html><title>A page</title>");
+});
+afterAll(() => rmSync(app, { recursive: true, force: true }));
+
+/** Runs the command as `npx clearway` does. Returns its exit status and its output. */
+function clearway(args: string, folder = app): Promise<string> {
+  const program = path.join(folder, "node_modules/clearway/bin/clearway.mjs");
+  return new Promise((resolve) =>
+    execFile(process.execPath, [program, ...args.split(" ")], { cwd: folder }, (error, stdout, stderr) =>
+      resolve(`status ${error === null ? 0 : error.code}\n${stdout}${stderr}`),
+    ),
+  );
+}
+
+test("`measure` calls a function of a JavaScript file, directly and in a worker", async () => {
+  expect(await clearway("measure work.mjs#parse --args 1")).toMatch(/^status 0\n[\s\S]*Verdict: leave it/);
+});
+
+test("`init bench` writes JavaScript, which `bench` measures", async () => {
+  expect(await clearway("init bench")).toContain("bench.mjs and bench.tasks.mjs written");
+  expect(await clearway("bench --time 1")).toMatch(/^status 0\n[\s\S]*Should counting primes leave the main thread\?/);
+});
+
+test("`jank` measures a script", async () => {
+  expect(await clearway("jank work.mjs")).toMatch(/^status 0\n[\s\S]*longest stall/);
+});
+
+test.each([
+  ["measure work.tsx#parse", `error: work.tsx: this Node does not run .tsx files, and ${installs("esbuild")}\n`],
+  ["measure typed.mjs#parse", `; esbuild would compile TypeScript: ${installs("esbuild")}\n`],
+  ["measure work.js#parse", "; its package.json makes it CommonJS: npm pkg set type=module\n"],
+  ["jank page.html", `error: ${installs("playwright-core")}\n`],
+  ["ratio --here chromium", `error: ${installs("playwright-core")}\n`],
+  ["lab records-chromium", installs("playwright-core")],
+  ["lab codec", installs("msgpackr")],
+  ["lab executor-node-storage", installs("piscina")],
+])("`%s` says what to install, or what to change", async (args, message) => {
+  const said = await clearway(args);
+  expect(said).toContain(message);
+  expect(said).not.toMatch(/^status 0|\n {4}at /);
+});
+
+test("`clearway` without the lab says how to install it", async () => {
+  const bare = path.join(app, "bare");
+  cpSync(path.join(app, "node_modules/clearway"), path.join(bare, "node_modules/clearway"), { recursive: true });
+  // The folder is in that of the app, where Node would find the lab.
+  rmSync(lab, { recursive: true });
+  expect(await clearway("jank page.html", bare)).toBe(
+    `status 1\nerror: the command clearway is in the package clearway-lab, which is not installed: npm install --save-dev clearway-lab@${manifest.version}\n`,
+  );
+});
