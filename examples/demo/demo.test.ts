@@ -94,7 +94,8 @@ describe("the demo", () => {
   test.each([360, 380])("fits a screen of %i px and shows the source of each way", async (width) => {
     const page = await demo.open("", { width, height: 740 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-    await page.locator('details[data-way="clearway"] summary').click();
+    const summary = page.locator('details[data-way="clearway"] summary');
+    await summary.filter({ hasText: /\d+ lines, loads \d+\.\d KB/ }).click();
     await page.locator('details[data-way="clearway"] pre', { hasText: "export default expose" }).waitFor();
     await page.close();
   });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { FrameClock } from "./src/page/frames.js";
 import { placeLabels } from "./src/page/labels.js";
-import { mostText, type Result, totalText } from "./src/page/result.js";
+import { mostText, type Result, resultOf, totalText } from "./src/page/result.js";
 import { hiddenSides } from "./src/page/scroll-hint.js";
 import { sharesOf } from "./src/page/shares.js";
 import { Stopwatch } from "./src/work/steps.js";
@@ -131,6 +131,36 @@ describe("the reason for a total", () => {
     const watch = new Stopwatch(() => times.shift()!);
     for (const name of ["reading", "sending", "reading", "sending"]) watch.lap(name);
     expect(watch.steps).toEqual({ reading: 18, sending: 3 });
+  });
+});
+
+describe("the verdict of a run", () => {
+  const measured = (...stalls: { cause: string; lengthMs: number }[]) => {
+    const longestOf = (all: typeof stalls) => Math.max(0, ...all.map(({ lengthMs }) => lengthMs));
+    const report = {
+      ...{
+        stalls: stalls.map((stall) => ({ because: "a reason", ...stall })),
+        floorMs: 4,
+        longestMs: longestOf(stalls),
+      },
+      ownLongestMs: longestOf(stalls.filter(({ cause }) => cause !== "machine")),
+      ...{ frames: { dropped: 4, estimated: false }, hitch: { msPerSecond: 80, verdicts: { strict: "critical" } } },
+    };
+    return { value: { steps: {}, showMs: 0 }, runtimeMs: 1000, report } as unknown as Parameters<typeof resultOf>[2];
+  };
+  const of = (...stalls: { cause: string; lengthMs: number }[]) =>
+    resultOf("students", "clearway", measured(...stalls));
+
+  test("does not count the frames that the machine cost", () => {
+    const machine = { cause: "machine", lengthMs: 80 };
+    expect(of(machine)).toMatchObject({ verdict: "good", longestStallMs: 0 });
+    expect(of(machine, { cause: "app", lengthMs: 5 })).toMatchObject({ verdict: "good", longestStallMs: 5 });
+    expect(of(machine, { cause: "app", lengthMs: 5 }).cause).toMatch(
+      /a reason\. The machine caused a longer one of 80/,
+    );
+    expect(of(machine, { cause: "app", lengthMs: 24 }).verdict).toBe("warning");
+    expect(of(machine, { cause: "app", lengthMs: 70 }).verdict).toBe("critical");
+    expect(of({ cause: "app", lengthMs: 96 }).verdict).toBe("critical");
   });
 });
 

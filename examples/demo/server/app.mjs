@@ -3,22 +3,14 @@ import { randomFillSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { refuse, sendPieces, serveLocally, typeOf } from "../../../scripts/local-server.mjs";
 import { visible } from "../../../scripts/terminal-text.mjs";
-import { bundlePage } from "./bundle.mjs";
+import { bundlePage, sizesOfWays, sourcesOf } from "./bundle.mjs";
 import { hazyPhoto } from "./photo.mjs";
 import { receiveChunk } from "./receive.mjs";
 
 const styles = ["theme", "page", "controls", "stage", "jobs", "table"].map((name) => `styles/${name}.css`);
 
 /** The files whose source the page shows next to its results. */
-const shownSources = [
-  "main-thread",
-  "by-hand",
-  "by-hand.worker",
-  "comlink",
-  "comlink.worker",
-  "clearway",
-  "clearway.tasks",
-];
+const shownSources = Object.values(sourcesOf).flat();
 
 /** The headers that a file of an isolated page needs. They have no effect on other pages. */
 const subresource = {
@@ -40,6 +32,7 @@ const pieceBytes = 1024 * 1024;
  */
 export async function serveDemo({ port = 0, isolated = false } = {}) {
   const files = await bundlePage();
+  files.set("sizes.json", Buffer.from(JSON.stringify(await sizesOfWays())));
   await hazyPhoto();
   for (const name of ["index.html", "icon.svg", ...styles]) {
     files.set(name, await readFile(new URL(`../${name}`, import.meta.url)));

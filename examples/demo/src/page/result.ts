@@ -31,12 +31,23 @@ export function resultOf(job: JobId, way: WayId, { value, runtimeMs, report }: M
     droppedFrames: report.frames.dropped,
     framesEstimated: report.frames.estimated,
     hitchMsPerSecond: report.hitch.msPerSecond,
-    // Without a stall of its own, a way is not responsible for late frames.
-    verdict: report.ownLongestMs === 0 ? "good" : report.hitch.verdicts.strict,
+    verdict: verdictOf(report, runtimeMs),
     cause: causeOf(report),
     shares: sharesOf(way, runtimeMs, value),
   };
 }
+
+/** Rates a run by its own stalls: a way is not responsible for the frames that the machine cost. */
+function verdictOf({ stalls, hitch }: Measurement<unknown>["report"], runtimeMs: number): Result["verdict"] {
+  const own = stalls.filter(({ cause }) => cause !== "machine");
+  if (own.length === stalls.length) return hitch.verdicts.strict;
+  const hitchMs = own.reduce((sum, { lengthMs }) => sum + Math.max(0, lengthMs - frameMs), 0);
+  const msPerSecond = (1000 * hitchMs) / runtimeMs;
+  // The limits of docs/meter.md.
+  return msPerSecond <= 5 ? "good" : msPerSecond <= 10 ? "warning" : "critical";
+}
+
+const frameMs = 1000 / 60;
 
 function causeOf({ stalls, floorMs, longestMs }: Measurement<unknown>["report"]): string {
   const [first, ...rest] = stalls.filter(({ cause }) => cause !== "machine");
@@ -45,7 +56,8 @@ function causeOf({ stalls, floorMs, longestMs }: Measurement<unknown>["report"])
       ? `No stall of its own of ${floorMs} ms or more; the machine caused one of ${ms(longestMs)}.`
       : `No stall of ${floorMs} ms or more.`;
   const longest = rest.reduce((longest, stall) => (stall.lengthMs > longest.lengthMs ? stall : longest), first);
-  return `${heldBy[longest.cause]}: ${longest.because}.`;
+  const beside = longestMs > longest.lengthMs ? ` The machine caused a longer one of ${ms(longestMs)}.` : "";
+  return `${heldBy[longest.cause]}: ${longest.because}.${beside}`;
 }
 
 const heldBy = {

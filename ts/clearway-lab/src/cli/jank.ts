@@ -10,6 +10,7 @@ import type { JankReport } from "../jank/record.js";
 import { parseClick, parseScroll, parseType, parseWait, type Step, stepText } from "../jank/step.js";
 import { parseTarget, type Target } from "../jank/target.js";
 import { machineFacts } from "../machine/facts.js";
+import { OtherLoad } from "../machine/other-load.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
 import { WIDTH_MAX } from "../report/fold.js";
 import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
@@ -117,7 +118,7 @@ async function jank(
         ...(options.device && { device: options.device, deviceNotes: notesOn(options.device, targets[0]!.kind) }),
         signal: interruption.signal,
       },
-      measureOnce,
+      besideOthers(measureOnce),
       (name, run, runs) => printError(`measuring ${name}${runs > 1 ? ` (run ${run} of ${runs})` : ""}\n`),
     );
     await write(report, options, out);
@@ -147,6 +148,16 @@ const openJankFolder = (folder: string): OutFolder =>
 
 function notesOn(device: DeviceTime, kind: Target["kind"]): string[] {
   return deviceNotes(device, kind === "script" ? "script" : "page", machineFacts().cpu);
+}
+
+/** Rests before each run, and adds to it how many cores other programs used meanwhile. */
+function besideOthers(measureOnce: MeasureOnce): MeasureOnce {
+  return async (target) => {
+    const load = new OtherLoad();
+    await load.beforeMeasurement();
+    const { run, runtime } = await measureOnce(target);
+    return { run: { ...run, others: { cores: load.cores() ?? 0, of: machineFacts().cores } }, runtime };
+  };
 }
 
 /** Loads the part that measures pages or scripts. Both take a while to load, so that other commands do without. */

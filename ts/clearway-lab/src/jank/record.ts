@@ -47,6 +47,8 @@ export interface Run extends End {
   readonly stalls: readonly FoundStall[];
   /** What ran in the last second of a run that did not complete. */
   readonly last?: LocatedCause;
+  /** How many cores other programs used right before the run, and how many there are. */
+  readonly others?: { readonly cores: number; readonly of: number };
   /** Facts that a reader must know to trust the figures, one sentence each. */
   readonly notes: readonly string[];
   readonly sources: readonly SourceState[];

@@ -68,6 +68,20 @@ describe("the runs", () => {
     expect(given.comparison).toEqual([]);
   });
 
+  test("are said to be beside other programs that used a quarter of the cores, with the worst of the runs", async () => {
+    const beside = async (...all: number[]) =>
+      (
+        await report(
+          { repeat: all.length },
+          all.map((cores) => run([50], { others: { cores, of: 2 } })),
+        )
+      ).text;
+    expect(await beside(0.6, 2.01, 0.1)).toContain(
+      "Measured beside other programs, which used 2.0 of 2 cores right before.",
+    );
+    expect(await beside(0.4, 0.1)).not.toContain("other programs");
+  });
+
   test("have medians", async () => {
     const { given, text } = await report({ repeat: 3 }, [run([100]), run([300]), run([120])]);
     expect(given.subjects[0]!.figures.longestMs).toBe(120);

@@ -106,7 +106,7 @@ export interface Doubt {
 }
 
 /** Share of the cores from which other programs count. */
-const OTHERS_MIN = 0.25;
+export const OTHERS_MIN = 0.25;
 const DOUBTS_MAX = 3;
 /** A doubt about more answers than this counts them. */
 const NAMES_MAX = 4;

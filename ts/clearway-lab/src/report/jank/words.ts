@@ -7,6 +7,7 @@ import { type CauseKind, type Place, partsText } from "../../jank/cause.js";
 import type { Figures, Frames } from "../../jank/figures.js";
 import type { CauseGroup, ComparedFigure, JankReport, LocatedCause, Run, Subject } from "../../jank/record.js";
 import { ratioText } from "../../ratio/device-time.js";
+import { OTHERS_MIN } from "../answers/words.js";
 
 /** Stalls shorter than a frame at 60 Hz cost no frame there. The text lists only the longer ones; the page and the JSON list all. */
 export const NOTABLE_MS = 1000 / 60;
@@ -270,7 +271,20 @@ export function lastSeen({ subjects }: JankReport): string[] {
 /** The notes of all runs, each once, and the sources that were missing. */
 export function notes({ subjects, deviceNotes = [] }: JankReport): string[] {
   const all = subjects.flatMap(({ runs }) => runs.flatMap((run) => [...run.notes, ...missing(run)]));
-  return [...new Set([...deviceNotes, ...all])];
+  return [...new Set([...besideOthers(subjects), ...deviceNotes, ...all])];
+}
+
+/** Says that the machine was busy, at the worst of the runs. Stalls that the machine caused are then no riddle. */
+function besideOthers(subjects: JankReport["subjects"]): string[] {
+  const busy = subjects
+    .flatMap(({ runs }) => runs.flatMap(({ others }) => others ?? []))
+    .filter(({ cores, of }) => cores >= OTHERS_MIN * of)
+    .sort((a, b) => b.cores - a.cores)[0];
+  if (busy === undefined) return [];
+  const cores = busy.of === 1 ? "the core" : `${Math.min(busy.of, busy.cores).toFixed(1)} of ${busy.of} cores`;
+  return [
+    `Measured beside other programs, which used ${cores} right before. They cause stalls of the machine and lengthen the others: end them, or compare with --against and --repeat.`,
+  ];
 }
 
 /** Browsers never show collections to a page, but the trace has them. */
