@@ -29,7 +29,12 @@ async function jankPage(): Promise<string> {
   const place = { functionName: "work", url: "js/app.js", line: 3, column: 5, functionLine: 2, functionColumn: 1 };
   const report = await measureAll(
     {
-      ...{ targets: [target("after"), target("before")], repeat: 2, steps: [], budget: parseBudget("50,hitch=5") },
+      ...{
+        targets: [target("a-long-folder/with-names-that-do-not-break/after.html"), target("before")],
+        repeat: 2,
+        steps: [],
+        budget: parseBudget("50,hitch=5"),
+      },
       signal: new AbortController().signal,
     },
     async () => ({
