@@ -55,7 +55,16 @@ describe("the packed library", () => {
   test("contains its code, types, licences and the pages that messages name, and no development files", async () => {
     const packed = join(folder, "node_modules/clearway");
     const names = (await readdir(packed)).sort();
-    expect(names).toEqual(["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "bin", "dist", "docs", "package.json"]);
+    expect(names).toEqual([
+      "LICENSE",
+      "LICENSE-APACHE",
+      "LICENSE-MIT",
+      "README.md",
+      "bin",
+      "dist",
+      "docs",
+      "package.json",
+    ]);
     const files = (await readdir(packed, { recursive: true })).filter((name) => name.endsWith(".map"));
     expect(files).toEqual([]);
     expect(await readdir(join(folder, "node_modules"))).toEqual(
