@@ -7,7 +7,7 @@ import { files } from "../sources.mjs";
 import { published } from "../workspaces.mjs";
 import { peers } from "./import-rules.mjs";
 
-const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
+const exact = /^(npm:[^@]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 /** Returns the problems of one package.json. */
 export function manifestProblems(path, manifest) {

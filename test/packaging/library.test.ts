@@ -77,6 +77,14 @@ describe("the packed library", () => {
     await typescript("tsconfig.bundler.json", compiler("bundler", { noEmit: true }));
   });
 
+  test("type-checks in an app with the types of ES2022 and without optional packages", async () => {
+    const entries = ["", "/worker", "/records", "/channel", "/meter", "/meter/metrics", "/remote", "/offload"];
+    const text = entries.map((entry, at) => `export * as entry${at} from "clearway${entry}";`).join("\n");
+    await writeFile(join(folder, "plain.mts"), text);
+    const config = compiler("nodenext", { noEmit: true, lib: ["es2022", "dom"] });
+    await typescript("tsconfig.plain.json", { ...config, include: ["plain.mts"] });
+  });
+
   test("refuses a wrong task name and a wrong argument at compile time", async () => {
     const module = 'pool<typeof import("../tally.tasks.js")>(new URL("file:///x"))';
     const lines = [

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
+import { declarations } from "../../scripts/declarations.mjs";
 import { writeFiles } from "../../scripts/write-files.mjs";
 import { copyAddonSources } from "./addon-sources.mjs";
 
@@ -34,7 +35,12 @@ if (!jsOnly) {
     external: [/^node:/, /^clearway/],
     onwarn: (warning) => console.warn(warning.message),
   });
-  await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
+  await bundle.write({
+    dir: here("./dist"),
+    format: "es",
+    chunkFileNames: "types-[name].d.ts",
+    plugins: [declarations],
+  });
   await bundle.close();
   copyAddonSources(here("../../native"), here("./dist/addon"));
   buildAddon();

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
+import { declarations } from "../../scripts/declarations.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const entries = { index: here("./src/index.ts"), serve: here("./src/serve.ts") };
@@ -33,6 +34,11 @@ if (!process.argv.includes("--js-only")) {
     external: [/^node:/, /^clearway/, /^@nats-io\//],
     onwarn: (warning) => console.warn(warning.message),
   });
-  await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
+  await bundle.write({
+    dir: here("./dist"),
+    format: "es",
+    chunkFileNames: "types-[name].d.ts",
+    plugins: [declarations],
+  });
   await bundle.close();
 }

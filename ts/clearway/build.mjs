@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
+import { declarations } from "../../scripts/declarations.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 // These entries are not built for browsers, because they need Node.
@@ -168,6 +169,11 @@ if (typesToo) {
       if (code !== "EMPTY_BUNDLE" && !message.includes("private shared type exports")) console.warn(message);
     },
   });
-  await bundle.write({ dir: here("./dist"), format: "es", chunkFileNames: "types-[name].d.ts" });
+  await bundle.write({
+    dir: here("./dist"),
+    format: "es",
+    chunkFileNames: "types-[name].d.ts",
+    plugins: [declarations],
+  });
   await bundle.close();
 }

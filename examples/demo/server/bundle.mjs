@@ -15,7 +15,12 @@ export const sourcesOf = {
 };
 
 const bundled = /** @type {const} */ ({
-  ...{ outdir: here("../dist"), write: false, bundle: true, format: "esm", splitting: true, target: "es2022" },
+  outdir: here("../dist"),
+  write: false,
+  bundle: true,
+  format: "esm",
+  splitting: true,
+  target: "es2022",
   logLevel: "warning",
 });
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { C as ClearwayError, a as CodecErrorCode } from './types-clearway-error.js';
 export { b as ChannelErrorCode, E as ErrorCode, d as channelErrorCodes, e as codecErrorCodes } from './types-clearway-error.js';
 import { c as CloseReason, C as ChannelTransport, T as TransportLimits } from './types-limits.js';

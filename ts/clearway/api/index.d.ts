@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { C as ClearwayError } from './types-clearway-error.js';
 export { E as ErrorCode } from './types-clearway-error.js';
 import { W as WorkerLike, T as TaskTimings, C as CallOptions, a as ThreadOptions, P as PoolOptions } from './types-options.js';

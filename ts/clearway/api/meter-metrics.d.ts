@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { e as Stall } from './types-report.js';
 export { M as MarkShare, b as ScriptShare, d as StackSample, f as StallCause } from './types-report.js';
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { S as StallReport, e as Stall } from './types-report.js';
 export { C as CauseShare, F as FrameReport, H as HitchReport, a as HitchVerdicts, M as MarkShare, b as ScriptShare, c as SourceState, d as StackSample, f as StallCause, T as TailQuantile, W as WaitShare } from './types-report.js';
 

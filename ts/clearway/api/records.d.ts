@@ -1,3 +1,4 @@
+/** @ts-ignore: an optional peer */
 import * as apache_arrow from 'apache-arrow';
 import { C as CrossesAs, c as crossesAs } from './types-crossing.js';
 

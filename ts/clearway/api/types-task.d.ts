@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { A as Arrived, S as Sendable, b as CallbackFor } from './types-callback-stub.js';
 import { M as Moved } from './types-move.js';
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
 export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
 import { IncomingMessage, Server } from 'node:http';

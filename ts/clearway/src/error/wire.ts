@@ -60,7 +60,7 @@ export function encodeError(
       base: baseOf(thrown),
       name: nameOf(thrown),
       message: text(thrown, "message"),
-      stack: text(thrown, "stack"),
+      stack: withoutOwnFrames(text(thrown, "stack")),
       props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key), isolate)]),
     });
     if (depth === maxDepth) return wire;
@@ -175,6 +175,23 @@ function nameOf(error: Error): string {
 function text(error: Error, key: string): string {
   const value = read(error, key) ?? "";
   return typeof value === "string" ? value : describe(value);
+}
+
+/** A frame in a file of this package. A bundle that an app makes has other names, and keeps all its frames. */
+const ownFrame = /[\\/]clearway[\\/]dist[\\/]/;
+
+/** Removes the outermost frames that are the library's, or Node's above them: they are always the same, and tell the app nothing. */
+function withoutOwnFrames(stack: string): string {
+  let end = stack.length;
+  for (let at = stack.length; at > 0; ) {
+    const start = stack.lastIndexOf("\n", at - 1);
+    const line = stack.slice(start, at);
+    if (start < 0) return stack; // an error of the library itself
+    if (ownFrame.test(line)) end = start;
+    else if (!line.includes("node:internal")) break;
+    at = start;
+  }
+  return stack.slice(0, end);
 }
 
 function read(target: object, key: string): unknown {
