@@ -60,7 +60,7 @@ export function encodeError(
       base: baseOf(thrown),
       name: nameOf(thrown),
       message: text(thrown, "message"),
-      stack: withoutOwnFrames(text(thrown, "stack")),
+      stack: hasProcesses ? withoutOwnFrames(text(thrown, "stack")) : text(thrown, "stack"),
       props: keys.slice(0, maxProps).map((key) => [key, cloneable(read(thrown, key), isolate)]),
     });
     if (depth === maxDepth) return wire;
@@ -177,7 +177,7 @@ function text(error: Error, key: string): string {
   return typeof value === "string" ? value : describe(value);
 }
 
-/** A frame in a file of this package. A bundle that an app makes has other names, and keeps all its frames. */
+/** A frame in a file of this package. Bundles have other names and keep all frames; pages are bundles, so only Node has this code. */
 const ownFrame = /[\\/]clearway[\\/]dist[\\/]/;
 
 /** Removes the outermost frames that are the library's, or Node's above them: they are always the same, and tell the app nothing. */
