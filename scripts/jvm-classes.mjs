@@ -100,6 +100,9 @@ function current(name, print) {
   return name === unbuilt || !(lost("main", "classes") || lost("test", "test-classes"));
 }
 
+/** Returns whether the module in this folder was compiled from the current sources with these JDKs, and its classes are still there. */
+export const isCompiled = (name, found) => current(name, prints(found).get(name));
+
 /** Returns whether all modules were compiled from the current sources with these JDKs, and the classes are still there. */
 export const areCompiled = (found) => [...prints(found)].every(([name, print]) => current(name, print));
 

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isCompiled } from "../../scripts/jvm-classes.mjs";
 import { chosen, folder, jdks, maven, missing } from "../../scripts/maven.mjs";
 
 const module = join(folder, "channel");
@@ -22,7 +23,9 @@ if (home === undefined) {
   process.exit(127);
 }
 const sources = Math.max(writtenMs(join(module, "src")), writtenMs(join(module, "pom.xml")));
-const isStale = sources > writtenMs(program) || !existsSync(join(module, "target/lib"));
+// Git writes files anew whose content is the same. After `scripts/jvm.mjs compile`, the content decides.
+const isStale =
+  !existsSync(join(module, "target/lib")) || (sources > writtenMs(program) && !isCompiled("channel", found));
 // This phase also copies the libraries.
 const phase = "process-test-classes";
 // Maven's output goes to stderr, because it must not appear among the answers.
