@@ -2,6 +2,13 @@
 import ClearwayThreads
 import Dispatch
 
+/// A lag that is longer than a frame, in milliseconds.
+public struct FrameDrop: Sendable, Hashable {
+  /// Start of the lag since the call.
+  public let startMs: Double
+  public let lagMs: Double
+}
+
 /// The figures of ``measureFrameDrops(hz:timers:_:)``.
 ///
 /// Lengths are in milliseconds.
@@ -20,6 +27,13 @@ public struct FrameDrops: Sendable, Hashable {
   /// Each further frame interval within one lag counts as one more: the sum of max(0, lag hz/1000 -
   /// 1), rounded once.
   public let dropped: Int
+  /// Dropped frames as the published function counts them: a frame has 1000 / hz whole
+  /// milliseconds, and a longer lag drops all that it began.
+  public let droppedAsPublished: Int
+  /// The lags that are longer than a frame, in order.
+  public let drops: [FrameDrop]
+  /// All lags, in order.
+  public let lagsMs: [Double]
   /// Time by which frames are late, in milliseconds per second.
   public let hitchMsPerSecond: Double
 
@@ -32,6 +46,16 @@ public struct FrameDrops: Sendable, Hashable {
     lagMaxMs = lagsMs.max() ?? 0
     dropped = expectedDroppedFrames(lagsMs, hz)
     hitchMsPerSecond = hitchRatio(lagsMs, totalMs, hz)
+    self.lagsMs = lagsMs
+    let whole = (1000 / hz).rounded(.down)
+    droppedAsPublished = lagsMs.reduce(0) { $1 > whole ? $0 + Int(($1 / whole).rounded(.up)) : $0 }
+    var startMs = 0.0
+    var drops: [FrameDrop] = []
+    for lagMs in lagsMs {
+      if lagMs > 1000 / hz { drops.append(FrameDrop(startMs: startMs, lagMs: lagMs)) }
+      startMs += lagMs
+    }
+    self.drops = drops
   }
 
   /// The verdict in one line: "Jank: 59 frames dropped, max lag 1001 ms".

@@ -289,14 +289,17 @@ struct FrameDropsTests {
     let (value, drops) = try await measureFrameDrops(timers: timers) {
       timers.probe(after: 1)
       timers.probe(after: 1)
-      timers.probe(after: 1000)
+      timers.probe(after: 1001)
       return 3
     }
     #expect(value == 3)
     #expect(drops.probes == 4)
-    #expect(drops.totalMs == 1002)
+    #expect(drops.totalMs == 1003)
     #expect(drops.dropped == 59)
-    #expect(drops.verdict == "Jank: 59 frames dropped, max lag 1000 ms")
+    #expect(drops.droppedAsPublished == 63)
+    #expect(drops.lagsMs == [1, 1, 1001, 0])
+    #expect(drops.drops == [FrameDrop(startMs: 2, lagMs: 1001)])
+    #expect(drops.verdict == "Jank: 59 frames dropped, max lag 1001 ms")
     #expect(!timers.isRunning)
   }
 

@@ -1,61 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The probe of dropped frames on a scripted clock, its figures, and the verdict in words.
+// The figures of dropped frames, and the verdict in words.
 import { describe, expect, test } from "vitest";
 import { findFunction, taskModuleOf } from "../src/frame-drops/find-function.js";
 import { measureFunction, medians, type Part, TimeOver } from "../src/frame-drops/run-function.js";
 import { adviceLine, type BothWays, type Copy, jankLine, ms } from "../src/frame-drops/verdict.js";
-import { type FrameDrops, frameDropsOf, measureFrameDrops, type ProbeTimers } from "../src/mechanism/frame-drops.js";
-
-class FakeProbe implements ProbeTimers {
-  ms = 0;
-  probe: (() => void) | undefined;
-  nowMs = () => this.ms;
-  every = (ms: number, act: () => void) => {
-    expect(ms).toBe(1);
-    this.probe = act;
-    return () => {
-      this.probe = undefined;
-    };
-  };
-}
-
-describe("measureFrameDrops", () => {
-  test("counts a blocked thread as one lag, and stops its timer", async () => {
-    const timers = new FakeProbe();
-    const { value, totalMs, lagsMs } = await measureFrameDrops(() => {
-      timers.ms = 1001;
-      return "rows";
-    }, timers);
-    expect({ value, totalMs, lagsMs }).toEqual({ value: "rows", totalMs: 1001, lagsMs: [1001] });
-    expect(timers.probe).toBeUndefined();
-  });
-
-  test("takes the time between two probes as a lag", async () => {
-    const timers = new FakeProbe();
-    const { lagsMs, totalMs } = await measureFrameDrops(async () => {
-      for (const at of [1, 3, 33]) {
-        timers.ms = at;
-        timers.probe?.();
-      }
-      timers.ms = 34;
-    }, timers);
-    expect({ lagsMs, totalMs }).toEqual({ lagsMs: [1, 2, 30, 1], totalMs: 34 });
-  });
-
-  test.each<[string, () => unknown]>([
-    [
-      "throws",
-      () => {
-        throw "failed";
-      },
-    ],
-    ["rejects", () => Promise.reject("failed")],
-  ])("stops its timer if the function %s", async (_, run) => {
-    const timers = new FakeProbe();
-    await expect(measureFrameDrops(run, timers)).rejects.toBe("failed");
-    expect(timers.probe).toBeUndefined();
-  });
-});
+import { type FrameDrops, frameDropsOf } from "../src/mechanism/frame-drops.js";
 
 describe("frameDropsOf", () => {
   test("counts the frames of a lag beyond its first as dropped", () => {

@@ -2,10 +2,11 @@
 // Calls a user's function on this thread and in a worker of Clearway's pool, both under the probe. The lab asks for one part at a time, so
 // that it keeps what was measured when its limit is reached.
 import { pool } from "clearway";
+import { measureFrameDrops } from "clearway/meter";
 import { isSame } from "../bench/same-result.js";
 import { LateError, StepError, type Steps } from "../bench/steps.js";
 import { describeThrown } from "../bench/thrown.js";
-import { measureFrameDrops, type ProbedRun } from "../mechanism/frame-drops.js";
+import type { ProbedRun } from "../mechanism/frame-drops.js";
 import { TASK } from "./find-function.js";
 import type { Part } from "./run-function.js";
 import type { Copy } from "./verdict.js";
@@ -51,11 +52,11 @@ export class FunctionCalls {
   async #direct(): Promise<ProbedRun> {
     // The function may change its arguments, so each call gets its own.
     const args = structuredClone(this.#args);
-    const { value, ...run } = await this.#steps.run("the function", () =>
+    const { value, totalMs, lagsMs } = await this.#steps.run("the function", () =>
       measureFrameDrops(() => this.#target.call(...args)),
     );
     this.#expected = value;
-    return run;
+    return { totalMs, lagsMs };
   }
 
   /** Returns null if the result cannot be cloned. The call in a worker then says why. */
@@ -73,9 +74,11 @@ export class FunctionCalls {
       const tasks = this.#workers.call as Record<string, (...args: unknown[]) => Promise<unknown>>;
       const measured = (task: string) =>
         this.#steps.run("the call in a worker", () => measureFrameDrops(() => tasks[task]!(...this.#args)));
-      const { value, ...run } = await (this.#task === undefined ? this.#first(measured) : measured(this.#task));
+      const { value, totalMs, lagsMs } = await (this.#task === undefined
+        ? this.#first(measured)
+        : measured(this.#task));
       this.#answer = value;
-      return run;
+      return { totalMs, lagsMs };
     } catch (error) {
       if (error instanceof LateError) throw error;
       return { why: error instanceof StepError ? error.message : describeThrown(error) };

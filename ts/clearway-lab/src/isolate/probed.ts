@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs a piece of work under the published probe, a timer of 1 ms. The scenario `students` measures the same with Clearway's meter.
-import { frameDropsOf, measureFrameDrops } from "../mechanism/frame-drops.js";
+import { measureFrameDrops } from "clearway/meter";
+import { frameDropsOf } from "../mechanism/frame-drops.js";
 import type { Measured } from "../protocol/measured.js";
 import type { Json, Value } from "../protocol/message.js";
 

@@ -70,6 +70,31 @@ public object Meter {
     ): Measurement<T> = measured(executor, options) { function.call().toCompletableFuture() }
 
     /**
+     * Runs `function` once on the thread of `executor`, and probes that thread every millisecond meanwhile. A lag is the
+     * time between two probes; the last one ends when the function does. `hz` is the frame rate. Does not say what
+     * caused a lag: [measure] does. Blocks the caller, as [measure] does.
+     *
+     * @throws IllegalArgumentException if `hz` is not over 0 and at most 1000
+     * @throws Exception the exception of the function, as the same object
+     * @throws java.util.concurrent.RejectedExecutionException if the executor rejects tasks
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(Exception::class)
+    public fun <T> measureFrameDrops(executor: Executor, hz: Double = 60.0, function: Callable<T>): FrameDrops<T> =
+        probed(executor, hz) { CompletableFuture.completedFuture(function.call()) }
+
+    /** Does what [measureFrameDrops] does, for a function that returns a stage. Ends when the stage completes. */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(Exception::class)
+    public fun <T> measureFrameDropsStage(
+        executor: Executor,
+        hz: Double = 60.0,
+        function: Callable<out CompletionStage<T>>,
+    ): FrameDrops<T> = probed(executor, hz) { function.call().toCompletableFuture() }
+
+    /**
      * Opens a label for the calling thread. Each stall of that thread lists the labels that were open during the stall.
      */
     @JvmStatic
@@ -129,6 +154,13 @@ public object Meter {
         } finally {
             watcher.stop()
         }
+    }
+
+    private fun <T> probed(executor: Executor, hz: Double, call: () -> CompletableFuture<T>): FrameDrops<T> {
+        require(hz > 0 && hz <= 1000) { "hz must be over 0, at most 1000: hz=$hz" }
+        val probe = FrameProbe(executor, hz, call)
+        probe.start()
+        return thrown(probe.result)
     }
 
     /**
