@@ -116,7 +116,7 @@ internal class AdviceRules(private val setting: Setting) {
 
     private fun inline(statistics: SiteStatistics): Advice? {
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
-        if (statistics.model.mayBlock) return null
+        if (statistics.sleeps) return null
         if (statistics.fromEventThread && statistics.atWorstNs(size) > setting.eventBudgetNs()) return null
         // If a task is shorter than its hand-over, running it inline is faster even for a caller that does not wait for
         // it.
@@ -133,7 +133,7 @@ internal class AdviceRules(private val setting: Setting) {
     }
 
     private fun blocksWorker(statistics: SiteStatistics): Advice? {
-        if (!statistics.model.mayBlock || setting.threadsMax > setting.processors * FEW) return null
+        if (!statistics.sleeps || setting.threadsMax > setting.processors * FEW) return null
         val asleepNs = statistics.model.itemNs - statistics.model.cpuOrWallNs
         val agreeing = (statistics.sleptBursts * COMPARED / maxOf(1, statistics.bursts)).toInt().coerceAtMost(COMPARED)
         val text =
@@ -146,7 +146,7 @@ internal class AdviceRules(private val setting: Setting) {
     }
 
     private fun moreThreads(statistics: SiteStatistics): Advice? {
-        if (!statistics.model.mayBlock) return null
+        if (!statistics.sleeps) return null
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
         return quicker(statistics, Placement.ELASTIC, AdviceCode.MORE_THREADS) { times ->
             "would be $times faster with one thread per task: a burst of $size takes ${time(statistics.elapsedNs.mean)} " +
@@ -156,7 +156,7 @@ internal class AdviceRules(private val setting: Setting) {
     }
 
     private fun fewerThreads(statistics: SiteStatistics): Advice? {
-        if (statistics.model.mayBlock || statistics.threads <= setting.processors * FEW) return null
+        if (statistics.sleeps || statistics.threads <= setting.processors * FEW) return null
         val size = maxOf(1, Math.round(statistics.size.mean).toInt())
         return quicker(statistics, Placement.CPU, AdviceCode.FEWER_THREADS) { times ->
             "would be $times faster with one worker per processor: ${statistics.threads} threads share " +

@@ -58,6 +58,16 @@ internal class SiteStatistics(private var costs: Costs) {
     var sleptBursts: Long = 0
         private set
 
+    private val sleptShare = Follower()
+
+    /**
+     * Whether the tasks sleep: several bursts did, and a part of the recent ones. A burst whose thread another program
+     * preempted looks like one that slept, so a few say nothing. (The executor's own model believes one, because
+     * running a task that blocks on the caller's thread costs more than handing over one that does not.)
+     */
+    val sleeps: Boolean
+        get() = sleptBursts >= SLEPT_MIN && sleptShare.mean > SLEPT_SHARE
+
     var fromEventThread: Boolean = false
         private set
 
@@ -84,7 +94,9 @@ internal class SiteStatistics(private var costs: Costs) {
         waitNs.follow(burst.waitedNs.toDouble() / burst.done)
         handNs.follow(burst.handOverNs.toDouble() / burst.done)
         val seen = burst.observation(costs.processors, collections)
-        if (!seen.crowded && seen.cpuItems > 0 && seen.cpuWallNs - seen.cpuNs > seen.cpuWallNs * ASLEEP) sleptBursts++
+        val slept = SiteModel.blocked(seen)
+        if (slept) sleptBursts++
+        sleptShare.follow(if (slept) 1.0 else 0.0)
         model.observe(seen)
         learnCosts(burst)
         if (model.warm && !seen.paused) compare(burst)
@@ -124,11 +136,9 @@ internal class SiteStatistics(private var costs: Costs) {
 
     private companion object {
         val PLACES = Placement.entries
-        /**
-         * A burst slept if its threads were off their processors for more than this share of their wall time. The model
-         * uses the same share.
-         */
-        const val ASLEEP = 0.6
+        const val SLEPT_MIN = 4
+        /** The least share of the recent bursts of a site whose tasks sleep. */
+        const val SLEPT_SHARE = 0.25
         const val CAP = 4
         const val MEMORY = 16
     }

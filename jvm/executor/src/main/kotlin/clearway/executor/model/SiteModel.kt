@@ -116,15 +116,8 @@ internal class SiteModel {
         itemCpuNs = if (itemCpuNs.isNaN()) cpuNs else itemCpuNs + (cpuNs - itemCpuNs) * gain
     }
 
-    /**
-     * Learns whether the site blocks. If all processors were busy, threads also waited for a processor. The wall time
-     * then says nothing about sleep, so only [Observation.slept] counts.
-     */
     private fun learnBlocking(seen: Observation) {
-        val asleepNs =
-            if (seen.cpuItems == 0 || seen.crowded) 0.0 else (seen.cpuWallNs - seen.cpuNs - seen.waitedNs).toDouble()
-        val blocked = seen.slept || (asleepNs > (seen.cpuWallNs - seen.waitedNs) * ASLEEP_SHARE && asleepNs > ASLEEP_NS)
-        blockedMemory = if (blocked) 1.0 else blockedMemory * FADE
+        blockedMemory = if (blocked(seen)) 1.0 else blockedMemory * FADE
     }
 
     private fun learnCorrection(seen: Observation) {
@@ -167,6 +160,20 @@ internal class SiteModel {
         private const val FORGOTTEN = 0.05
         /** Maximum correction of a prediction, as a factor; its inverse is the minimum. */
         private const val CORRECTION = 4.0
+
+        /**
+         * Returns whether the threads of a batch slept for most of their time. If all processors were busy, threads also
+         * waited for a processor. The wall time then says nothing about sleep, so only [Observation.slept] counts. One
+         * batch may mistake a preempted thread for a sleeping one.
+         */
+        fun blocked(seen: Observation): Boolean {
+            val asleepNs =
+                if (seen.cpuItems == 0 || seen.crowded) 0.0
+                else (seen.cpuWallNs - seen.cpuNs - seen.waitedNs).toDouble()
+            return seen.slept ||
+                (asleepNs > (seen.cpuWallNs - seen.waitedNs) * ASLEEP_SHARE && asleepNs > ASLEEP_NS)
+        }
+
         private const val CORRECTION_GAIN = 0.4
         /**
          * Every batch that runs elsewhere moves a place's correction towards 1 by this share. So a place that was

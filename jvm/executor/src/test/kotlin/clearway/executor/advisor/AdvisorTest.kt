@@ -67,6 +67,19 @@ class AdvisorTest {
     }
 
     @Test
+    fun `the advice does not change when some bursts were preempted`() {
+        val few = Setting(processors = 2, threadsMax = 2) { 0 }
+        for (preempted in listOf(setOf(20), (0 until 60 step 8).toSet())) {
+            val statistics = SiteStatistics(Costs(2))
+            repeat(60) { n ->
+                val offNs = if (n in preempted) 4_000_000L else 0
+                statistics.burst(burst(tasks = 1, runNs = 5_000, sleepNs = offNs), collections = 0)
+            }
+            assertEquals(AdviceCode.INLINE, AdviceRules(few).advice(statistics).first().code, "$preempted")
+        }
+    }
+
+    @Test
     fun `the advice for tasks that need processors is no more threads than those`() {
         val statistics = SiteStatistics(Costs(2))
         // A hundred threads share two processors. A burst then takes as long as on two threads, plus half as much for
