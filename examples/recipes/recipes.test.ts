@@ -77,6 +77,14 @@ test("the recipes for combined modules and for async contexts print what their c
   ]);
 });
 
+test("the recipe for data that workers fetch prints what its comments say", async () => {
+  expect(await outputOf("./recipes/dist/fetch.js")).toEqual([
+    "[ { name: 'person 7', city: 'Turin' } ]",
+    "2000000 2000000 0",
+    "the user left",
+  ]);
+});
+
 test("a task runs in a unit test without a worker", async () => {
   expect(await outputOf("./recipes/dist/unit-test.js")).toEqual(["4 [ 0, 0.25, 0.5, 0.75, 1 ]"]);
 });
