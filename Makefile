@@ -14,7 +14,7 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@node ts/clearway-lab/dist/cli.js lab --out out
 
 test: ## set up, build, check and test a change; ONLY="lab chromium" selects stages by name; out/stages.json has the times
-	@scripts/setup.sh $(if $(ONLY),,--strict) node chromium postgresql prometheus nats redis python jvm xvfb sqlite rust swift
+	@scripts/setup.sh $(if $(ONLY),,--strict) node chromium postgresql prometheus nats python jvm xvfb sqlite rust swift
 	@node scripts/test.mjs $(ONLY)
 
 measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release
@@ -107,8 +107,8 @@ sanitize: ## run the C codec and plugins, and the Rust crates, under address, un
 	@node scripts/build.mjs
 	@node scripts/sanitize.mjs $(ONLY)
 
-setup: ## install npm packages, Chromium, Firefox, WebKitGTK, PostgreSQL, Prometheus, NATS, Redis, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages, Swift, the tools that "Runs with" names
-	@scripts/setup.sh node chromium engines postgresql prometheus nats redis python jvm xvfb rust swift tools
+setup: ## install npm packages, Chromium, Firefox, WebKitGTK, PostgreSQL, Prometheus, NATS, a Python with pyarrow, a JDK and Maven, Xvfb, the Rust packages, Swift, the tools that "Runs with" names
+	@scripts/setup.sh node chromium engines postgresql prometheus nats python jvm xvfb rust swift tools
 
 clean: ## remove the build output
 	rm -rf out ts/*/dist ts/clearway/docs .cache native/target native/c/build native/plugins/*/build native/fuzz/target jvm/target jvm/*/target swift/.build

@@ -123,11 +123,6 @@ need_nats() {
   command -v nats-server >/dev/null 2>&1 || [ -x /usr/sbin/nats-server ] || add_package "the NATS server" nats-server
 }
 
-# Only for the lab: BullMQ, another library, keeps its jobs in Redis.
-need_redis() {
-  command -v redis-server >/dev/null 2>&1 || add_package Redis redis-server optional
-}
-
 # Makes a separate Python with the packages that the tests read Clearway's output with. Does not change the system's Python.
 need_python() {
   venv=.cache/python
@@ -253,7 +248,6 @@ for what in "$@"; do
     prometheus) need_prometheus ;;
     python) need_python ;;
     nats) need_nats ;;
-    redis) need_redis ;;
     jvm) need_jvm ;;
     xvfb) need_xvfb ;;
     flutter) need_flutter ;;
@@ -262,7 +256,7 @@ for what in "$@"; do
     cross) need_cross ;;
     swift) need_swift ;;
     tools) need_tools ;;
-    *) say "unknown part: $what (node, chromium, engines, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
+    *) say "unknown part: $what (node, chromium, engines, postgresql, prometheus, nats, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)"; exit 2 ;;
   esac
 done
 

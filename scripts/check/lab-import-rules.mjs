@@ -35,7 +35,7 @@ export const labFolders = {
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
   mechanism: {
     may: ["host", "statistics"],
-    why: "the clock's step, the warm-up of measured code, and measureFrameDrops",
+    why: "the clock's step, the warm-up of measured code, and the figures of measureFrameDrops",
   },
   native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
   isolate: {
@@ -57,7 +57,7 @@ export const labFolders = {
   remote: {
     may: ["channel", "host", "machine", "mechanism", "protocol"],
     types: ["work"],
-    why: "family: calls to other processes over NATS, Redis and HTTP; the servers and worker processes that they need",
+    why: "family: calls to other processes over NATS; the server and the worker processes that they need",
   },
   arm: {
     may: ["channel", "host", "isolate", "memory", "native", "protocol", "push", "remote"],

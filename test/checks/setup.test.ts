@@ -100,18 +100,18 @@ test("set-up gives up a lock that is held for five minutes", () => {
 
 test("strict set-up fails with the name of every tool that could not be installed; else set-up goes on", () => {
   const broken = systemWith("broken", { id: root, "apt-get": "echo 'E: Unable to locate package' >&2; exit 100" });
-  const strict = setUp(broken, "--strict", "jvm", "redis");
+  const strict = setUp(broken, "--strict", "jvm", "prometheus");
   expect(strict.status).toBe(1);
   expect(strict.said).toContain("E: Unable to locate package");
-  expect(strict.said).toContain("stopped, because these could not be installed: a JDK, Maven, Redis.");
-  expect(setUp(broken, "jvm", "redis").status).toBe(0);
+  expect(strict.said).toContain("stopped, because these could not be installed: a JDK, Maven, Prometheus.");
+  expect(setUp(broken, "jvm", "prometheus").status).toBe(0);
 });
 
 test("strict set-up fails where the user may not install a needed tool, and goes on without an optional one", () => {
   const user = systemWith("user", { id: "echo 1000", "apt-get": "exit 1" });
-  const { status, said } = setUp(user, "--strict", "jvm", "redis");
+  const { status, said } = setUp(user, "--strict", "jvm", "prometheus");
   expect(status).toBe(1);
-  expect(said).toContain("Redis is missing. Add it with: sudo apt-get");
+  expect(said).toContain("Prometheus is missing. Add it with: sudo apt-get");
   expect(said).toContain("stopped, because these could not be installed: a JDK, Maven.");
 });
 
@@ -125,6 +125,6 @@ test("set-up refuses an unknown part", () => {
   const { status, said } = setUp(programs, "chromum");
   expect(status).toBe(2);
   expect(said).toContain(
-    "unknown part: chromum (node, chromium, engines, postgresql, prometheus, nats, redis, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)",
+    "unknown part: chromum (node, chromium, engines, postgresql, prometheus, nats, python, jvm, xvfb, flutter, sqlite, rust, cross, swift, tools)",
   );
 });

@@ -77,7 +77,6 @@ const external = [
   "@jridgewell/trace-mapping",
   "ajv",
   "ajv/*",
-  "bullmq",
   "cbor-x",
   "clearway",
   "clearway-nats",

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LabResults } from "../src/engine/answer.js";
+import { findServer } from "../src/remote/server.js";
 import type { Experiment } from "../src/scenario/experiment.js";
 import { BuiltCli, here, TESTED } from "./built-cli.js";
 
@@ -27,18 +28,19 @@ const MARK = "CLEARWAY_TEST_MARK";
 
 /** Waits until no process of the run is left. The test's own limit ends a wait that takes too long. */
 async function allEnded(mark: string): Promise<number> {
-  for (;;) {
-    const left = readdirSync("/proc").filter(
-      (pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`${MARK}=${mark}`),
-    );
-    if (left.length === 0) return 0;
-    await sleep(5);
-  }
+  while (marked(mark).length > 0) await sleep(5);
+  return 0;
 }
 
-function environmentOf(pid: string): string {
+/** Returns the processes of the run. */
+const marked = (mark: string): string[] =>
+  readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && textOf(pid, "environ").includes(`${MARK}=${mark}`));
+
+const commandOf = (pid: string): string => textOf(pid, "cmdline");
+
+function textOf(pid: string, file: "environ" | "cmdline"): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8");
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
   } catch {
     // The process has ended, or is another user's.
     return "";
@@ -70,6 +72,18 @@ describe.skipIf(!existsSync("/proc/self/environ"))("an interrupted lab", () => {
     expect(results.run.interrupted).toBe(true);
     expect(results.answers.map(({ name, failed }) => [name, failed])).toEqual([["codec", undefined]]);
     expect(await allEnded("questions")).toBe(0);
+  });
+
+  test.skipIf(findServer() === undefined)("leaves no server when it is killed", async () => {
+    const env = { ...process.env, ...TESTED, [MARK]: "killed" };
+    const args = [cli.program, "lab", "remote-call", "--limits", "--time", "600", "--out", "killed"];
+    const lab = spawn(process.execPath, args, { cwd: cli.scratch, env, stdio: "ignore" });
+    const ended = once(lab, "exit");
+    while (!marked("killed").some((pid) => commandOf(pid).includes("nats-server")) && lab.exitCode === null)
+      await sleep(5);
+    lab.kill("SIGKILL");
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await allEnded("killed")).toBe(0);
   });
 
   test("leaves nothing when it is interrupted twice", async () => {

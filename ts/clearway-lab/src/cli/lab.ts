@@ -8,7 +8,7 @@ import { packagesMissing } from "../machine/optional-packages.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import { koffiProblem } from "../native/peers.js";
 import { pluginProblem } from "../native/plugin.js";
-import { remoteProblem } from "../remote/programs.js";
+import { remoteProblem } from "../remote/server.js";
 import { limitText } from "../report/answers/words.js";
 import { duration } from "../report/duration.js";
 import { chromiumProblem } from "../runner/chromium-find.js";
@@ -138,7 +138,7 @@ async function missingHere(chosen: readonly Comparison[]): Promise<LabResults["m
     native: chosen.some(({ needs }) => needs === "native")
       ? ((await pluginProblem()) ?? (await koffiProblem()))
       : undefined,
-    nats: remoteProblem("nats-server", ["clearway-nats", "@nats-io/jetstream", "@nats-io/transport-node"]),
+    nats: remoteProblem(["clearway-nats", "@nats-io/jetstream", "@nats-io/transport-node"]),
     piscina: packagesMissing(["piscina"]),
     msgpackr: packagesMissing(["msgpackr"]),
   };

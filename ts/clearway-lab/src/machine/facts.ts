@@ -73,7 +73,7 @@ export function stealPercent(before: ReturnType<typeof cpuTimes>, after: ReturnT
 
 const PEERS = [
   ...["comlink", "rxjs", "piscina", "tinypool", "workerpool", "poolifier", "msgpackr", "cbor-x", "koffi"],
-  ...["@nats-io/transport-node", "@nats-io/jetstream", "bullmq"],
+  ...["@nats-io/transport-node", "@nats-io/jetstream"],
 ];
 
 /** The version of a peer that is not installed. */

@@ -9,8 +9,6 @@ type Tasks = typeof import("../work/remote-tasks.js");
 
 function kind(mode: "request" | "durable"): RemoteKind {
   return {
-    server: "nats-server",
-    durable: mode === "durable",
     open: (place) => (mode === "durable" ? openDurable(place) : openRequest(place)),
     async serve({ url, name }) {
       const durable = mode === "durable" ? { idempotent: ["same", "compute"] } : {};
@@ -21,7 +19,6 @@ function kind(mode: "request" | "durable"): RemoteKind {
         pool: { size: 1 },
         ...durable,
       });
-      return {};
     },
   };
 }

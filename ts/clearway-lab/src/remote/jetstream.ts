@@ -22,8 +22,6 @@ const names = ({ name }: RemotePlace) => ({
 });
 
 export const jetstreamKind: RemoteKind = {
-  server: "nats-server",
-  durable: true,
   async prepare(place) {
     const { calls, results, callSubject, resultSubject, worker } = names(place);
     const connection = await connect({ servers: place.url });
@@ -78,7 +76,6 @@ export const jetstreamKind: RemoteKind = {
       },
     });
     await connection.flush();
-    return {};
   },
 };
 

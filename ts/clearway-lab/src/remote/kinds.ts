@@ -5,9 +5,6 @@ import type { RemoteKind } from "./kind.js";
 const loaders = {
   "nats-request": async () => (await import("./nats.js")).natsRequestKind,
   jetstream: async () => (await import("./jetstream.js")).jetstreamKind,
-  http: async () => (await import("./http.js")).httpKind,
-  bullmq: async () => (await import("./bullmq.js")).bullmqKind,
-  "bullmq-durable": async () => (await import("./bullmq.js")).bullmqDurableKind,
   clearway: async () => (await import("./clearway.js")).clearwayRequestKind,
   "clearway-durable": async () => (await import("./clearway.js")).clearwayDurableKind,
 } satisfies Record<string, () => Promise<RemoteKind>>;

@@ -7,8 +7,6 @@ import type { RemoteKind } from "./kind.js";
 const TIMEOUT_MS = 30_000;
 
 export const natsRequestKind: RemoteKind = {
-  server: "nats-server",
-  durable: false,
   async open({ url, name }) {
     const connection = await connect({ servers: url });
     return {
@@ -26,6 +24,5 @@ export const natsRequestKind: RemoteKind = {
     });
     // The server has the subscription when it has answered this.
     await connection.flush();
-    return {};
   },
 };

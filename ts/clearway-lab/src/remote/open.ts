@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Opens everything that remote calls of one kind need: the server, the worker processes and the caller. Node only.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { readLines } from "../protocol/lines.js";
 import type { RemoteCaller, RemotePlace } from "./kind.js";
 import { kindOf, type RemoteKindName } from "./kinds.js";
-import { startWorkers } from "./processes.js";
-import { startServer } from "./server.js";
+import { end, startServer } from "./server.js";
 
 export interface OpenRemote extends RemoteCaller {
   /** Rejects when a worker process ends early. Calls to it may then stay pending. */
@@ -20,13 +23,13 @@ export async function openRemote(name: RemoteKindName, processes: number): Promi
     if (problems.length > 0) throw problems[0];
   };
   try {
-    const server = kind.server && (await startServer(kind.server, kind.durable));
-    if (server) closers.push(() => server.close());
-    const place: RemotePlace = { url: server?.url ?? "", name: "clearway-lab" };
+    const server = await startServer();
+    closers.push(() => server.close());
+    const place: RemotePlace = { url: server.url, name: "clearway-lab" };
     await kind.prepare?.(place);
     const workers = await startWorkers({ kind: name, place }, processes);
     closers.push(() => workers.close());
-    const caller = await kind.open(place, workers.addresses);
+    const caller = await kind.open(place);
     closers.push(() => caller.close());
     return { ...caller, failed: workers.failed, close };
   } catch (error) {
@@ -34,4 +37,47 @@ export async function openRemote(name: RemoteKindName, processes: number): Promi
     await close().catch(() => {});
     throw error;
   }
+}
+
+/** What a worker process (work/remote-worker.ts) is started with. It ends when its stdin ends. */
+export interface WorkerArguments {
+  kind: string;
+  place: RemotePlace;
+}
+
+interface WorkerProcesses {
+  /** Rejects when a worker process ends before `close`. */
+  failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+/** Starts `count` worker processes. Resolves when all of them answer calls: each then writes its first and only line. */
+async function startWorkers(args: WorkerArguments, count: number): Promise<WorkerProcesses> {
+  const program = fileURLToPath(new URL("./work-remote-worker.js", import.meta.url));
+  const children = Array.from({ length: count }, () =>
+    spawn(process.execPath, [program, JSON.stringify(args)], { stdio: ["pipe", "pipe", "inherit"] }),
+  );
+  const failed = Promise.race(children.map(failureOf));
+  failed.catch(() => {});
+  const close = async () => {
+    // Nothing that a worker process holds outlives the measurement's own server, so it may end at once.
+    await Promise.all(children.map(end));
+  };
+  try {
+    await Promise.race([failed, Promise.all(children.map(readyLineOf))]);
+    return { failed, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function readyLineOf(child: ChildProcess): Promise<void> {
+  const first = await readLines(child.stdout!).next();
+  if (first.done) throw new Error("a worker process ended before it answered calls");
+}
+
+async function failureOf(child: ChildProcess): Promise<never> {
+  const [code, signal] = await once(child, "exit");
+  throw new Error(`a worker process ended too early: code=${code} signal=${signal}`);
 }

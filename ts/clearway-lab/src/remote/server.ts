@@ -1,14 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Starts the servers of the family `remote`: nats-server and redis-server, on loopback, with their files in a folder of their own. Each
-// measurement has a new server, so that no earlier one has warmed it up or left messages. Node only.
+// The NATS server of the family `remote`: finds it, and starts it on loopback with its files in a folder of its own. Each measurement has a new
+// server, so that no earlier one has warmed it up or left messages. Node only.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findServer, type ServerName } from "./programs.js";
+import { packagesMissing } from "../machine/optional-packages.js";
+
+/** Debian installs servers in /usr/sbin, which is not on every user's path. */
+const FURTHER_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
+const PROGRAM = "nats-server";
+const INSTALL =
+  "scripts/setup.sh nats, apt-get install nats-server, or https://docs.nats.io/running-a-nats-service/introduction/installation";
+
+/** Returns the path of the server's program. Undefined if it is not installed. */
+export function findServer(searched = process.env["PATH"] ?? ""): string | undefined {
+  return [...searched.split(path.delimiter), ...FURTHER_FOLDERS]
+    .filter((folder) => folder !== "")
+    .map((folder) => path.join(folder, PROGRAM))
+    .find((each) => existsSync(each));
+}
+
+/** Returns why mechanisms that need the server and these packages cannot run here, and the remedy. Undefined if they can. */
+export function remoteProblem(
+  packages: readonly string[],
+  find: typeof findServer = findServer,
+  isThere?: (name: string) => boolean,
+): string | undefined {
+  const missing = packagesMissing(packages, isThere);
+  if (missing !== undefined) return missing;
+  if (find() === undefined) return `${PROGRAM} is not installed: ${INSTALL}`;
+  return undefined;
+}
 
 export interface RunningServer {
   url: string;
@@ -20,90 +45,52 @@ export interface RunningServer {
 const START_MS = 20_000;
 /** Time between two reads of the ports file, in milliseconds. */
 const POLL_MS = 5;
-/** Number of attempts to start Redis. Another program may take the free port that was found for it. */
-const REDIS_ATTEMPTS = 5;
 
-/** Starts a server. `durable` says whether the jobs of Redis survive its end; NATS's streams always do. */
-export async function startServer(name: ServerName, durable: boolean): Promise<RunningServer> {
-  const program = findServer(name);
-  if (program === undefined) throw new Error(`${name} is not installed`);
-  const folder = mkdtempSync(path.join(tmpdir(), `clearway-lab-${name}-`));
-  // A runner that ends early must not leave its folder.
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+/** Starts a server. It ends with this process at the latest: an arm also exits when the lab is killed, because its channel then ends. */
+export async function startServer(): Promise<RunningServer> {
+  const program = findServer();
+  if (program === undefined) throw new Error(`${PROGRAM} is not installed`);
+  const folder = mkdtempSync(path.join(tmpdir(), `clearway-lab-${PROGRAM}-`));
+  // The port -1 is any free port. The server writes it into its ports file.
+  const args = ["-a", "127.0.0.1", "-p", "-1", "-js", "-sd", folder, "--ports_file_dir", folder];
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const remove = (): void => {
+    child.kill("SIGKILL");
+    // The server may still write while it ends.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
   process.once("exit", remove);
-  try {
-    const { child, url } =
-      name === "nats-server" ? await startNats(program, folder) : await startRedis(program, folder, durable);
-    return {
-      url,
-      close: async () => {
-        await end(child);
-        process.off("exit", remove);
-        remove();
-      },
-    };
-  } catch (error) {
+  const close = async (): Promise<void> => {
+    await end(child);
     process.off("exit", remove);
     remove();
+  };
+  try {
+    const ports = path.join(folder, `${PROGRAM}_${child.pid}.ports`);
+    return { url: await Promise.race([endOf(child), untilStarted(ports)]), close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }
 
-interface Started {
-  child: ChildProcess;
-  url: string;
-}
-
-async function startNats(program: string, folder: string): Promise<Started> {
-  // The port -1 is any free port. The server writes it into its ports file.
-  const args = ["-a", "127.0.0.1", "-p", "-1", "-js", "-sd", folder, "--ports_file_dir", folder];
-  const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
-  const ended = endOf(child);
-  const ports = path.join(folder, `nats-server_${child.pid}.ports`);
-  const url = await Promise.race([ended, untilStarted(() => natsUrlOf(ports))]).catch(async (error) => {
-    await end(child);
-    throw error;
-  });
-  return { child, url };
+async function untilStarted(ports: string): Promise<string> {
+  const begin = performance.now();
+  for (;;) {
+    const found = urlOf(ports);
+    if (found !== undefined) return found;
+    if (performance.now() - begin > START_MS) throw new Error(`the server did not start within ${START_MS / 1000} s`);
+    await sleep(POLL_MS);
+  }
 }
 
 /** Returns the first address in a ports file. Undefined while the file is missing or incomplete. */
-function natsUrlOf(file: string): string | undefined {
+function urlOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   try {
     return (JSON.parse(readFileSync(file, "utf8")) as { nats?: string[] }).nats?.[0];
   } catch {
     return undefined;
-  }
-}
-
-async function startRedis(program: string, folder: string, durable: boolean): Promise<Started> {
-  for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
-    const persistence = durable ? ["--appendonly", "yes", "--save", ""] : ["--appendonly", "no", "--save", ""];
-    const args = ["--bind", "127.0.0.1", "--port", String(port), "--dir", folder, "--maxmemory-policy", "noeviction"];
-    const child = spawn(program, [...args, ...persistence], { stdio: ["ignore", "pipe", "pipe"] });
-    let said = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-10_000);
-    });
-    const ready = () => (/ready to accept connections/i.test(said) ? `redis://127.0.0.1:${port}` : undefined);
-    try {
-      return { child, url: await Promise.race([endOf(child), untilStarted(ready)]) };
-    } catch (error) {
-      await end(child);
-      if (attempt === REDIS_ATTEMPTS || !/address already in use/i.test(said)) throw error;
-    }
-  }
-}
-
-async function untilStarted(find: () => string | undefined): Promise<string> {
-  const begin = performance.now();
-  for (;;) {
-    const found = find();
-    if (found !== undefined) return found;
-    if (performance.now() - begin > START_MS) throw new Error(`the server did not start within ${START_MS / 1000} s`);
-    await sleep(POLL_MS);
   }
 }
 
@@ -126,18 +113,10 @@ function endOf(child: ChildProcess): Promise<never> {
   return ended;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+/** Kills a process and waits for its end. */
+export async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGKILL");
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -7,7 +7,7 @@ import { FURTHER } from "../../src/engine/limits.js";
 import { type ArmHost, Arms } from "../../src/engine/open-arm.js";
 import { koffiProblem } from "../../src/native/peers.js";
 import { pluginProblem } from "../../src/native/plugin.js";
-import { remoteProblem } from "../../src/remote/programs.js";
+import { remoteProblem } from "../../src/remote/server.js";
 import { findJvmRunner } from "../../src/runner/jvm-find.js";
 import { builtLab } from "../built-lab.js";
 
@@ -29,7 +29,7 @@ for (const { host, subject, reference, work, warm, isFresh = false } of [...COMP
 
 const hasJvm = typeof findJvmRunner() !== "string";
 const hasNative = ((await pluginProblem()) ?? (await koffiProblem())) === undefined;
-const hasNats = remoteProblem("nats-server", ["clearway-nats", "@nats-io/jetstream"]) === undefined;
+const hasNats = remoteProblem(["clearway-nats", "@nats-io/jetstream"]) === undefined;
 
 /** Whether this machine can open an arm. Chromium's arms need the built page, which the tests do not build. */
 const isHere = ({ host, arm }: { host: ArmHost; arm: string }): boolean =>
