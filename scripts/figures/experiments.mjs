@@ -26,7 +26,9 @@ export function pageWith(part, text, mark) {
 
 if (isProgram(import.meta)) {
   const lab = await import(pathToFileURL(path.join(root, "ts/clearway-lab/dist/experiments-page.js")).href);
-  const record = JSON.parse(gunzipSync(readFileSync(path.join(root, RUN, "record.json.gz"))).toString("utf8"));
+  const record = lab.withPresentExperiments(
+    JSON.parse(gunzipSync(readFileSync(path.join(root, RUN, "record.json.gz"))).toString("utf8")),
+  );
   const problems = [];
   for (const { page, mark, markdown } of PAGES) {
     const file = path.join(root, page);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { sharesOf } from "../src/channel/platform.js";
+import type { Measurement } from "../src/protocol/message.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
+import { withoutImpossibleParts } from "../src/run/record.js";
 import { resultsOf } from "../src/run/results.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
 import { publishedScenarios } from "./published-scenarios.js";
@@ -32,6 +35,37 @@ describe("the results of scenarios", () => {
       ["students", 1.083, 3],
       ["stream", 1.182, 2],
     ]);
+  });
+});
+
+describe("a part that is greater than its whole", () => {
+  const trip = (hop: number) => {
+    const whole = measured({}, [10, 10, 10]);
+    const values = {
+      hop: { unit: "us", value: hop },
+      hopShare: { unit: "%", value: 100 },
+      other: { unit: "us", value: 1 },
+    };
+    return { ...whole, samples: { roundTrip: whole.samples["latency"]! }, values } as Measurement;
+  };
+  const checked = (hop: number) =>
+    withoutImpossibleParts(record({ cells: [cell("students", "direct", { rows: 1 }, [trip(hop)])] })).cells[0]!
+      .rounds[0]!.measurement;
+
+  test("is left out of a record with a note, and its shares with it", () => {
+    const { values, notes } = checked(35);
+    expect(Object.keys(values)).toEqual(["other"]);
+    expect(notes).toEqual(["a hop of 35.0 us in a round trip of 10.0 us was measured wrongly, and is left out"]);
+  });
+
+  test("stays if it is greater by no more than two medians of equal work differ", () => {
+    expect(checked(10.9)).toEqual(trip(10.9));
+  });
+
+  test("fails a new measurement", () => {
+    expect(() => sharesOf(10.1, 35)).toThrow("a hop is longer than its round trip: hopUs=35.0, roundTripUs=10.1");
+    expect(sharesOf(10, 10.5)).toMatchObject({ hopShare: { value: 100 }, copyShare: { value: 0 } });
+    expect(sharesOf(10, 4)).toMatchObject({ hopShare: { value: 40 }, copyShare: { value: 60 } });
   });
 });
 

@@ -24,6 +24,8 @@ const NULL_CHANNEL = "echo";
 
 /** The median of null messages decides the hop. More of them are not needed for three digits. */
 const HOPS = 500;
+/** V8 compiles a function within about two thousand calls. */
+const HOPS_WARM = 2000;
 
 function platformChannel(runs: Runs, views: ViewKind): Mechanism {
   return async (work): Promise<Measured> => {
@@ -44,9 +46,11 @@ function platformChannel(runs: Runs, views: ViewKind): Mechanism {
     try {
       const caller = callerOf(endpoint, channel, params, isBack, views === "shared");
       const measured = measuredOf(await drive(caller, params));
-      // Afterwards, because the calls before have compiled the code that null messages use, too.
-      const hopUs = await medianUs(endpoint.messages(hops, binaryCodec), HOPS);
-      return { ...measured, values: { ...measured.values, ...sharesOf(measured, hopUs) } };
+      const nulls = endpoint.messages(hops, binaryCodec);
+      // The first ones compile what they do not share with the calls before.
+      await medianUs(nulls, HOPS_WARM);
+      const hopUs = await medianUs(nulls, HOPS);
+      return { ...measured, values: { ...measured.values, ...hopOf(measured, hopUs) } };
     } finally {
       await endpoint.close();
       await plugin.close();
@@ -54,11 +58,25 @@ function platformChannel(runs: Runs, views: ViewKind): Mechanism {
   };
 }
 
-/** Divides the median round trip into the hop and the rest, which is encoding, decoding and copying. */
-function sharesOf({ samples }: Measured, hopUs: number): Measured["values"] {
+/** Divides the median round trip into the hop and the rest. */
+function hopOf({ samples }: Measured, hopUs: number): Measured["values"] {
   const { ns = [], batch = 1 } = samples["roundTrip"] ?? {};
   if (batch !== 1) throw new Error(`a channel's calls are timed one by one: batch=${batch}`);
-  const roundTripUs = median(ns) / 1000;
+  return sharesOf(median(ns) / 1000, hopUs);
+}
+
+/** Two medians of equal work differ by less than this factor. */
+const SAME_WORK = 1.1;
+
+/**
+ * Returns the hop's share of a round trip, and that of the rest, which is encoding, decoding and copying. Throws an Error if the hop is longer
+ * than its round trip: one of the two was measured wrongly.
+ */
+export function sharesOf(roundTripUs: number, hopUs: number): Measured["values"] {
+  if (hopUs > roundTripUs * SAME_WORK)
+    throw new Error(
+      `a hop is longer than its round trip: hopUs=${hopUs.toFixed(1)}, roundTripUs=${roundTripUs.toFixed(1)}`,
+    );
   const hopShare = Math.min(100, (hopUs / roundTripUs) * 100);
   return {
     hop: { unit: "us", value: hopUs },

@@ -55,6 +55,35 @@ export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
     workStealingFirst("work-stealing-lists", of("lists")),
     frameworksHardlyDiffer([of("storage"), of("network")]),
     workStealingFirst("work-stealing-mixed", of("mixed")),
+    threeBlocks([of("storage"), of("mixed")]),
+    ordered(
+      "io-order",
+      "With a thread an action, RxJava is before coroutines, and coroutines before Flow",
+      ["rxjava-io", "coroutines-io", "flow-io"],
+      [of("arithmetic"), of("storage")],
+    ),
+    ordered(
+      "coroutines-before-rxjava",
+      "On one thread, coroutines are before RxJava",
+      ["coroutines-blocking", "rxjava-single"],
+      [of("arithmetic"), of("lists")],
+    ),
+    ...(["RxJava", "coroutines", "Flow"] as const).map((framework) => {
+      const wayOf = (threads: ExecutorWay["threads"]) =>
+        EXECUTOR_WAYS.find((way) => way.framework === framework && way.threads === threads && !way.isLimited)!.name;
+      return ordered(
+        `cores-before-io-${framework.toLowerCase()}`,
+        `On lists with ${framework}, as many threads as cores are faster than a thread an action`,
+        [wayOf("cores"), wayOf("each")],
+        [of("lists")],
+      );
+    }),
+    ordered(
+      "work-stealing-100-arithmetic",
+      "On arithmetic, a work-stealing pool of 100 threads is slower than one of the cores",
+      ["work-stealing", "work-stealing-100"],
+      [of("arithmetic")],
+    ),
   ];
 }
 
@@ -159,6 +188,40 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
     name: "waiting-frameworks",
     claim: "On storage and network, the frameworks hardly differ",
     measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY} agrees`,
+    ...joined(parts, "all"),
+  };
+}
+
+/** Compares each way with the one before it in an order from the fastest to the slowest. */
+function ordered(name: string, claim: string, ways: readonly string[], works: readonly WorkTimes[]): ExecutorFinding {
+  const parts = works.flatMap(({ work, times, floor }) =>
+    ways.slice(1).map((way, at) => {
+      const [slower, faster] = [way, ways[at]!].map((each) => times.get(each) ?? new Map<number, number>());
+      const decision = decide(pairedRatios(slower!, faster!), floor);
+      return partOf(`${work}, ${way}`, decision, onSide(decision, "above"));
+    }),
+  );
+  return { name, claim, measured: "its time / the time of the one before it; above 1 agrees", ...joined(parts, "all") };
+}
+
+/** The ways form blocks by their number of threads: the slowest of a block is faster than the fastest of the next one. */
+function threeBlocks(works: readonly WorkTimes[]): ExecutorFinding {
+  const blocks = (["each", "cores", "one"] as const).map((threads) =>
+    EXECUTOR_WAYS.filter((way) => way.threads === threads).map(({ name }) => name),
+  );
+  const parts = works.flatMap(({ work, times, floor }) =>
+    blocks.slice(1).map((block, at) => {
+      const decision = decide(
+        pairedRatios(extremeOf(times, block, "least"), extremeOf(times, blocks[at]!, "most")),
+        floor,
+      );
+      return partOf(`${work}, ${at === 0 ? "cores over each" : "one over cores"}`, decision, onSide(decision, "above"));
+    }),
+  );
+  return {
+    name: "three-blocks",
+    claim: "On storage and mixed, the ways form three blocks: a thread an action, as many as cores, one",
+    measured: "the fastest of the slower block / the slowest of the faster block; above 1 agrees",
     ...joined(parts, "all"),
   };
 }

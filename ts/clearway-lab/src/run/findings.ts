@@ -82,8 +82,10 @@ function bestOf({ kind, among = [] }: Finding, rounds: readonly Map<number, numb
 
 function unitOf(cell: RecordedCell, metric: string): string | undefined {
   const [name = ""] = metric.split(".");
-  const { samples, values } = cell.rounds[0]!.measurement;
-  return samples[name]?.unit ?? values[name]?.unit;
+  // A round may lack a figure that was measured wrongly.
+  return cell.rounds
+    .map(({ measurement: { samples, values } }) => samples[name]?.unit ?? values[name]?.unit)
+    .find((unit) => unit !== undefined);
 }
 
 const NS_PER = { us: 1e3, ms: 1e6 } as const;

@@ -6,6 +6,7 @@ import type { ByHost, Description, HostName, Measurement, Params } from "../prot
 import type { Experiment } from "../scenario/experiment.js";
 import { cellName, type PlannedCell } from "../scenario/plan.js";
 import type { Place, Role } from "../scenario/scenario.js";
+import { decodeHistogram } from "../statistics/histogram.js";
 
 export const RECORD_VERSION = 1;
 
@@ -93,6 +94,30 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
     rounds: [],
     ...(unavailable === undefined ? {} : { unavailable }),
   };
+}
+
+/** Two medians of equal work differ by less than this factor. */
+const SAME_WORK = 1.1;
+
+/**
+ * Returns the record without parts that are greater than their whole: a hop that is longer than its round trip, and the shares that were
+ * calculated from it. One of the two was measured wrongly, so that the figures of the part mean nothing.
+ */
+export function withoutImpossibleParts(record: RunRecord): RunRecord {
+  const checked = (measurement: Measurement): Measurement => {
+    const { hop, hopShare: _, copyShare: __, ...values } = measurement.values;
+    const trip = measurement.samples["roundTrip"];
+    if (hop === undefined || trip === undefined) return measurement;
+    const tripUs = decodeHistogram(trip.hdr).getValueAtPercentile(50) / 1000;
+    if (hop.value <= tripUs * SAME_WORK) return measurement;
+    const note = `a hop of ${hop.value.toFixed(1)} us in a round trip of ${tripUs.toFixed(1)} us was measured wrongly, and is left out`;
+    return { ...measurement, values, notes: [...measurement.notes, note] };
+  };
+  const cells = record.cells.map((cell) => ({
+    ...cell,
+    rounds: cell.rounds.map((round) => ({ ...round, measurement: checked(round.measurement) })),
+  }));
+  return { ...record, cells };
 }
 
 export { cellName };

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page docs/experiments.md: the published experiments of a kept run as Markdown.
-import type { RunRecord } from "../../run/record.js";
+import { type RunRecord, withoutImpossibleParts } from "../../run/record.js";
 import { resultsOf } from "../../run/results.js";
+import { loadExperiments } from "../../scenario/experiment.js";
+import { loadScenarios } from "../../scenario/load.js";
 import { duration } from "../duration.js";
 import { findingGroups, verdictCounts } from "./findings-text.js";
 import { experimentViews, type TableView, tableView } from "./view.js";
 
+/**
+ * Returns the record with the experiments of this version, whose claims, bounds and tables may have been corrected since the run. What the run
+ * measured stays.
+ */
+export function withPresentExperiments(record: RunRecord): RunRecord {
+  return { ...record, experiments: loadExperiments(loadScenarios()) };
+}
+
 /** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */
-export function experimentsMarkdown(record: RunRecord): string {
+export function experimentsMarkdown(whole: RunRecord): string {
+  const record = withoutImpossibleParts(whole);
   const results = resultsOf(record);
   const views = experimentViews(results, record);
   if (views.length === 0)
