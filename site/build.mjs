@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { spawnSync } from "node:child_process";
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make site`: builds a static site from the repository's pages, with the API reference, the report of the kept quick run of the lab, and a page
+// `make site`: builds a static site from the repository's pages, with the API reference, the report of the kept run of the lab, and a page
 // to try Clearway in the browser. `node site/build.mjs [--out FOLDER] [--reference FOLDER]`. The site needs no server of its own, and works
 // from any folder of one.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const start = ["README.md", "docs/README.md", "ARCHITECTURE.md", "CONTRIBUTING.m
 
 /** Writes the report of a kept run of the lab. Returns false if there is none, or the lab is not built. */
 function writeReport(out) {
-  const run = join(root, "lab/records/quick");
+  const run = join(root, "lab/records/limits");
   const cli = join(root, "ts/clearway-lab/dist/cli.js");
   if (!existsSync(cli) || !existsSync(join(run, "results.json"))) return false;
   const { status, stderr } = spawnSync(process.execPath, [cli, "report", run, "--out", join(out, "report.html")], {

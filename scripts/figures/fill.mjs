@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the figures of a committed run into Markdown. Two comments in a page enclose a table:
+// Writes the answers of a kept run of the lab (results.json, version 2) into Markdown. Two comments in a page enclose a table:
 //
 //   <!-- figures: calls -->
 //   <!-- end of figures -->
@@ -10,7 +10,7 @@ import { summary, tables } from "./tables.mjs";
 
 const begin = /^<!-- figures: ([\w-]+) -->$/;
 const end = "<!-- end of figures -->";
-const hosts = { node: "Node", chromium: "Chromium" };
+const hosts = { node: "Node", chromium: "Chromium", jvm: "JVM" };
 
 /** Returns `{ page, problems, count }`. `page` is `text` with every such table generated from `results`. Does not throw. */
 export function fill(text, results) {
@@ -28,7 +28,8 @@ export function fill(text, results) {
       continue;
     }
     try {
-      out.push(...block(name, results));
+      // The blank line ends the HTML comment. Without it, Markdown does not recognise the table.
+      out.push("", ...block(name, results), "");
       count++;
     } catch (error) {
       problems.push(`line ${at + 1}: ${error.message}`);
@@ -40,114 +41,112 @@ export function fill(text, results) {
 }
 
 function block(name, results) {
+  if (name === "runs") return tableOf(results);
+  if (results.version !== 2) throw new Error(`results.json must have version 2: version=${results.version}`);
   if (name === "machine") return machine(results);
-  if (name === "runs") return ["", ...tableOf(results), ""];
-  const rows = name === "summary" ? summary : tables[name];
-  if (rows === undefined)
+  if (name === "summary") return summaryTable(results);
+  const names = tables[name];
+  if (names === undefined)
     throw new Error(`no table is called ${name}; there are: machine, summary, ${Object.keys(tables).join(", ")}`);
-  // The blank line ends the HTML comment. Without it, Markdown does not recognise the table.
-  return ["", ...(name === "summary" ? summaryTable(rows, results) : promiseTable(rows, results)), ""];
+  return [
+    line("question", "Clearway", "the other", "result", "limit"),
+    line("---", "---:", "---:", "---", "---"),
+    ...names.map((each) => row(answerOf(each, results))),
+  ];
 }
 
-/** Profiles of kept runs that have other names today. */
-const renamed = { full: "promises-full" };
-
-function machine({ machine, run, build }) {
-  const { os, arch, cpu, cores, memoryGb, virtual } = machine;
+function summaryTable(results) {
+  const cell = (name) => {
+    const { interval, subjectNs, peerNs, peer } = answerOf(name, results);
+    // Without an interval, too few pairs were measured for a figure.
+    return interval === undefined ? "not decided in this run" : `**${time(subjectNs)}**; ${peer}: ${time(peerNs)}`;
+  };
+  const { machine, run } = results;
   return [
+    line("", "Node", "Chromium"),
+    line("---", "---", "---"),
+    ...summary.map(({ title, node, chromium }) => line(title, cell(node), cell(chromium))),
     "",
-    `- machine: ${cpu}, ${cores} cores, ${Math.round(memoryGb)} GB, ${virtual}, ${os} (${arch})`,
-    `- runtimes: ${Object.values(run.runtimes).join(", ")}`,
-    `- date and commit: ${run.startedAt.slice(0, 10)}, ${build.commit}; ${profileText(run.profile)}`,
+    `${run.startedAt.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, ${machine.virtual}.${busy(results, " ")}`,
+  ];
+}
+
+function machine(results) {
+  const { machine, run, build, controls } = results;
+  const { os, arch, cpu, cores, memoryGb, virtual, stealPercent } = machine;
+  const twice = controls
+    .filter(({ interval }) => interval !== undefined)
+    .map(
+      ({ host, interval: { ratio, low, high } }) =>
+        `${hosts[host]} ${number(ratio)} (${number(low)} to ${number(high)})`,
+    );
+  const other = busy(results);
+  return [
+    `- machine: ${cpu}, ${cores} cores, ${Math.round(memoryGb)} GB, ${virtual}, ${os} (${arch})${stealPercent > 1 ? `, ${stealPercent} % stolen` : ""}`,
+    `- runtimes: Node ${build.node}${build.chromium === null ? "" : `, Chromium ${build.chromium}`}`,
+    `- run: ${run.startedAt.slice(0, 10)}, commit ${build.commit}, ${Math.round(run.durationMs / 1000)} s, \`${run.command}\`${run.interrupted ? ", interrupted" : ""}`,
     `- compared with: ${Object.entries(build.peers)
       .map(([peer, version]) => `${peer} ${version}`)
       .join(", ")}`,
-    "",
+    ...(twice.length === 0 ? [] : [`- the same mechanism twice, which should give 1: ${twice.join(", ")}`]),
+    ...(other === "" ? [] : [`- ${other}`]),
   ];
 }
 
-function profileText(profile) {
-  const today = renamed[profile];
-  return today === undefined
-    ? `profile \`${profile}\``
-    : `profile \`${today}\`, which the record calls by its former name \`${profile}\``;
-}
+/** Share of the cores from which other programs count, as in the lab's report. */
+const OTHERS_MIN = 0.25;
+const isBusy = ({ otherShare = 0 }) => otherShare >= OTHERS_MIN;
 
-function promiseTable(rows, results) {
-  const shown = Object.keys(hosts).filter((host) => rows.some((row) => cellOf(row, host, results)));
-  return [
-    line("measurement", ...shown.map((host) => hosts[host]), "target"),
-    line("---", ...shown.map(() => "---:"), "---:"),
-    ...rows.map((row) => {
-      const cells = shown.map((host) => cellOf(row, host, results));
-      if (cells.every((cell) => cell === undefined)) throw new Error(`the results have no cell for "${row.title}"`);
-      return line(row.title, ...cells.map(figure), target(cells.find(Boolean)));
-    }),
-  ];
-}
-
-function summaryTable(rows, results) {
-  const shown = Object.keys(hosts);
-  return [
-    line("", ...shown.map((host) => hosts[host])),
-    line("---", ...shown.map(() => "---")),
-    ...rows.map((row) => {
-      const cells = shown.map((host) => {
-        const cell = cellOf(row, host, results);
-        if (cell === undefined) throw new Error(`the results have no cell for "${row.title}" on ${host}`);
-        return pair(cell);
-      });
-      return line(row.title, ...cells);
-    }),
-  ];
+/** Says during how many answers other programs used the machine. Empty if they did not. */
+function busy({ answers }, before = "") {
+  const beside = answers.filter(isBusy);
+  if (beside.length === 0) return "";
+  const most = Math.round(100 * Math.max(...beside.map(({ otherShare }) => otherShare)));
+  return `${before}**The machine was busy**: other programs used up to ${most} % of the cores during ${beside.length} of ${answers.length} answers. The ratios hold better than the times.`;
 }
 
 const line = (...cells) => `| ${cells.join(" | ")} |`;
 
-function cellOf({ promise, of, over, state }, host, { cells }) {
-  return cells.find(
-    (cell) =>
-      cell.family === "promise" &&
-      cell.scenario === promise &&
-      cell.host === host &&
-      (of === undefined || cell.mechanism === of) &&
-      (over === undefined || cell.params.over === over) &&
-      (state === undefined || cell.params.state === state),
-  );
+function answerOf(name, { answers, missing }) {
+  const found = answers.find((answer) => answer.name === name);
+  const why = missing.find(({ names }) => names.includes(name))?.why;
+  if (found === undefined) throw new Error(`the run has no answer for ${name}${why === undefined ? "" : `: ${why}`}`);
+  return found;
 }
 
-/** Returns the median and the middle half, with "missed" if the figure misses its target. */
-function figure(cell) {
-  if (cell === undefined) return "";
-  if (cell.status !== "ok") return cell.status;
-  const { figure, p25, p75 } = cell.metrics;
-  const middle =
-    cell.params.rounds > 1 && p25.value !== p75.value ? ` (${number(p25.value)} to ${number(p75.value)})` : "";
-  const missed = cell.params.verdict === "missed" ? ", **missed**" : "";
-  return `${number(figure.value)}${unit(figure.unit)}${middle}${missed}`;
+function row(answer) {
+  const { thing, peer, interval, subjectNs, peerNs } = answer;
+  const [ours, theirs] = interval === undefined ? ["", peer] : [time(subjectNs), `${peer}: ${time(peerNs)}`];
+  return line(thing, ours, theirs, `${result(answer)}${isBusy(answer) ? ", machine busy" : ""}`, limit(answer));
 }
 
-function target({ params, metrics }) {
-  return params.asked === undefined ? "" : `${params.sense} ${params.asked}${unit(metrics.figure?.unit)}`;
+const isStall = ({ verb }) => verb === "block" || verb === "blocks";
+
+/** Returns the ratio with its interval, in the words of the lab's report. */
+function result(answer) {
+  const { interval, verdict, failed } = answer;
+  if (failed !== undefined) return `not measured: ${failed}`;
+  if (interval === undefined) return "open: the time ended";
+  const { ratio, low, high } = interval;
+  if (verdict === "no difference") return `no difference (${number(low)} to ${number(high)})`;
+  if (verdict === "open") return `open: ${number(low)} to ${number(high)} times as long`;
+  if (ratio >= 1) return `**${number(ratio)} times as long** (${number(low)} to ${number(high)})`;
+  return `${number(1 / ratio)} times ${isStall(answer) ? "shorter" : "as fast"} (${number(1 / high)} to ${number(1 / low)})`;
 }
 
-/** Returns Clearway's figure and the other one, from the detail of a ratio such as "53.3 over 1.0 us". */
-function pair(cell) {
-  const found = /^([\d.]+)( \S+)? over ([\d.]+)(.*)$/.exec(cell.params.detail ?? "");
-  if (!found) return `${number(cell.metrics.figure.value)}${unit(cell.metrics.figure.unit)}`;
-  const [, first, firstUnit, second, secondUnit] = found;
-  const of = firstUnit ?? secondUnit;
-  const [ours, theirs] = isOursFirst(cell) ? [first, second] : [second, first];
-  return `**${ours}${of}**, ${cell.params.over.replace(/, \d+$/, "")} ${theirs}${of}`;
+function limit(answer) {
+  if (answer.limit === undefined) return "";
+  const { ratio, verdict } = answer.limit;
+  const words =
+    ratio < 1
+      ? `at least ${number(1 / ratio)} times ${isStall(answer) ? "shorter" : "as fast"}`
+      : `at most ${number(ratio)} times as long`;
+  return `${words}: ${{ held: "held", missed: "**missed**", open: "not clear" }[verdict]}`;
 }
 
-/** Returns whether Clearway's figure is the first. It is if a low ratio is good, or if both figures are calls per second. */
-function isOursFirst({ params, scenario }) {
-  return params.sense === "at most" || scenario.startsWith("flight-");
+function time(ns) {
+  const [unit, scale] = ns < 1e3 ? ["ns", 1] : ns < 1e6 ? ["µs", 1e3] : ns < 1e9 ? ["ms", 1e6] : ["s", 1e9];
+  return `${number(ns / scale)} ${unit}`;
 }
 
-const unit = (name) => (name === undefined || name === "ratio" ? "" : ` ${name}`);
-
-function number(value) {
-  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
-}
+const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });

@@ -6,8 +6,8 @@ import { fill } from "./fill.mjs";
 
 /** The pages with figures, and the record of each. All other pages link to docs/performance.md. */
 const pages = {
-  "README.md": "lab/records/promises.json",
-  "docs/performance.md": "lab/records/promises.json",
+  "README.md": "lab/records/limits/results.json",
+  "docs/performance.md": "lab/records/limits/results.json",
   "docs/lab/method.md": "lab/records/runs.json",
 };
 

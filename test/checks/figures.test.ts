@@ -4,30 +4,30 @@ import { describe, expect, test } from "vitest";
 import { fill } from "../../scripts/figures/fill.mjs";
 import { summary, tables } from "../../scripts/figures/tables.mjs";
 
-const kept = JSON.parse(readFileSync(new URL("../../lab/records/promises.json", import.meta.url), "utf8"));
+const file = new URL("../../lab/records/limits/results.json", import.meta.url);
+const kept = JSON.parse(readFileSync(file, "utf8"));
 const marked = (name: string, inside = "") =>
   `before\n<!-- figures: ${name} -->\n${inside}<!-- end of figures -->\nafter`;
 
-/** Returns the committed run with another figure in one cell. */
-function changed(promise: string, figure: number, verdict: string) {
-  const cells = kept.cells.map((cell: { scenario: string; host: string; params: object; metrics: object }) =>
-    cell.scenario === promise && cell.host === "node"
-      ? {
-          ...cell,
-          params: { ...cell.params, verdict },
-          metrics: { figure: { unit: "ratio", value: figure }, p25: { value: 1 }, p75: { value: 9 } },
-        }
-      : cell,
-  );
-  return { ...kept, cells };
-}
+/** Returns the kept run with other fields in one answer. */
+const changed = (name: string, fields: object) => ({
+  ...kept,
+  answers: kept.answers.map((answer: { name: string }) => (answer.name === name ? { ...answer, ...fields } : answer)),
+});
+const quiet = { ...kept, answers: kept.answers.map((answer: object) => ({ ...answer, otherShare: 0.1 })) };
+
+/** Returns the row of the table `pools` for the start of a pool in Node. */
+const startRow = (fields: object) =>
+  fill(marked("pools"), changed("pool-start", { otherShare: 0, ...fields }))
+    .page.split("\n")
+    .find((line) => line.includes("start of a pool"));
 
 describe("the figures of a page", () => {
   test("are written between their marks, and everything else stays", () => {
     const { page, problems, count } = fill(marked("records", "an old table\n"), kept);
     expect(problems).toEqual([]);
     expect(count).toBe(1);
-    expect(page).toMatch(/^before\n<!-- figures: records -->\n\n\| measurement \|/);
+    expect(page).toMatch(/^before\n<!-- figures: records -->\n\n\| question \|/);
     expect(page).toMatch(/\n\n<!-- end of figures -->\nafter$/);
     expect(page).not.toContain("an old table");
   });
@@ -37,23 +37,55 @@ describe("the figures of a page", () => {
     expect(fill(once, kept).page).toBe(once);
   });
 
-  test.each(Object.keys(tables))("for the table %s are all in the kept run", (name) => {
+  test("are those of every question of the lab, each in one table", async () => {
+    // By address, because the lab's sources have type settings of their own.
+    const engine = (name: string) =>
+      import(new URL(`../../ts/clearway-lab/src/engine/${name}.ts`, import.meta.url).href);
+    const [{ COMPARISONS }, { FURTHER }] = await Promise.all([engine("comparison"), engine("limits")]);
+    const questions: string[] = [...COMPARISONS, ...FURTHER].map(({ name }) => name);
+    expect(Object.values(tables).flat().sort()).toEqual(questions.sort());
+    expect(questions).toEqual(expect.arrayContaining(summary.flatMap(({ node, chromium }) => [node, chromium])));
+  });
+
+  test.each(["machine", "summary", ...Object.keys(tables)])("for the table %s are all in the kept run", (name) => {
     expect(fill(marked(name), kept).problems).toEqual([]);
   });
 
-  test("show the median, the middle half and a missed target", () => {
-    const { page } = fill(marked("records"), changed("scan-chunk-cursors", 7.25, "missed"));
-    expect(page).toContain("| 7.25 (1 to 9), **missed** |");
+  test("show both times, the ratio with its interval, and a missed limit", () => {
+    const slower = {
+      ...{
+        verdict: "slower",
+        interval: { ratio: 1.25, low: 1.21, high: 1.29 },
+        subjectNs: 35_400_000,
+        peerNs: 28_300_000,
+      },
+      limit: { ratio: 1.2, verdict: "missed" },
+    };
+    expect(startRow(slower)).toMatch(
+      /\| 35\.4 ms \| a bare worker's: 28\.3 ms \| \*\*1\.25 times as long\*\* \(1\.21 to 1\.29\) \| at most 1\.2 times as long: \*\*missed\*\* \|$/,
+    );
   });
 
-  test("show Clearway's time before the other library's, in either direction of the ratio", () => {
-    const { page } = fill(marked("summary"), kept);
-    const rows = page.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| -"));
-    expect(rows).toHaveLength(summary.length + 1);
-    for (const row of rows.slice(1, -1)) {
-      const [ours, theirs] = [...row.matchAll(/([\d.]+) (?:us|ms|thousand)/g)].map(([, figure]) => Number(figure));
-      if (row.includes("Calls per second")) expect(ours).toBeGreaterThan(theirs as number);
-      else if (!row.includes("Pool start")) expect(ours).toBeLessThan(theirs as number);
+  test("say what was faster, equal, not decided, not reached and not measured", () => {
+    const interval = { ratio: 0.5, low: 0.4, high: 0.625 };
+    expect(startRow({ verdict: "faster", interval })).toContain("| 2 times as fast (1.6 to 2.5) |");
+    expect(startRow({ verdict: "faster", interval, verb: "block" })).toContain("| 2 times shorter (1.6 to 2.5) |");
+    expect(startRow({ verdict: "no difference", interval })).toContain("| no difference (0.4 to 0.625) |");
+    expect(startRow({ verdict: "open", interval })).toContain("| open: 0.4 to 0.625 times as long |");
+    expect(startRow({ verdict: "open", interval: undefined })).toContain(
+      "|  | a bare worker's | open: the time ended |",
+    );
+    expect(startRow({ failed: "no core", interval })).toContain("| not measured: no core |");
+  });
+
+  test("say in which row and how often the machine was busy, and nothing of it after a quiet run", () => {
+    expect(startRow({ otherShare: 0.4 })).toContain(", machine busy |");
+    const busy = { ...quiet, answers: [{ ...quiet.answers[0], otherShare: 0.834 }, ...quiet.answers.slice(1)] };
+    for (const name of ["machine", "summary"]) {
+      expect(fill(marked(name), busy).page).toContain(
+        `**The machine was busy**: other programs used up to 83 % of the cores during 1 of ${quiet.answers.length} answers.`,
+      );
+      expect(fill(marked(name), quiet).page).not.toContain("busy");
     }
   });
 
@@ -62,7 +94,7 @@ describe("the figures of a page", () => {
     expect(fill(text, kept)).toMatchObject({
       page: text,
       problems: [
-        "line 2: no table is called callz; there are: machine, summary, calls, records, pool, streams, channels, remote, native",
+        "line 2: no table is called callz; there are: machine, summary, calls, records, pools, streams, channels, native, remote",
       ],
     });
   });
@@ -73,8 +105,16 @@ describe("the figures of a page", () => {
     ]);
   });
 
-  test("are refused with the row that has no cell in the results", () => {
-    const { problems } = fill(marked("pool"), { ...kept, cells: [] });
-    expect(problems).toEqual([expect.stringContaining('no cell for "Start of a pool')]);
+  test("are refused with the question that the run has not answered, and why", () => {
+    const missing = [{ why: "no Chromium", names: ["pool-start"] }];
+    expect(fill(marked("pools"), { ...kept, answers: [], missing }).problems).toEqual([
+      "line 2: the run has no answer for pool-start: no Chromium",
+    ]);
+  });
+
+  test("are refused from results of another version", () => {
+    expect(fill(marked("pools"), { ...kept, version: 1 }).problems).toEqual([
+      "line 2: results.json must have version 2: version=1",
+    ]);
   });
 });

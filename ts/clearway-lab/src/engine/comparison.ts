@@ -89,7 +89,7 @@ export const pool = (
   ...{ name, work, cores, slicing, thing, peer: "a bare worker's", warm: { work, calls } },
 });
 
-const channel = (name: string, payload: string, cores: Cores, thing: string): Comparison => ({
+export const channel = (name: string, payload: string, cores: Cores, thing: string): Comparison => ({
   host: "node",
   subject: `channel-clearway-${payload}`,
   reference: `channel-clone-${payload}`,
@@ -97,7 +97,7 @@ const channel = (name: string, payload: string, cores: Cores, thing: string): Co
   ...{ name, work: "trip", cores, slicing: SHORT, thing, peer: "a bare port's" },
 });
 
-const push = (name: string, slicing: Slicing, thing: string): Comparison => ({
+export const push = (name: string, slicing: Slicing, thing: string): Comparison => ({
   ...PUSH,
   ...{ name, work: name, cores: "two", slicing, thing, peer: "one by a bare postMessage" },
 });

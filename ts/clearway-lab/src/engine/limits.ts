@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The limits of Clearway, and the comparisons that only a run with limits measures. As data.
-import { type Arms, type Comparison, FEW_ROWS, LONG, pool, RECORDS, records, SHORT } from "./comparison.js";
+import {
+  type Arms,
+  type Comparison,
+  channel,
+  FEW_ROWS,
+  LONG,
+  pool,
+  push,
+  RECORDS,
+  records,
+  SHORT,
+} from "./comparison.js";
 import type { Slicing, WarmUp } from "./pair.js";
 
 const BARE = "one worker with an id map over postMessage";
@@ -85,6 +96,22 @@ export const FURTHER: readonly Comparison[] = [
     ...pool("call-port", "call", "two", SHORT, "A call without shared memory"),
     ...{ subject: "pool-clearway-port", setUp: `pool(url, { size: 1, carrier: "port" }); the peer is ${BARE}` },
   },
+  {
+    ...pool(
+      "call-after-short-rest",
+      "after-short-rest",
+      "two",
+      { ...SHORT, ms: 0, runs: 5 },
+      "A call after 2 ms of rest",
+    ),
+    warm: { work: "call", calls: 8000 },
+  },
+  {
+    ...pool("call-at-once-carrier", "at-once", "two", { ...SHORT, ms: 0, runs: 3 }, "One of a thousand calls at once"),
+    ...{ reference: "pool-clearway-port", peer: "one of them without shared memory" },
+    setUp: 'pool(url, { size: 1 }); the peer is the same with carrier: "port"',
+    warm: { work: "at-once", calls: 30_000 },
+  },
   library("call-piscina", PISCINA[0], "call", PISCINA[1], PISCINA[2]),
   library("call-at-once-piscina", PISCINA[0], "at-once", PISCINA[1], PISCINA[2]),
   page("call", "call", SHORT, "A call", { work: "call", calls: 8000 }),
@@ -99,6 +126,22 @@ export const FURTHER: readonly Comparison[] = [
   { ...page("pool-start", "start", LONG, "The start of a pool with its first call", FEW_ROWS), isFresh: true },
   library("call-comlink", COMLINK[0], "call", COMLINK[1], COMLINK[2]),
   library("call-at-once-comlink", COMLINK[0], "at-once", COMLINK[1], COMLINK[2]),
+  {
+    ...push("stream-60", { ...SHORT, ms: 0, isPaced: true }, "An event of a stream of 60 a second"),
+    warm: { work: "firehose", calls: 30_000 },
+  },
+  {
+    ...push("firehose", { ...SHORT, ms: 0, runs: 3 }, ""),
+    ...{ name: "firehose-port", subject: "push-clearway-port" },
+    thing: "An event of a stream that goes as fast as it can, without shared memory",
+  },
+  ...(["null", "2kb"] as const).map(
+    (size): Comparison => ({
+      ...channel(`channel-${size}-three`, size === "null" ? "null" : "2 KB", "two", ""),
+      ...{ work: "trips-three", slicing: { ...SHORT, ms: 0, runs: 5 } },
+      thing: `${size === "null" ? "An empty message" : "A message of 2 KB"} to a worker and back, with three in flight`,
+    }),
+  ),
   {
     ...{ name: "firehose-chromium", host: "chromium", subject: "push-clearway", reference: "push-bare" },
     ...{ work: "firehose", cores: "free", slicing: { ...SHORT, ms: 0, runs: 3 } },
@@ -157,14 +200,21 @@ export const LIMITS: Readonly<Record<string, number>> = {
   "call-at-once-piscina": 1 / 10,
   "call-at-once-chromium": 1 / 2,
   "call-at-once-comlink": 1 / 10,
+  "call-at-once-carrier": 1.1,
+  "call-after-short-rest": 1.1,
   "call-after-rest": 1.1,
   "call-after-rest-chromium": 1.1,
   "pool-start": 1.2,
   "pool-start-chromium": 1.2,
+  stream: 1.1,
+  "stream-60": 1.1,
   firehose: 1 / 1.5,
+  "firehose-port": 1 / 1.5,
   "firehose-chromium": 1 / 1.5,
   "channel-null": 1.1,
   "channel-2kb": 1.1,
+  "channel-null-three": 1.1,
+  "channel-2kb-three": 1.1,
   "channel-1mb": 1.3,
   "process-null": 1.1,
   "process-2kb": 1.1,

@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Round trips of one payload to a worker that echoes it.
+
+import { nowMs } from "#lab-host";
 import type { Caller, PortKind } from "../../channel/caller.js";
 import { clearwayKind } from "../../channel/kind-clearway.js";
 import { cloneKind } from "../../channel/kind-clone.js";
 import { payloadOf } from "../../channel/payload.js";
 import { same } from "../../channel/same.js";
 import { openWorkerEcho } from "../../channel/worker.js";
-import { type OpenArm, timedCalls } from "../work.js";
+import { type OpenArm, timedCalls, type Work } from "../work.js";
+
+const IN_FLIGHT = 3;
+/** Round trips of each in a run. */
+const TRIPS = 10;
+
+/** Three chains of calls at once. The cost is the time of a run, divided by all its calls. */
+const inFlight = (call: () => Promise<unknown>): Work => ({
+  calls: IN_FLIGHT * TRIPS,
+  async run(costsNs) {
+    const chain = async (): Promise<void> => {
+      for (let i = 0; i < TRIPS; i++) await call();
+    };
+    const from = nowMs();
+    await Promise.all(Array.from({ length: IN_FLIGHT }, chain));
+    costsNs.push(((nowMs() - from) * 1e6) / (IN_FLIGHT * TRIPS));
+  },
+});
 
 async function open(kind: PortKind, entry: string, payload: string, codec: "standard" | "binary") {
   const { caller, end } = await openWorkerEcho(kind, entry, { channel: "message", codec, payload, messages: 0 });
   const value = payloadOf(payload);
   await checkEcho(caller, payload, value);
-  return { works: { trip: timedCalls(() => caller.call(value)) }, close: end };
+  const call = () => caller.call(value);
+  return {
+    works: { trip: timedCalls(call), "trips-three": inFlight(call) },
+    close: end,
+  };
 }
 
 export async function checkEcho(caller: Caller, payload: string, value: unknown): Promise<void> {

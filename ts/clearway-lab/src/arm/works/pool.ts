@@ -10,7 +10,8 @@ const TASK = { connection: "none", port: 0, value: 20 } as const;
 /** A page's clock has steps of 5 us, and a call takes about as long. */
 const CALLS = hostName === "node" ? 1 : 20;
 const AT_ONCE = 1000;
-const REST_MS = 10;
+/** Rests before a call, in milliseconds. */
+const RESTS = { "after-short-rest": 2, "after-rest": 10 };
 
 function works(pool: PoolUnderTest): Record<string, Work> {
   const call = async (): Promise<void> => {
@@ -29,13 +30,18 @@ function works(pool: PoolUnderTest): Record<string, Work> {
         costsNs.push(((nowMs() - from) * 1e6) / AT_ONCE);
       },
     },
-    "after-rest": {
-      calls: 1,
-      async run(costsNs) {
-        await new Promise((done) => setTimeout(done, REST_MS));
-        await lone.run(costsNs);
-      },
-    },
+    ...Object.fromEntries(
+      Object.entries(RESTS).map(([name, restMs]): [string, Work] => [
+        name,
+        {
+          calls: 1,
+          async run(costsNs) {
+            await new Promise((done) => setTimeout(done, restMs));
+            await lone.run(costsNs);
+          },
+        },
+      ]),
+    ),
   };
 }
 

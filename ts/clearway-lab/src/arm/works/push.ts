@@ -9,11 +9,15 @@ import type { OpenArm, Work } from "../work.js";
 
 /** A paced run is as long as the slice that needs it: 50 events are 50 ms. */
 const PACED = { count: 50, perSecond: 1000, payloadBytes: 8 };
+/** A slice takes a sixth of a second. */
+const FRAMES = { count: 10, perSecond: 60, payloadBytes: 8 };
 const FIREHOSE = { count: 10_000, perSecond: 0, payloadBytes: 8 };
 /** Time after which events count as lost, in milliseconds. */
 const LOST_AFTER_MS = 10_000;
 
-async function sent(connection: PushConnection, load: typeof PACED): Promise<Receiver> {
+type Load = typeof PACED;
+
+async function sent(connection: PushConnection, load: Load): Promise<Receiver> {
   const receiver = new Receiver(load);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const lost = new Promise<never>((_, fail) => {
@@ -30,13 +34,15 @@ async function sent(connection: PushConnection, load: typeof PACED): Promise<Rec
 }
 
 function works(connection: PushConnection): Record<string, Work> {
-  return {
-    stream: {
-      calls: PACED.count,
-      async run(costsNs) {
-        for (const ns of (await sent(connection, PACED)).latencyNs) costsNs.push(ns);
-      },
+  const paced = (load: Load): Work => ({
+    calls: load.count,
+    async run(costsNs) {
+      for (const ns of (await sent(connection, load)).latencyNs) costsNs.push(ns);
     },
+  });
+  return {
+    stream: paced(PACED),
+    "stream-60": paced(FRAMES),
     firehose: {
       calls: FIREHOSE.count,
       async run(costsNs) {
@@ -55,4 +61,5 @@ const arm =
   };
 
 export const clearway: OpenArm = arm(openStream);
+export const clearwayPort: OpenArm = arm(() => openStream("port"));
 export const bare: OpenArm = arm(openPostMessage);
