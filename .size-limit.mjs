@@ -56,7 +56,7 @@ const sizes = [
     limit: "7.6 KB",
     ignore: [records],
   },
-  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "10.8 KB" },
+  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "11.1 KB" },
   { name: "clearway/meter/metrics (browser, minified, gzip)", path: browser("meter-metrics"), limit: "5.4 KB" },
   { name: "clearway/meter/trace (browser, minified, gzip)", path: browser("meter-trace"), limit: "1.6 KB" },
   {

@@ -70,8 +70,8 @@ public object Meter {
     ): Measurement<T> = measured(executor, options) { function.call().toCompletableFuture() }
 
     /**
-     * Runs `function` once on the thread of `executor`, and probes that thread every millisecond meanwhile. A lag is the
-     * time between two probes; the last one ends when the function does. `hz` is the frame rate. Does not say what
+     * Runs `function` once on the thread of `executor`, and probes that thread every millisecond meanwhile. A lag is
+     * the time between two probes; the last one ends when the function does. `hz` is the frame rate. Does not say what
      * caused a lag: [measure] does. Blocks the caller, as [measure] does.
      *
      * @throws IllegalArgumentException if `hz` is not over 0 and at most 1000

@@ -162,16 +162,15 @@ internal class SiteModel {
         private const val CORRECTION = 4.0
 
         /**
-         * Returns whether the threads of a batch slept for most of their time. If all processors were busy, threads also
-         * waited for a processor. The wall time then says nothing about sleep, so only [Observation.slept] counts. One
-         * batch may mistake a preempted thread for a sleeping one.
+         * Returns whether the threads of a batch slept for most of their time. If all processors were busy, threads
+         * also waited for a processor. The wall time then says nothing about sleep, so only [Observation.slept] counts.
+         * One batch may mistake a preempted thread for a sleeping one.
          */
         fun blocked(seen: Observation): Boolean {
             val asleepNs =
                 if (seen.cpuItems == 0 || seen.crowded) 0.0
                 else (seen.cpuWallNs - seen.cpuNs - seen.waitedNs).toDouble()
-            return seen.slept ||
-                (asleepNs > (seen.cpuWallNs - seen.waitedNs) * ASLEEP_SHARE && asleepNs > ASLEEP_NS)
+            return seen.slept || (asleepNs > (seen.cpuWallNs - seen.waitedNs) * ASLEEP_SHARE && asleepNs > ASLEEP_NS)
         }
 
         private const val CORRECTION_GAIN = 0.4
