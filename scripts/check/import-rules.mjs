@@ -3,7 +3,9 @@
 
 /**
  * The rules for folders and entries of ts/clearway/src. Either a folder is listed here, or all of its subfolders and files are. A listed
- * folder or file may import itself and the ones that its rule names, and nothing else. Type imports and dynamic imports count.
+ * folder or file may import itself and the ones that its rule names, and nothing else. From those in `types`, it may import types only.
+ * Dynamic imports count.
+ * @type {Record<string, { may: string[], types?: string[], why: string }>}
  */
 export const folders = {
   "globals.ts": {
@@ -40,10 +42,12 @@ export const folders = {
   },
   "pool/worker": {
     may: ["pool/options.ts", "error", "host", "lazy", "task", "transfer", "transport"],
+    types: ["pool/call", "pool/lifecycle", "pool/engine.ts"],
     why: "one worker: its thread, its open calls, its load; the set of workers",
   },
   "pool/schedule": {
     may: ["pool/worker", "pool/options.ts", "error", "task", "transport"],
+    types: ["pool/call", "pool/engine.ts"],
     why: "the queue, and which worker takes a call",
   },
   "pool/call": {
@@ -59,10 +63,12 @@ export const folders = {
       "transfer",
       "transport",
     ],
-    why: "one call: its state machine, arguments, streams; the tracker of all calls",
+    types: ["pool/lifecycle", "pool/engine.ts"],
+    why: "one call: its state machine, arguments, streams, outcome; many calls: map and broadcast",
   },
   "pool/stats.ts": {
-    may: ["pool/schedule", "host", "stats", "transfer"],
+    may: ["stats", "transfer"],
+    types: ["pool/engine.ts"],
     why: "counters and histograms of a pool",
   },
   "pool/lifecycle": {
@@ -81,6 +87,7 @@ export const folders = {
       "transfer",
       "transport",
     ],
+    types: ["pool/engine.ts"],
     why: "start and end of workers, all frames but results; in browsers the root of what loads while the first worker starts",
   },
   "pool/engine.ts": {
@@ -97,7 +104,7 @@ export const folders = {
       "lazy",
       "transfer",
     ],
-    why: "makes the parts of a pool and implements what each needs of the others",
+    why: "makes the parts of a pool, and takes each call from `submit` to its outcome",
   },
   "pool/pool.ts": {
     may: ["pool/engine.ts", "pool/stats.ts", "pool/call", "pool/worker", "pool/options.ts", "task", "error", "host"],

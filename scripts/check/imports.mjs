@@ -6,7 +6,7 @@ import ts from "typescript";
 import { isProgram, report } from "../problems.mjs";
 import { files, root } from "../sources.mjs";
 import { aliases, builtins, everywhere, folders, parts, peers } from "./import-rules.mjs";
-import { labImportProblem, labRulesTable } from "./lab-import-rules.mjs";
+import { isTypeImport, labImportProblem, labRulesTable, ruleRow } from "./lab-import-rules.mjs";
 
 const library = "ts/clearway/src/";
 const packageName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
@@ -23,7 +23,7 @@ function target(path, specifier) {
   return specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : undefined;
 }
 
-function insideLibrary(path, specifier, to) {
+function insideLibrary(path, text, specifier, pos, to) {
   const from = place(path);
   if (specifier.startsWith("node:")) {
     return builtins.includes(from) ? undefined : `only ${builtins.join(" and ")} may import node:*`;
@@ -32,8 +32,11 @@ function insideLibrary(path, specifier, to) {
   if (!to) return "the library has no runtime dependency";
   if (!to.startsWith(library)) return "the library imports nothing outside its src";
   const other = place(to);
-  if (other === from || other === everywhere || folders[from].may.includes(other)) return undefined;
-  return `${from} may import ${folders[from].may.join(", ") || "nothing"}`;
+  const { may, types } = folders[from];
+  if (other === from || other === everywhere || may.includes(other)) return undefined;
+  if (types?.includes(other))
+    return isTypeImport(text, pos) ? undefined : `${from} may import only types from ${other}`;
+  return `${from} may import ${may.join(", ") || "nothing"}`;
 }
 
 function acrossParts(path, specifier, to) {
@@ -58,7 +61,7 @@ export function importProblems(sources) {
     for (const { fileName: specifier, pos } of ts.preProcessFile(text, true, true).importedFiles) {
       const to = target(path, specifier);
       const across = () => acrossParts(path, specifier, to) ?? labImportProblem(path, text, specifier, pos);
-      const why = own ? insideLibrary(path, specifier, to) : across();
+      const why = own ? insideLibrary(path, text, specifier, pos, to) : across();
       if (why) problems.push(`${path}:${text.slice(0, pos).split("\n").length}: imports "${specifier}": ${why}`);
     }
   }
@@ -70,10 +73,7 @@ const end = "<!-- end of import rules -->";
 
 /** Returns the rules in the form in which ARCHITECTURE.md prints them. */
 export function rulesTable() {
-  const rows = Object.entries(folders).map(
-    ([name, { may, why }]) =>
-      `| \`${name}\` | ${may.map((other) => `\`${other}\``).join(", ") || "nothing"} | ${why} |`,
-  );
+  const rows = Object.entries(folders).map(([name, rule]) => ruleRow(name, rule));
   return [
     begin,
     "| in `ts/clearway/src` | may import | what it is |",

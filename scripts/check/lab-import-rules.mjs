@@ -139,7 +139,7 @@ const aliases = {
 };
 
 /** Returns whether the specifier that begins at `pos` is imported only for its types. */
-function isTypeImport(text, pos) {
+export function isTypeImport(text, pos) {
   const before = text.slice(0, pos);
   return /\b(import|export) type\b[^;"]*$/.test(before) || /\btypeof import\(\s*"?$/.test(before);
 }
@@ -158,12 +158,15 @@ export function labImportProblem(path, text, specifier, pos) {
   return `${folder} may import ${rule.may.join(", ") || "nothing"} of the lab`;
 }
 
+/** Returns the row of a folder in a table of ARCHITECTURE.md. */
+export function ruleRow(folder, { may, types, why }) {
+  const named = (names) => names.map((name) => `\`${name}\``).join(", ");
+  const all = [named(may), types && `types of ${named(types)}`].filter(Boolean).join("; ");
+  return `| \`${folder}\` | ${all || "nothing"} | ${why} |`;
+}
+
 /** Returns the lines of the table in ARCHITECTURE.md. */
 export function labRulesTable() {
-  const named = (names) => names.map((name) => `\`${name}\``).join(", ");
-  const rows = Object.entries(labFolders).map(([folder, { may, types, why }]) => {
-    const all = [named(may), types && `types of ${named(types)}`].filter(Boolean).join("; ");
-    return `| \`${folder}\` | ${all || "nothing"} | ${why} |`;
-  });
+  const rows = Object.entries(labFolders).map(([folder, rule]) => ruleRow(folder, rule));
   return ["| in `ts/clearway-lab/src` | may import | what it is |", "|---|---|---|", ...rows];
 }

@@ -42,6 +42,13 @@ describe("the import rules", () => {
     expect(importProblems([{ path, text }])).toEqual([expect.stringContaining(`${path}:2: imports "${specifier}"`)]);
   });
 
+  test("let a layer of the pool import types of the engine, and no code", () => {
+    const path = "ts/clearway/src/pool/worker/worker.ts";
+    const problems = (form: string) => importProblems([{ path, text: `import ${form} from "../engine.js";` }]);
+    expect(problems("type { Engine }")).toEqual([]);
+    expect(problems("{ Engine }")[0]).toContain("pool/worker may import only types from pool/engine.ts");
+  });
+
   test.each([
     'export * from "X"',
     'const x = await import("X")',
@@ -58,7 +65,8 @@ describe("the import rules", () => {
   });
 
   test("name only folders that have a rule", () => {
-    for (const { may } of Object.values(folders)) expect(Object.keys(folders)).toEqual(expect.arrayContaining(may));
+    for (const { may, types = [] } of Object.values(folders))
+      expect(Object.keys(folders)).toEqual(expect.arrayContaining([...may, ...types]));
   });
 });
 

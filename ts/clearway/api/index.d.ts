@@ -5,7 +5,7 @@ import { W as WorkerLike, T as TaskTimings, C as CallOptions, a as ThreadOptions
 export { b as CallTiming, c as PoolSize, R as ResourceLimits, S as Summary, d as TextSink, e as WhenFull, f as WorkerEvent } from './types-options.js';
 import { S as Sendable, b as CallbackFor, A as Arrived } from './types-callback-stub.js';
 export { C as CallbackArgument, c as CannotCross } from './types-callback-stub.js';
-import { A as Argument, i as TasksOf, P as Placement, j as Callers, k as ProgressOf, l as PoolNeedsTheTypeOfItsModule, S as SetupData } from './types-task.js';
+import { P as Placement, A as Argument, i as TasksOf, j as Callers, k as ProgressOf, l as PoolNeedsTheTypeOfItsModule, S as SetupData } from './types-task.js';
 import { Task } from './worker.js';
 export { a as Answer, B as Batches, D as DefaultExportMustComeFromExpose, m as Stream } from './types-task.js';
 export { W as Window } from './types-credit.js';
@@ -49,6 +49,34 @@ interface LedgerSide {
 interface Ledger {
     toWorkers: LedgerSide;
     fromWorkers: LedgerSide;
+}
+
+/** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
+type WorkerSource = URL | string | (() => WorkerLike);
+
+/** The advice for one task, as plain data. All times are in microseconds. */
+interface TaskAdvice {
+    task: string;
+    /** The placement of the task's calls that have none of their own. */
+    placement: Placement;
+    calls: number;
+    /** Number of measured runs, in workers and on the calling thread. */
+    samples: number;
+    /** Mean time of a run. Undefined without enough measurements. */
+    runUs: number | undefined;
+    /** Time of the longest recent run. Undefined without enough measurements. */
+    longestUs: number | undefined;
+    /** Whether the task may run on the calling thread: its runs take less than 5 ms. Undefined without enough measurements. */
+    mayRunInline: boolean | undefined;
+    /** The advice as a sentence. */
+    advice: string;
+}
+/** The advice for all tasks of a pool, as plain data for `JSON.stringify`. */
+interface Advice {
+    tasks: TaskAdvice[];
+    /** Notes about the whole pool, such as the reason why nothing can run inline. */
+    notes: string[];
+    text: string;
 }
 
 /** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
@@ -95,67 +123,6 @@ interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown> {
      * runs in the `AsyncLocalStorage` context of the first read. If it throws, everything ends with that error.
      */
     onResult?(result: Result, index: number): void;
-}
-
-/** The failure of a broadcast in one worker. */
-interface BroadcastFailure {
-    /** Index of the worker. Its name in debuggers ends with this number. */
-    readonly worker: number;
-    /** The error with which the call failed. */
-    readonly reason: unknown;
-}
-/** The result of a broadcast in one worker. */
-interface BroadcastResult<T> {
-    /** Index of the worker. */
-    readonly worker: number;
-    readonly result: T;
-}
-/** The error of a broadcast that failed in at least one worker. Its `cause` is the reason of the first failure. */
-interface BroadcastError<T = unknown> extends ClearwayError {
-    readonly code: "broadcast-failed";
-    /** The failures, by index of the worker. */
-    readonly failures: readonly BroadcastFailure[];
-    /** The results of the workers in which the call succeeded. */
-    readonly results: readonly BroadcastResult<T>[];
-}
-/** The arguments of a broadcast: values that are copied to each worker, and functions under `callback()`. */
-type Copied<Args extends unknown[]> = {
-    [At in keyof Args]: Sendable<Args[At]> | CallbackFor<Args[At]>;
-};
-/** The type of a task under `pool.broadcast`. */
-type Broadcaster<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]> : Fn extends (...args: infer Args) => infer Result ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]> : never;
-/** The tasks of a module that give one result, as `pool.broadcast` offers them. */
-type Broadcasters<Module> = BroadcastersOf<TasksOf<Module>>;
-type BroadcastersOf<Tasks> = {
-    readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
-};
-
-/** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
-type WorkerSource = URL | string | (() => WorkerLike);
-
-/** The advice for one task, as plain data. All times are in microseconds. */
-interface TaskAdvice {
-    task: string;
-    /** The placement of the task's calls that have none of their own. */
-    placement: Placement;
-    calls: number;
-    /** Number of measured runs, in workers and on the calling thread. */
-    samples: number;
-    /** Mean time of a run. Undefined without enough measurements. */
-    runUs: number | undefined;
-    /** Time of the longest recent run. Undefined without enough measurements. */
-    longestUs: number | undefined;
-    /** Whether the task may run on the calling thread: its runs take less than 5 ms. Undefined without enough measurements. */
-    mayRunInline: boolean | undefined;
-    /** The advice as a sentence. */
-    advice: string;
-}
-/** The advice for all tasks of a pool, as plain data for `JSON.stringify`. */
-interface Advice {
-    tasks: TaskAdvice[];
-    /** Notes about the whole pool, such as the reason why nothing can run inline. */
-    notes: string[];
-    text: string;
 }
 
 /** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
@@ -209,6 +176,39 @@ interface RestartPause {
     /** Time until the pool starts the next worker, in milliseconds: 0 (it does not wait) to 2,000. */
     nextStartInMs: number;
 }
+
+/** The failure of a broadcast in one worker. */
+interface BroadcastFailure {
+    /** Index of the worker. Its name in debuggers ends with this number. */
+    readonly worker: number;
+    /** The error with which the call failed. */
+    readonly reason: unknown;
+}
+/** The result of a broadcast in one worker. */
+interface BroadcastResult<T> {
+    /** Index of the worker. */
+    readonly worker: number;
+    readonly result: T;
+}
+/** The error of a broadcast that failed in at least one worker. Its `cause` is the reason of the first failure. */
+interface BroadcastError<T = unknown> extends ClearwayError {
+    readonly code: "broadcast-failed";
+    /** The failures, by index of the worker. */
+    readonly failures: readonly BroadcastFailure[];
+    /** The results of the workers in which the call succeeded. */
+    readonly results: readonly BroadcastResult<T>[];
+}
+/** The arguments of a broadcast: values that are copied to each worker, and functions under `callback()`. */
+type Copied<Args extends unknown[]> = {
+    [At in keyof Args]: Sendable<Args[At]> | CallbackFor<Args[At]>;
+};
+/** The type of a task under `pool.broadcast`. */
+type Broadcaster<Fn> = Fn extends Task<infer _Context, infer Args, infer Result> ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]> : Fn extends (...args: infer Args) => infer Result ? (...args: Copied<Args>) => Promise<Arrived<Awaited<Result>>[]> : never;
+/** The tasks of a module that give one result, as `pool.broadcast` offers them. */
+type Broadcasters<Module> = BroadcastersOf<TasksOf<Module>>;
+type BroadcastersOf<Tasks> = {
+    readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
+};
 
 /** The tasks of a module, as methods of `call`. */
 interface Callable<Module> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { checked, object as checkedObject, type Rules, whole } from "../error/checked.js";
+import { checked, object as checkedObject, isThenable, type Rules, whole } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { OwnPromise } from "../globals.js";
@@ -170,10 +170,6 @@ export class Session implements CallbackEnd, AsyncIterator<never> {
     this.#wire = undefined;
     this.#open.clear();
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return value !== null && typeof value === "object" && typeof (value as { then?: unknown }).then === "function";
 }
 
 function refusalOf(reason: unknown): ClearwayError {

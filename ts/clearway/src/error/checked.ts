@@ -107,3 +107,8 @@ export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | 
     return { reason };
   }
 }
+
+/** Returns whether `await` would call the value's `then`. Reads it, which may throw. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return Object(value) === value && typeof (value as { then?: unknown }).then === "function";
+}

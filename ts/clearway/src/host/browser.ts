@@ -196,18 +196,19 @@ export function parent(): ParentEndpoint | undefined {
     marked,
     greeting: undefined,
     post: (message, transfer) => post(message, possibleWasmFirst(transfer)),
-    listen: (onMessage, onMessageError) => {
+    listen: (listener) => {
+      const unreadable = (): void => listener.unreadable();
       const onEvent = (event: Event): void => {
         const { data } = event as MessageEvent;
         // Chromium delivers `null` for a message that it cannot read. In a worker without the mark, other code may also post `null`.
-        if (data === null && marked) onMessageError();
-        else onMessage(data);
+        if (data === null && marked) listener.unreadable();
+        else listener.message(data);
       };
       scope.addEventListener("message", onEvent);
-      scope.addEventListener("messageerror", onMessageError);
+      scope.addEventListener("messageerror", unreadable);
       ignore = () => {
         scope.removeEventListener("message", onEvent);
-        scope.removeEventListener("messageerror", onMessageError);
+        scope.removeEventListener("messageerror", unreadable);
       };
     },
     onEnding: (last) => {

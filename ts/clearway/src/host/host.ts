@@ -60,6 +60,13 @@ export interface WorkerHandle extends Endpoint {
   setRef(on: boolean): void;
 }
 
+/** Receives what the thread that started this worker sends. */
+export interface ParentListener {
+  message: OnMessage;
+  /** Called for a message that this thread could not read. */
+  unreadable(): void;
+}
+
 /** The thread that started this worker, seen from inside the worker. */
 export interface ParentEndpoint extends Endpoint {
   /** Records the task of a call, for warnings. Undefined in production. */
@@ -71,7 +78,8 @@ export interface ParentEndpoint extends Endpoint {
    * message.
    */
   readonly greeting: unknown;
-  listen(onMessage: OnMessage, onMessageError: () => void): void;
+  /** Calls the listener's functions as they are when a message arrives: the listener may replace them. */
+  listen(listener: ParentListener): void;
   /** Calls `last` right before this worker ends itself (`process.exit`, `self.close`). `last` can still post messages. */
   onEnding(last: () => void): void;
   /** Stops listening. A worker that does not belong to Clearway can then end. */

@@ -115,7 +115,7 @@ export function pool<Module = PoolNeedsTheTypeOfItsModule>(
     room: () => engine.backlog.room(),
     ping: () => engine.ping(),
     stats: () => statsOf(engine),
-    advise: async () => (await engine.loadLifecycle()).advise(),
+    advise: async () => (await engine.loadLifecycle()).adviceOf(engine.tasks.values(), engine.inline?.why),
     close: async (closeOptions = {}) => {
       const { timeoutMs, dropWaiting } = checked(closeOptions, { timeoutMs: 0, dropWaiting: "boolean" });
       return engine.close(timeoutMs, dropWaiting);
@@ -148,14 +148,14 @@ class Tasks<Module> implements PoolCallable<Module> {
 
   get map(): Mappers<Module> {
     this.#map ??= this.#many<Mappers<Module>>((name, [inputs, options], call) => {
-      return new MapResults({ owner: this.#engine, name, inputs, options: options as MapOptions, call });
+      return new MapResults({ engine: this.#engine, name, inputs, options: options as MapOptions, call });
     });
     return this.#map;
   }
 
   get broadcast(): Broadcasters<Module> {
     this.#broadcast ??= this.#many<Broadcasters<Module>>((name, args, call) =>
-      this.#engine.loadLifecycle().then(({ broadcast }) => broadcast({ owner: this.#engine, name, args, call })),
+      this.#engine.loadLifecycle().then(({ broadcast }) => broadcast({ engine: this.#engine, name, args, call })),
     );
     return this.#broadcast;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { now, structuredClone } from "../globals.js";
-import type { TaskTimings, Timings } from "../stats/timings.js";
-import type { Ledger, LedgerSide } from "../transfer/ledger.js";
-import type { TaskRecord } from "./schedule/task-stats.js";
+import type { TaskTimings } from "../stats/timings.js";
+import type { Ledger } from "../transfer/ledger.js";
+import type { Engine } from "./engine.js";
 
 /** Counts of a task's calls by outcome. With `metrics: true`, also the times of the phases of the calls. */
 export interface TaskStats extends TaskTimings {
@@ -55,27 +55,12 @@ export interface RestartPause {
   nextStartInMs: number;
 }
 
-/** The part of a pool that `statsOf` reads. The engine implements it. */
-export interface StatsSource {
-  readonly workers: Iterable<{ readonly load: number; readonly runUs: number; readonly startedMs: number }> & {
-    readonly restarts: number;
-    count(state: "ready"): number;
-  };
-  readonly records: ReadonlyMap<string, TaskRecord>;
-  readonly backlog: { readonly length: number; readonly bytes: number };
-  readonly tracker: { readonly openCount: number };
-  readonly metrics: Timings | undefined;
-  readonly lifecycle: { pauseOf(): RestartPause | undefined } | undefined;
-  readonly toWorkers: LedgerSide;
-  readonly fromWorkers: LedgerSide;
-}
-
 /** Returns a snapshot of a pool's counters. */
-export function statsOf(source: StatsSource): PoolStats {
-  const all = [...source.workers];
+export function statsOf(engine: Engine): PoolStats {
+  const all = [...engine.workers];
   const at = now();
   const tasks: Record<string, TaskStats> = Object.create(null);
-  for (const { name, index, calls, ok, failed, cancelled, inline, errors } of source.records.values()) {
+  for (const { name, index, calls, ok, failed, cancelled, inline, errors } of engine.tasks.values()) {
     if (index >= 0)
       tasks[name] = {
         calls,
@@ -84,21 +69,21 @@ export function statsOf(source: StatsSource): PoolStats {
         cancelled,
         inline,
         errors: Object.fromEntries(errors),
-        ...source.metrics?.of(name),
+        ...engine.metrics?.of(name),
       };
   }
   return {
     workers: {
       size: all.length,
-      ready: source.workers.count("ready"),
+      ready: engine.workers.count("ready"),
       busy: all.filter((worker) => worker.load > 0).length,
-      restarts: source.workers.restarts,
-      pause: source.lifecycle?.pauseOf(),
+      restarts: engine.workers.restarts,
+      pause: engine.lifecycle?.pauseOf(engine),
       utilisation: all.map((worker) => worker.runUs / 1000 / Math.max(1, at - worker.startedMs)),
     },
-    queue: { items: source.backlog.length, bytes: source.backlog.bytes },
-    open: source.tracker.openCount,
+    queue: { items: engine.backlog.length, bytes: engine.backlog.bytes },
+    open: engine.openCount,
     tasks,
-    ledger: structuredClone({ toWorkers: source.toWorkers, fromWorkers: source.fromWorkers }),
+    ledger: structuredClone({ toWorkers: engine.toWorkers, fromWorkers: engine.fromWorkers }),
   };
 }

@@ -66,14 +66,14 @@ function begin({ url, start, name, greeting, workerData }: ProcessOrders): void 
     marked: true,
     greeting,
     post: (message, transfer) => postCopy(send, message, transfer),
-    listen: (onMessage, onMessageError) => {
+    listen: (listener) => {
       process.channel?.ref();
-      unreadable = onMessageError;
+      unreadable = () => listener.unreadable();
       // A thread's messages, too, arrive in a later turn. The worker greets its pool before.
       setImmediate(() => {
-        heard = onMessage;
+        heard = (message) => listener.message(message);
         watchParent();
-        for (const message of early.splice(0)) onMessage(message);
+        for (const message of early.splice(0)) listener.message(message);
       });
     },
     onEnding: (last) => process.once("exit", last),

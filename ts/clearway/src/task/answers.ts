@@ -17,7 +17,7 @@ import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
 import { cut, postPieces } from "../transport/slices/cut.js";
 import { nodesPerMsAtFirst, pieceMs } from "../transport/slices/piece.js";
 import { unitsOf } from "./context.js";
-import type { ServedCall } from "./served-call.js";
+import type { ServedCall } from "./runner.js";
 
 const weighsNothing = (_value: unknown): number => 0;
 
@@ -43,10 +43,9 @@ export class Answers {
   }
 
   /**
-   * Answers with a value: the result of a task, or the return value of a stream's generator. If the value cannot be sent, answers with an
-   * error.
+   * Answers with an object: the result of a task, or the return value of a stream's generator. If it cannot be sent, answers with an error.
    */
-  result(call: ServedCall, value: unknown, runUs: number): void {
+  result(call: ServedCall, value: object, runUs: number): void {
     try {
       this.#send(Op.Result, call, value, runUs);
     } catch (reason) {
@@ -98,7 +97,11 @@ export class Answers {
    * Throws if the value must not be sent.
    */
   chunk(call: ServedCall, value: unknown, weigh: (value: unknown) => number): number {
-    return this.#send(Op.Chunk, call, value, undefined, weigh);
+    if (value !== null && (typeof value === "object" || typeof value === "function"))
+      return this.#send(Op.Chunk, call, value, undefined, weigh);
+    const bytes = weigh(value);
+    this.#transport.send(Op.Chunk, call.id, value, bytes);
+    return bytes;
   }
 
   /**
@@ -138,17 +141,11 @@ export class Answers {
   #send(
     op: typeof Op.Result | typeof Op.Chunk,
     call: ServedCall,
-    value: unknown,
+    value: object,
     runUs: number | undefined,
     weigh = weighsNothing,
     mayCut = true,
   ): number {
-    // The most common results are primitives, which contain no memory.
-    if (value === null || (typeof value !== "object" && typeof value !== "function")) {
-      const weight = weigh(value);
-      this.#transport.send(op, call.id, value, runUs ?? weight);
-      return weight;
-    }
     const strict = call.has(CallFlag.strict);
     // A value that the ring accepts needs no search for memory either. The caller adds its copied bytes to the ledger when it arrives.
     if (!strict && !(value instanceof MovedValue)) {

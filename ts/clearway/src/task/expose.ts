@@ -4,7 +4,7 @@ import { parent } from "#host";
 import { checked, object } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { clearTimeout, clock, queueMicrotask, setTimeout, type Timer, unref } from "../globals.js";
-import { cloneMsMax, inDevelopment, type ParentEndpoint } from "../host/host.js";
+import { cloneMsMax, inDevelopment, type ParentEndpoint, type ParentListener } from "../host/host.js";
 import { mayBeSlow } from "../transfer/rough-bytes.js";
 import { encodeThrown } from "../transfer/thrown.js";
 import { coded, frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
@@ -67,7 +67,7 @@ interface TaskModule {
 }
 
 /** The start of a worker: greets the pool once the task module has run, runs `setup`, and then makes the server, which has all messages. */
-export class Bootstrap {
+export class Bootstrap implements ParentListener {
   #endpoint!: ParentEndpoint;
   /** The modules that were exposed and are not a part of another one. The worker needs exactly one. */
   #modules: TaskModule[] = [];
@@ -90,10 +90,7 @@ export class Bootstrap {
     if (!first) return;
     this.#endpoint = from;
     this.#loadingModule = true;
-    from.listen(
-      (message) => this.#message(message),
-      () => this.#unreadable(),
-    );
+    from.listen(this);
     if (from.marked) {
       // The module may end its worker before the worker reads the pool's hello.
       from.onEnding(() => this.#ending());
@@ -148,8 +145,10 @@ export class Bootstrap {
     });
     // Sends `Ready` at once, in its own message. A first call that has already arrived may take long.
     this.#endpoint.post([Op.Ready, 0, tasks, 0], []);
-    this.#server = new Server(this.#endpoint, names, definitions, hello);
-    return this.#server;
+    const server = new Server(this.#endpoint, names, definitions, hello);
+    this.#server = server;
+    this.message = server.onMessage;
+    return server;
   }
 
   #ending(): void {
@@ -158,13 +157,14 @@ export class Bootstrap {
     else this.#endpoint.post([Op.Ending, 0, [], 0], []);
   }
 
-  #unreadable(): void {
+  /** Handles a message that could not be read. */
+  unreadable(): void {
     if (this.#server) this.#server.unreadable();
     else if (this.#greeted) this.#endpoint.post([Op.Unreadable, 0, 0, 0], []);
   }
 
-  #message(message: unknown): void {
-    if (this.#server) return void (isFrames(message) && this.#server.receive(message));
+  /** Handles a message until there is a server, which then takes the place of this function. */
+  message(message: unknown): void {
     if (!isFrames(message)) return;
     let frames = message;
     if (frames[0] === Op.Hello) {

@@ -1,25 +1,147 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { afterMessages } from "#host";
+import { isThenable } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import { clock, OwnPromise, queueMicrotask } from "../globals.js";
 import { type Held, Leases } from "../resource/resource.js";
-import { isCoded } from "../transfer/coded.js";
+import { Consumer } from "../stream/consumer.js";
+import { iteratorOf, Producer } from "../stream/producer.js";
+import { CodedValue } from "../transfer/coded.js";
 import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
-import { CallFlag, Op } from "../transport/protocol.js";
+import { CallFlag, type HelloSettings, InputKind, type InputStream, Op } from "../transport/protocol.js";
+import { sliceBudgetMs } from "../transport/slices/piece.js";
 import type { Answers } from "./answers.js";
+import { CallbackStub, type TaskInput } from "./callback-stub.js";
 import { CallContext, Progress } from "./context.js";
-import { Inputs, produce, type ServedCall } from "./served-call.js";
-import { isGenerator } from "./task.js";
+import { isGenerator, type TaskDefinition } from "./task.js";
 
-// Maximum time in milliseconds for which results are held back to share a message. `pump` also begins calls for at most this time before
-// the worker reads messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
+// Maximum time in milliseconds for which results are held back to share a message, and for which `pump` begins calls before the worker reads
+// messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
 const holdMs = 1;
 
-/** The settings of the pool that the runner uses. */
-export interface RunnerSettings {
-  readonly concurrency: number;
-  readonly cancelCells: Int32Array | undefined;
+/** A stream or a callback that replaces the argument at this index. */
+export type Announced = [argument: number, stream: InputStream];
+
+/** One call in its worker, from its arrival to its answer. */
+export class ServedCall {
+  /** How long the result may hold the caller in one message, in milliseconds. */
+  budgetMs = sliceBudgetMs;
+  /** Streams and callbacks that replace arguments. */
+  announced: readonly Announced[] | undefined;
+  /** Sends progress. Undefined without a listener, or if the task takes no context. */
+  progress: Progress | undefined;
+  /** Streams and callbacks from the caller. */
+  inputs: { id: number; end: TaskInput }[] | undefined;
+  context: CallContext | undefined;
+  held: Held | undefined;
+  producer: Producer | undefined;
+  /** Credit that arrived before the task's stream began. */
+  earlyItems = 0;
+  earlyBytes = 0;
+  /** Ends the call's wait for its resources. Undefined if it does not wait. */
+  giveUp: ((reason: unknown) => void) | undefined;
+  begun = false;
+  /** Whether `Started` was sent. */
+  startSent = false;
+  over = false;
+  /** The reason of the cancel. Undefined unless the call was cancelled. */
+  cancelled: { reason: unknown } | undefined;
+  /** The error for a value of the call's stream that could not be sent. The call fails with it once the iterator is closed. */
+  refusal: unknown;
+  startedMs = 0;
+
+  constructor(
+    readonly id: number,
+    /** Name of the task. */
+    readonly task: string,
+    readonly definition: TaskDefinition,
+    readonly flags: number,
+    readonly args: unknown[],
+  ) {}
+
+  has(flag: number): boolean {
+    return (this.flags & flag) !== 0;
+  }
+
+  grant(items: number, bytes: number): void {
+    if (this.producer !== undefined) return this.producer.grant(items, bytes);
+    this.earlyItems += items;
+    this.earlyBytes += bytes;
+  }
+
+  /** Cancels everything that the task waits for. The task itself decides when it ends. */
+  cancel(reason: unknown): void {
+    this.cancelled ??= { reason };
+    if (this.context !== undefined) CallContext.cancel(this.context, reason);
+    this.held?.cancel();
+    for (const { end } of this.inputs ?? []) end.failed(reason);
+    this.giveUp?.(reason);
+    this.producer?.stop(!this.#listens);
+  }
+
+  // Whether the task can notice a cancel. A task can if it has read its context's signal, holds a resource, or has a stream from the
+  // caller.
+  get #listens(): boolean {
+    const readsSignal = this.context !== undefined && CallContext.listens(this.context);
+    return readsSignal || this.held !== undefined || this.inputs !== undefined;
+  }
+}
+
+/** The streams and callbacks that callers pass to tasks. The worker is the consumer of a stream. */
+class Inputs {
+  readonly #transport: PortTransport;
+  readonly #inputs = new Map<number, TaskInput>();
+
+  constructor(transport: PortTransport) {
+    this.#transport = transport;
+  }
+
+  /** Puts the streams and callbacks into the call's arguments. */
+  attach(call: ServedCall, announced: readonly Announced[]): void {
+    call.inputs = announced.map(([argument, input]) => {
+      const [id, items, bytes, kind, methods] = input;
+      const strict = call.has(CallFlag.strict);
+      const stub = kind === InputKind.callback && new CallbackStub(this.#transport, id, items ?? 1, strict);
+      const end = stub || this.#consumer(id, items, bytes);
+      call.args[argument] = stub ? stub.argument(methods) : end;
+      this.#inputs.set(id, end);
+      return { id, end };
+    });
+  }
+
+  #consumer(id: number, items: number | undefined, bytes: number): Consumer {
+    return new Consumer(
+      { items, bytes },
+      {
+        grant: (items, bytes) => this.#transport.send(Op.Credit, id, items, bytes),
+        cancel: () => this.#transport.send(Op.Cancel, id),
+      },
+    );
+  }
+
+  /** Returns the input that a frame belongs to. Returns undefined if the input's call is over. Such a frame came late and is dropped. */
+  of(id: number): TaskInput | undefined {
+    return this.#inputs.get(id);
+  }
+
+  /**
+   * Prepares the inputs of a call for its answer. Returns a promise if calls of its callbacks must be sent before. They wait for answers to
+   * earlier calls.
+   */
+  finish({ inputs = [] }: ServedCall): Promise<unknown> | undefined {
+    const waiting = inputs.flatMap(({ end }) => end.finish?.() ?? []);
+    return waiting.length > 0 ? OwnPromise.all(waiting) : undefined;
+  }
+
+  /** Ends the inputs of a call that was answered. The caller stops sending when it reads the answer. */
+  end(call: ServedCall): void {
+    for (const { id, end } of call.inputs ?? []) {
+      this.#inputs.delete(id);
+      end.ended(undefined);
+    }
+  }
 }
 
 /** Runs calls in order, up to `concurrency` at once. Answers each call exactly once. */
@@ -32,7 +154,7 @@ export class Runner {
   ending = false;
   readonly #transport: PortTransport;
   readonly #answers: Answers;
-  readonly #settings: RunnerSettings;
+  readonly #settings: HelloSettings;
   readonly #settled: (call: ServedCall, finishedMs: number) => void;
   #waiting: ServedCall[] = [];
   #running = 0;
@@ -44,7 +166,7 @@ export class Runner {
   constructor(
     transport: PortTransport,
     answers: Answers,
-    settings: RunnerSettings,
+    settings: HelloSettings,
     settled: (call: ServedCall, finishedMs: number) => void,
   ) {
     this.#transport = transport;
@@ -100,7 +222,7 @@ export class Runner {
     const { kind, resources } = call.definition;
     if (kind === "function") this.#running++;
     if (call.has(CallFlag.guarded) || this.#settings.concurrency > 1) this.#recordStart(call);
-    if (resources !== undefined || call.announced !== undefined || call.args.some(isCoded)) {
+    if (resources !== undefined || call.announced !== undefined || call.args.some(isUnread)) {
       void this.#prepare(call);
       return clock();
     }
@@ -129,8 +251,8 @@ export class Runner {
     const { args, announced, definition } = call;
     try {
       if (announced !== undefined) this.inputs.attach(call, announced);
-      // Does not use `Promise.all`, because every call with a resource would then wait one turn.
-      for (let at = 0; at < args.length; at++) if (isCoded(args[at])) args[at] = await revive(args[at]);
+      // With `Promise.all`, every call with a resource would wait one turn.
+      for (let at = 0; at < args.length; at++) if (isUnread(args[at])) args[at] = await revive(args[at]);
       const { resources } = definition;
       if (resources !== undefined) call.held = await unlessCancelled(call, this.leases.hold(resources));
       if (call.cancelled !== undefined) throw call.cancelled.reason;
@@ -147,7 +269,7 @@ export class Runner {
       const result = definition.wantsContext ? definition.run(this.#context(call), ...args) : definition.run(...args);
       if (definition.kind === "stream") {
         this.#stream(call, result);
-      } else if (isThenable(result)) {
+      } else if (isObject(result) && isThenable(result)) {
         // A foreign thenable may settle twice, or throw after it has settled.
         (result instanceof OwnPromise ? result : OwnPromise.resolve(result)).then(
           (value) => this.#finish(call, true, value),
@@ -184,7 +306,9 @@ export class Runner {
   }
 
   #stream(call: ServedCall, result: unknown): void {
-    call.producer = produce(result, {
+    const iterator = iteratorOf(result);
+    if (iterator === undefined) throw new TypeError("a generator gave no iterator");
+    call.producer = new Producer(iterator, {
       transport: this.#transport,
       chunk: (value, weigh) => {
         call.progress?.last();
@@ -228,6 +352,7 @@ export class Runner {
     this.#settled(call, finishedMs);
     const runUs = Math.max(0, Math.round((finishedMs - call.startedMs) * 1000));
     if (!ok) this.#answers.failure(call.id, outcome, runUs);
+    else if (!isObject(outcome)) this.#transport.send(Op.Result, call.id, outcome, runUs);
     else if (call.definition.kind === "function" && isGenerator(outcome))
       this.#answers.failure(call.id, generatorReturned(), runUs);
     else this.#answers.result(call, outcome, runUs);
@@ -259,8 +384,11 @@ function unlessCancelled(call: ServedCall, holding: Promise<Held>): Promise<Held
   });
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return value !== null && typeof value === "object" && typeof (value as { then?: unknown }).then === "function";
+const isUnread = (value: unknown): boolean => value instanceof CodedValue;
+
+// The most common results are no objects: they contain no memory that could move.
+function isObject(value: unknown): value is object {
+  return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
 function generatorReturned(): ClearwayError {

@@ -14,13 +14,13 @@ import {
   frameSlots,
   type HelloSettings,
   type InputStream,
+  isFrames,
   isFromCaller,
   isOwnMessage,
   Op,
 } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
-import { Runner } from "./runner.js";
-import { type Announced, ServedCall } from "./served-call.js";
+import { type Announced, Runner, ServedCall } from "./runner.js";
 import type { TaskDefinition } from "./task.js";
 import { WorkerRingPort } from "./worker-ring-port.js";
 
@@ -92,6 +92,11 @@ export class Server {
     this.#ring?.lost();
     this.#transport.post(Op.Unreadable, 0);
   }
+
+  /** Handles a message of the thread that started this worker. Ignores one that is not of the protocol. */
+  readonly onMessage = (message: unknown): void => {
+    if (isFrames(message)) this.receive(message);
+  };
 
   /** Handles a message of the port. */
   receive(message: readonly unknown[]): void {

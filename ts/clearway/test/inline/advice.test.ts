@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
 import { adviceOf } from "../../src/pool/call/inline.js";
-import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
+import { PoolTask } from "../../src/pool/schedule/scheduler.js";
 import { plainPool } from "../fixtures/pools.js";
 import { placedPool } from "./placing.js";
 
-function record(change: Partial<TaskRecord>, ...runsUs: number[]): TaskRecord {
-  const made = Object.assign(new TaskRecord("score"), { index: 0, kind: "function", ...change });
+function taskOf(change: Partial<PoolTask>, ...runsUs: number[]): PoolTask {
+  const made = Object.assign(new PoolTask("score"), { index: 0, kind: "function", ...change });
   for (let run = 0; run < 16; run++) made.estimate.add(runsUs[run % runsUs.length]!);
   return made;
 }
 
-test.each<[saying: string, mayRunInline: boolean, task: TaskRecord]>([
+test.each<[saying: string, mayRunInline: boolean, task: PoolTask]>([
   [
     'score() takes 1.4 us, less than 5 ms: it may run on the calling thread, with placement: "inline"',
     true,
-    record({}, 1.4),
+    taskOf({}, 1.4),
   ],
-  ["takes 4.0 ms, less than 5 ms: it may stay on the calling thread", true, record({ placement: "inline" }, 4000)],
-  ["takes 40 ms, more than 5 ms: keep it in a worker", false, record({}, 4e4)],
-  ["takes 40 ms, more than 5 ms: move it to a worker", false, record({ placement: "inline" }, 4e4)],
-  ["and up to 6.0 ms, more than 5 ms", false, record({}, 1, 1, 1, 6000)],
-  ["but it holds a resource", false, record({ placement: "worker" }, 1)],
-  ["is a stream", false, record({ kind: "stream" }, 1)],
+  ["takes 4.0 ms, less than 5 ms: it may stay on the calling thread", true, taskOf({ placement: "inline" }, 4000)],
+  ["takes 40 ms, more than 5 ms: keep it in a worker", false, taskOf({}, 4e4)],
+  ["takes 40 ms, more than 5 ms: move it to a worker", false, taskOf({ placement: "inline" }, 4e4)],
+  ["and up to 6.0 ms, more than 5 ms", false, taskOf({}, 1, 1, 1, 6000)],
+  ["but it holds a resource", false, taskOf({ placement: "worker" }, 1)],
+  ["is a stream", false, taskOf({ kind: "stream" }, 1)],
 ])("the advisor says: %s", (saying, mayRunInline, task) => {
   const { tasks, text } = adviceOf([task], undefined);
   expect(text).toContain(saying);
@@ -30,7 +30,7 @@ test.each<[saying: string, mayRunInline: boolean, task: TaskRecord]>([
 });
 
 test("the advisor gives no advice after fewer than 16 runs", () => {
-  const task = Object.assign(new TaskRecord("score"), { index: 0, kind: "function" });
+  const task = Object.assign(new PoolTask("score"), { index: 0, kind: "function" });
   for (let run = 0; run < 15; run++) task.estimate.add(1);
   const [advice] = adviceOf([task], undefined).tasks;
   expect(advice).toMatchObject({ advice: "score() was measured 15 times: too little to say", runUs: undefined });
@@ -38,7 +38,7 @@ test("the advisor gives no advice after fewer than 16 runs", () => {
 });
 
 test("the advisor leaves out names that the module does not expose, and puts notes last", () => {
-  expect(adviceOf([new TaskRecord("nothing"), record({}, 1)], "no module").text).toMatch(
+  expect(adviceOf([new PoolTask("nothing"), taskOf({}, 1)], "no module").text).toMatch(
     /^score\(\) .*\nNothing runs inline: no module\.$/,
   );
 });

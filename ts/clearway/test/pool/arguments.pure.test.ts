@@ -2,13 +2,13 @@
 import { describe, expect, test } from "vitest";
 import { detach, PoolCall, prepareArguments } from "../../src/pool/call/call.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
-import { TaskRecord } from "../../src/pool/schedule/task-stats.js";
+import { PoolTask } from "../../src/pool/schedule/scheduler.js";
 import { move } from "../../src/transfer/move.js";
 
 const settings = callSettingsOf({}, settingsOf({ size: 1 }));
 
 function prepared(args: unknown[]): PoolCall {
-  const call = new PoolCall(1, new TaskRecord("task"), args, settings, "");
+  const call = new PoolCall(1, new PoolTask("task"), args, settings, "");
   prepareArguments(call);
   return call;
 }

@@ -11,7 +11,7 @@ const call = (bytes = 0, options: CallOptions = {}): PoolCall => {
   const settings = callSettingsOf(options, settingsOf({ size: 4 }));
   return { id: ++lastId, priority: settings.priority, options: settings, bytes } as unknown as PoolCall;
 };
-const backlogOf = (queue: PoolOptions["queue"], size = 4): Backlog<PoolCall> =>
+const backlogOf = (queue: PoolOptions["queue"], size = 4): Backlog =>
   new Backlog(settingsOf({ size, ...(queue && { queue }) }));
 
 describe("the backlog", () => {

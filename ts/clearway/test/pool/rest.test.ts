@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test, vi } from "vitest";
-import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
 import { retireAll } from "../../src/pool/lifecycle/stop.js";
-import { WorkerLife } from "../../src/pool/worker/state.js";
+import { type PoolWorker, WorkerLife } from "../../src/pool/worker/worker.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 test("close() waits for a worker's resources at most for its time limit", async () => {
@@ -11,7 +10,7 @@ test("close() waits for a worker's resources at most for its time limit", async 
     const life = new WorkerLife();
     life.ready();
     const worker = { life, calls: { size: 1 }, leaving: new Promise(() => {}) };
-    const retired = retireAll({ workers: [worker] } as unknown as LifecycleHost, 1_000);
+    const retired = retireAll([worker as unknown as PoolWorker], 1_000);
     vi.advanceTimersByTime(1_000);
     await retired;
     expect(life.state).toBe("draining");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
-import type { LifecycleHost } from "../../src/pool/lifecycle/host.js";
-import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/restarts.js";
+import type { Engine } from "../../src/pool/engine.js";
+import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/stop.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");
@@ -12,14 +12,16 @@ function poolOf({ othersLive = false } = {}) {
   const task = { ok: 0, failed: 0 };
   const failed: unknown[] = [];
   const engine = {
-    records: new Map([["add", task]]),
-    workers: { restartTimer: undefined as unknown },
-    noWorkerComing: !othersLive,
-    startFailed: (_place: number, reason: unknown) => failed.push(reason),
-    startForReady: () => {},
+    tasks: new Map([["add", task]]),
+    workers: {
+      restartTimer: undefined as unknown,
+      noneComes: !othersLive,
+      startFailed: (_place: number, reason: unknown) => failed.push(reason),
+      startForReady: () => {},
+    },
     scheduler: { run: () => {} },
   };
-  const pool = engine as unknown as LifecycleHost;
+  const pool = engine as unknown as Engine;
   return { pool, task, failed, workers: engine.workers, end: () => exitedBeforeCall(pool, 0, why) };
 }
 

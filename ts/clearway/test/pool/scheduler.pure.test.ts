@@ -3,8 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { PoolCall } from "../../src/pool/call/call.js";
 import { workerIndexOf } from "../../src/pool/options.js";
-import { accepts, choose } from "../../src/pool/schedule/scheduler.js";
-import { Estimate, mayGoAhead } from "../../src/pool/schedule/task-stats.js";
+import { accepts, choose, Estimate, mayGoAhead } from "../../src/pool/schedule/scheduler.js";
 import type { PoolWorker } from "../../src/pool/worker/worker.js";
 import fc from "../fixtures/fast-check.js";
 
@@ -19,12 +18,12 @@ const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(
 /** Creates workers and calls with the properties that the choice of a worker reads. */
 const worker = (
   over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
-): PoolWorker<PoolCall> => {
+): PoolWorker => {
   const { state = "ready", ...rest } = over;
-  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as PoolWorker<PoolCall>;
+  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as PoolWorker;
 };
 const call = (estimate: Estimate, guarded = false): PoolCall =>
-  ({ guarded, record: { estimate } }) as unknown as PoolCall;
+  ({ guarded, task: { estimate } }) as unknown as PoolCall;
 
 describe("the estimate of a task", () => {
   test("is unknown until the task has run eight times", () => {

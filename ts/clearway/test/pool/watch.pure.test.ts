@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { inDevelopment, type ParentEndpoint } from "../../src/host/host.js";
-import { printWarning } from "../../src/pool/lifecycle/warnings.js";
-import { Watch, type WatchHost } from "../../src/pool/lifecycle/watch.js";
+import type { Engine } from "../../src/pool/engine.js";
+import { type Finding, Watch } from "../../src/pool/lifecycle/watch.js";
 import { watched } from "../../src/task/expose.js";
 import { emptySide, enterCopy } from "../../src/transfer/ledger.js";
 import { callbackKey } from "../../src/transport/callback.js";
 import { Op } from "../../src/transport/protocol.js";
 
-vi.mock("../../src/pool/lifecycle/warnings.js", () => ({ printWarning: vi.fn() }));
+const printed: Finding[] = [];
+beforeEach(() => void printed.splice(0));
 
-const printed = vi.mocked(printWarning);
-beforeEach(() => printed.mockReset());
-
-const record = (name: string) => ({ name });
-const findings = (): unknown[] => printed.mock.calls.map(([, finding]) => finding);
+const task = (name: string) => ({ name });
+const findings = (): unknown[] => [...printed];
 
 /** A watch with a fake clock, and a queue whose length the test sets. */
 function watching() {
@@ -24,7 +22,7 @@ function watching() {
     settings: { name: "images", warnings: true, max: 2, concurrency: 1 },
     workers: { all: [] as unknown[] },
     endings: new Set(),
-    records: Object.assign(new Map([["resize", {}]]), { known: true }),
+    tasks: Object.assign(new Map([["resize", {}]]), { known: true }),
     backlog: {
       get length() {
         return calls.length;
@@ -38,9 +36,14 @@ function watching() {
     expect(ms).toBe(1_000);
     return timers.push(act) as never;
   };
-  const watch = new Watch(host as unknown as WatchHost, () => nowMs, startTimer);
-  const queue = (length: number, task = "resize"): void => {
-    while (calls.length < length) calls.push({ record: record(task), options: { workerIndex: -1 } });
+  const watch = new Watch(
+    host as unknown as Engine,
+    () => nowMs,
+    startTimer,
+    (_pool, finding) => printed.push(finding),
+  );
+  const queue = (length: number, name = "resize"): void => {
+    while (calls.length < length) calls.push({ task: task(name), options: { workerIndex: -1 } });
     calls.length = length;
     watch.queued();
   };
@@ -99,7 +102,7 @@ describe("a queue", () => {
 
   test("is not reported before the first worker is ready", () => {
     const { queue, pass, host } = watching();
-    host.records.known = false;
+    host.tasks.known = false;
     for (let second = 0; second < 30; second++) {
       queue(second + 1);
       pass(1_000);
@@ -109,13 +112,13 @@ describe("a queue", () => {
 });
 
 describe("a deadlock", () => {
-  const waiting = (workerIndex = -1) => ({ record: record("add"), options: { workerIndex } });
+  const waiting = (workerIndex = -1) => ({ task: task("add"), options: { workerIndex } });
   const asking = (asked = true) => ({
     counted: 1,
-    record: record("ask"),
+    task: task("ask"),
     inputs: [{ iterator: {} }, { iterator: { [callbackKey]: { asked } } }],
   });
-  const busy = { counted: 1, record: record("resize"), inputs: undefined };
+  const busy = { counted: 1, task: task("resize"), inputs: undefined };
   const worker = (...calls: unknown[]) => ({ life: { state: "ready" }, calls: { values: () => calls } });
 
   test("is reported if the same call waits for a second for workers that all wait for callbacks", () => {
@@ -174,7 +177,7 @@ describe("a copied argument", () => {
   const sent = (bytes: number, reason: "argument-not-moved" | "small", key?: symbol) => {
     const crossing = emptySide();
     enterCopy(crossing, reason, bytes);
-    return { crossing, record: record("resize"), options: { key } } as unknown as Parameters<Watch["sent"]>[0];
+    return { crossing, task: task("resize"), options: { key } } as unknown as Parameters<Watch["sent"]>[0];
   };
 
   test("of 1 MiB or more is reported once", () => {
@@ -212,8 +215,8 @@ describe("a slow copy", () => {
     watch.started({
       handle,
       calls: new Map([
-        [6, { record: record("add"), args: [1, "a", {}] }],
-        [7, { record: record("resize"), args: [5, large] }],
+        [6, { task: task("add"), args: [1, "a", {}] }],
+        [7, { task: task("resize"), args: [5, large] }],
       ]),
     } as never);
     const [ping, call] = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { WorkerLife, type WorkerState } from "../../src/pool/worker/state.js";
+import { WorkerLife, type WorkerState } from "../../src/pool/worker/worker.js";
 
 type Event = "ready" | "drainIdle" | "drainBusy" | "drainedIdle" | "drainedBusy" | "exit" | "exitKilled";
 

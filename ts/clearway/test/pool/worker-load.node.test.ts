@@ -2,30 +2,20 @@
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { PoolCall } from "../../src/pool/call/call.js";
+import type { Engine } from "../../src/pool/engine.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
-import { Estimate, mayGoAhead, TaskRecord } from "../../src/pool/schedule/task-stats.js";
-import { PoolWorker, unmeasuredUs, type WorkerSink } from "../../src/pool/worker/worker.js";
-import { emptySide } from "../../src/transfer/ledger.js";
+import { Estimate, mayGoAhead, PoolTask } from "../../src/pool/schedule/scheduler.js";
+import { PoolWorker, unmeasuredUs } from "../../src/pool/worker/worker.js";
 import { Op } from "../../src/transport/protocol.js";
 import type { CallerRingPort } from "../../src/transport/ring/open-ring.js";
 
 const settings = settingsOf({ size: 1 });
 
 // A worker without a module, whose results go to `result`.
-function workerWith(result: WorkerSink<PoolCall>["tracker"]["result"]): PoolWorker<PoolCall> {
+function workerWith(result: Engine["result"]): PoolWorker {
   const source = () => new Worker("process.on('message', () => {})", { eval: true });
-  const sink: WorkerSink<PoolCall> = {
-    settings,
-    toWorkers: emptySide(),
-    fromWorkers: emptySide(),
-    tracker: { result },
-    lifecycle: undefined,
-    loadLifecycle: () => Promise.reject(new Error("not needed")),
-    loadDropped: () => {},
-    startFailed: () => {},
-    neverReady: () => {},
-  };
-  const worker = new PoolWorker<PoolCall>(0, source, sink);
+  const engine = { source, settings, result, loadDropped: () => {}, workers: { neverReady: () => {} } };
+  const worker = new PoolWorker(0, engine as unknown as Engine);
   onTestFinished(() => {
     clearTimeout(worker.startTimer);
     return worker.handle.terminate();
@@ -37,10 +27,10 @@ function workerWith(result: WorkerSink<PoolCall>["tracker"]["result"]): PoolWork
 
 test("a worker with a call of an unmeasured task counts as busy for the whole budget, until the call ends", () => {
   const worker = workerWith(() => {});
-  const record = new TaskRecord("add");
-  record.kind = "function";
-  record.index = 0;
-  const calls = [1, 2].map((id) => new PoolCall(id, record, [1, 2], callSettingsOf({}, settings), ""));
+  const task = new PoolTask("add");
+  task.kind = "function";
+  task.index = 0;
+  const calls = [1, 2].map((id) => new PoolCall(id, task, [1, 2], callSettingsOf({}, settings), ""));
   for (const call of calls) {
     call.enqueue();
     worker.post(call);
@@ -48,7 +38,7 @@ test("a worker with a call of an unmeasured task counts as busy for the whole bu
   expect(worker.busyUs).toBe(2 * unmeasuredUs);
   const short = new Estimate();
   // Meanwhile, the task becomes known as a short one.
-  for (let run = 0; run < 8; run++) for (const estimate of [short, record.estimate]) estimate.add(1);
+  for (let run = 0; run < 8; run++) for (const estimate of [short, task.estimate]) estimate.add(1);
   worker.remove(calls[0]!);
   expect(worker.busyUs).toBe(unmeasuredUs);
   expect(mayGoAhead(short, worker.busyUs)).toBe(false);
@@ -72,10 +62,10 @@ test("a call whose result arrives during its send counts in its worker's load un
     wake: () => {},
   };
   worker.transport.ring = ring as CallerRingPort;
-  const record = new TaskRecord("add");
-  record.kind = "function";
-  record.index = 0;
-  const call = new PoolCall(1, record, [1, 2], callSettingsOf({}, settings), "");
+  const task = new PoolTask("add");
+  task.kind = "function";
+  task.index = 0;
+  const call = new PoolCall(1, task, [1, 2], callSettingsOf({}, settings), "");
   call.enqueue();
   worker.post(call);
   expect(loads).toEqual([1]);

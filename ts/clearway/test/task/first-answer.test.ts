@@ -43,7 +43,7 @@ async function started(held = gate<string>()): Promise<(message: unknown) => voi
       log.push(op === Op.Ready ? "Ready" : op === Op.Ring ? "Ring" : `${Op[op]} ${value}`);
     },
     listen(heard) {
-      take = heard;
+      take = (message) => heard.message(message);
     },
     onEnding() {},
     ignore() {},

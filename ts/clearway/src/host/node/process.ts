@@ -16,8 +16,26 @@ import {
   type ProcessOrders,
   postCopy,
 } from "./process-messages.js";
-import { Release } from "./release.js";
 import { libraryFile, type Start, taskUrl } from "./start.js";
+
+/** A worker that may keep the process alive. */
+export interface Referenced {
+  ref(): void;
+  unref(): void;
+  /** Asks the worker for its printed output. The worker's reply must lead to a call of {@link Release.flushed}. May throw. */
+  flush(): void;
+}
+
+/** Decides when a worker keeps the process alive: while it has work, and until its printed output has arrived. */
+export interface Release {
+  setRef(on: boolean): void;
+  /** Records that the worker has printed. */
+  printed(): void;
+  /** Handles the worker's reply to `flush`. The worker's last lines may have been in flight when it answered its last call. */
+  flushed(): void;
+  /** Records that the worker has ended. */
+  end(): void;
+}
 
 // Child processes that have not ended. A thread ends with its process. A child process that blocks would not notice the end of its parent.
 const living = new Set<ChildProcess>();
@@ -29,7 +47,12 @@ const endAll = (): void => {
  * Starts a worker as a child process and returns at once. Throws if the child's first message cannot be copied, or if a bundler has put the
  * library into the app's own files.
  */
-export function spawnProcess(start: Start, options: SpawnOptions, events: WorkerEvents): WorkerHandle {
+export function spawnProcess(
+  start: Start,
+  options: SpawnOptions,
+  events: WorkerEvents,
+  releaseOf: (worker: Referenced) => Release,
+): WorkerHandle {
   const { name, settings } = options;
   const orders: ProcessOrders = {
     url: taskUrl(start),
@@ -47,7 +70,7 @@ export function spawnProcess(start: Start, options: SpawnOptions, events: Worker
     serialization: "advanced",
     stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
   });
-  return new ProcessWorker(child, start, options, events).begin(first);
+  return new ProcessWorker(child, start, options, events, releaseOf).begin(first);
 }
 
 function childFile(): string {
@@ -86,7 +109,13 @@ class ProcessWorker implements WorkerHandle {
   /** Number of messages and pieces of output that have arrived. */
   #arrivals = 0;
 
-  constructor(child: ChildProcess, start: Start, { settings }: SpawnOptions, events: WorkerEvents) {
+  constructor(
+    child: ChildProcess,
+    start: Start,
+    { settings }: SpawnOptions,
+    events: WorkerEvents,
+    releaseOf: (worker: Referenced) => Release,
+  ) {
     this.#child = child;
     this.#start = start;
     this.#settings = settings;
@@ -94,7 +123,7 @@ class ProcessWorker implements WorkerHandle {
     this.#gone = new OwnPromise((resolve) => {
       this.#resolveGone = resolve;
     });
-    this.#release = new Release({
+    this.#release = releaseOf({
       ref: () => this.#each((part) => part.ref()),
       unref: () => this.#each((part) => part.unref()),
       flush: () => this.#send(encodeMessage(ProcessMessage.Flush, undefined)),

@@ -9,7 +9,7 @@ import type { Task, TasksOf } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import { MovedValue } from "../../transfer/move.js";
 import { isCallback } from "../../transport/callback.js";
-import type { TaskKind } from "../../transport/protocol.js";
+import type { Engine } from "../engine.js";
 import type { CallSettings } from "../options.js";
 import type { SingleResultName } from "./map.js";
 
@@ -55,17 +55,9 @@ type BroadcastersOf<Tasks> = {
   readonly [Name in keyof Tasks as SingleResultName<Tasks, Name>]: Broadcaster<Tasks[Name]>;
 };
 
-/** The part of a pool that a broadcast uses. The engine implements it. */
-export interface BroadcastOwner {
-  readonly ended: ClearwayError | undefined;
-  readonly records: { of(name: string): { readonly kind: TaskKind | undefined } };
-  readonly workers: { readonly all: readonly ({ readonly life: { readonly state: string } } | undefined)[] };
-  submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown;
-}
-
 /** What a caller passed to `pool.broadcast`. */
 interface BroadcastSource {
-  readonly owner: BroadcastOwner;
+  readonly engine: Engine;
   /** Name of the task. */
   readonly name: string;
   readonly args: unknown[];
@@ -94,18 +86,18 @@ const FailedBroadcast = class BroadcastError extends ClearwayError {
  * Throws a `BroadcastError` if a call failed. Throws the reason of the signal if that ended a call, and the pool's own error if the pool has
  * ended. Throws `invalid-argument` for arguments that only one worker could receive, and for a task that gives a stream.
  */
-export async function broadcast({ owner, name, args, call }: BroadcastSource): Promise<unknown[]> {
-  if (owner.ended) throw owner.ended;
+export async function broadcast({ engine, name, args, call }: BroadcastSource): Promise<unknown[]> {
+  if (engine.ended) throw engine.ended;
   if (call.key !== undefined)
     throw new ClearwayError("invalid-argument", "a broadcast takes no key: it calls every worker");
   args.forEach(checkArgument);
-  if (owner.records.of(name).kind === "stream") throw givesStream(name);
-  const places = owner.workers.all.flatMap((worker, index) =>
+  if (engine.tasks.of(name).kind === "stream") throw givesStream(name);
+  const places = engine.workers.all.flatMap((worker, index) =>
     worker?.life.state === "ready" || worker?.life.state === "starting" ? [index] : [],
   );
   // A call with a key goes to the worker at the key's index. No other call has this key, so no call waits for this one.
   const calls = places.map((workerIndex) =>
-    owner.submit(name, args, { ...call, workerIndex, key: Symbol() }, () => {}),
+    engine.submit(name, args, { ...call, workerIndex, key: Symbol() }, () => {}),
   );
   const outcomes = await OwnPromise.allSettled(calls);
   const failures: BroadcastFailure[] = [];
@@ -115,13 +107,13 @@ export async function broadcast({ owner, name, args, call }: BroadcastSource): P
     if (outcome.status === "rejected") failures.push({ worker, reason: outcome.reason });
     else results.push({ worker, result: outcome.value });
   });
-  if (owner.records.of(name).kind === "stream") {
+  if (engine.tasks.of(name).kind === "stream") {
     // The kind was not known before. No stream has begun, because nothing was read.
     for (const { result } of results) void (result as AsyncGenerator).return(undefined);
     throw givesStream(name);
   }
   if (failures.length === 0) return results.map(({ result }) => result);
-  for (const end of [owner.ended && { reason: owner.ended }, abortOf(call.signal)]) {
+  for (const end of [engine.ended && { reason: engine.ended }, abortOf(call.signal)]) {
     if (end && failures.some(({ reason }) => reason === end.reason)) throw end.reason;
   }
   const error = new FailedBroadcast(name, failures, results);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
+import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, structuredClone, type Timer } from "../../globals.js";
 import { isAsyncIterable } from "../../host/async-iterable.js";
-import type { Consumer } from "../../stream/consumer.js";
 import type { Grant } from "../../stream/credit.js";
-import { Form } from "../../transfer/coded.js";
+import { CodedValue, Form } from "../../transfer/coded.js";
 import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";
 import { emptySide, type LedgerSide } from "../../transfer/ledger.js";
 import { MovedValue } from "../../transfer/move.js";
 import { prepareForProcess } from "../../transfer/other-process.js";
 import { prepareValue } from "../../transfer/prepare-argument.js";
+import { revive } from "../../transfer/revive.js";
 import { CallFlag } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
-import type { Schedulable } from "../schedule/scheduler.js";
-import type { TaskRecord } from "../schedule/task-stats.js";
+import type { PoolTask } from "../schedule/scheduler.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { Input, openSource } from "./input.js";
+import type { CallStream } from "./stream.js";
 
 /**
  * The states of a call. In `arriving`, its worker has answered, and pieces of the result are on their way. In `idle`, a call is not queued yet, or it is a stream whose
@@ -24,7 +25,7 @@ import { Input, openSource } from "./input.js";
 export type CallState = "idle" | "queued" | "posted" | "started" | "arriving" | "cancelling" | "settled";
 
 /**
- * The state machine of one call. The methods return the action that the pool's call tracker (`tracker.ts`) must take. In any order of
+ * The state machine of one call. The methods return the action that the engine must take. In any order of
  * events, a call reaches `settled` once, and its caller receives one outcome. Reads no clock and starts no thread.
  */
 export class CallLife {
@@ -112,22 +113,6 @@ export class CallLife {
   }
 }
 
-/** The code that reads streams. This code belongs to `lifecycle/`, which is loaded later. */
-export interface StreamCode {
-  readonly Consumer: typeof Consumer;
-}
-
-/** The stream of a call, as the call and its tracker use it. `CallStream` implements it. */
-export interface StreamSide {
-  /** Undefined until the lifecycle code is loaded. */
-  readonly consumer: Consumer | undefined;
-  /** The object that the caller holds. Undefined once it was garbage-collected. */
-  readonly handle: object | undefined;
-  open(code: StreamCode): void;
-  /** Passes the end of the call to the consumer, now or once there is a consumer. */
-  finish(end: (consumer: Consumer) => void): void;
-}
-
 const nothing: object[] = [];
 
 // All promises share this function. A closure per call would cost more than the promise.
@@ -137,7 +122,7 @@ const keepSettle = (settle: (value: unknown) => void): void => {
 };
 
 /** One call of a pool, from `submit` to its outcome. All calls have the same object shape, for fast property access. */
-export class PoolCall extends CallLife implements Schedulable<PoolCall> {
+export class PoolCall extends CallLife {
   readonly priority: number;
   transfer: object[] = nothing;
   /** Bytes of binary memory in the arguments, moved or copied. */
@@ -147,9 +132,9 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   inputs: Input[] | undefined;
   /** Ledger entries for the arguments. The pool adds them to its ledger when the call is sent. */
   crossing: LedgerSide | undefined;
-  worker: PoolWorker<PoolCall> | undefined;
+  worker: PoolWorker | undefined;
   /** The call's stream. Set for a stream task, and while the pool does not know whether the task is one. */
-  stream: StreamSide | undefined;
+  stream: CallStream | undefined;
   counted = 0;
   submittedMs = 0;
   postedMs = 0;
@@ -171,7 +156,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
 
   constructor(
     readonly id: number,
-    readonly record: TaskRecord,
+    readonly task: PoolTask,
     public args: unknown[],
     readonly options: CallSettings,
     /** The caller's stack if the pool captured it at the call (see `stackAbove` in error/clearway-error.ts), otherwise empty. */
@@ -192,7 +177,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   }
 
   get isStream(): boolean {
-    return this.record.kind === "stream";
+    return this.task.kind === "stream";
   }
 
   /**
@@ -236,7 +221,7 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
   fail(reason: unknown): void {
     if (!this.#settle) return;
     // No worker has listed its tasks yet, so the caller may hold a stream that it reads later. Its reader receives the failure then.
-    if (this.stream && !this.record.kind) this.#promise?.catch(() => {});
+    if (this.stream && !this.task.kind) this.#promise?.catch(() => {});
     this.settle(rejected(reason, reason === this.ownError ? this.rethrow : undefined));
   }
 
@@ -258,6 +243,39 @@ export class PoolCall extends CallLife implements Schedulable<PoolCall> {
     this.limit = this.deadline = this.unlisten = undefined;
   }
 }
+
+/** Passes the outcome of a call to its caller, or to the reader of its stream. */
+export type Settle = (call: PoolCall, outcome: unknown) => void;
+
+/** Passes on the result of a call that succeeded. For a stream, `value` is the return value of its generator. */
+export const settleResult: Settle = (call, value) => {
+  if (call.isStream) return endReader(call, value);
+  // Most values need no reader.
+  call.settle(value instanceof CodedValue ? revive(value) : value);
+  if (call.stream)
+    failReader(call, new ClearwayError("not-a-stream", `${call.task.name}() gives one result: await it`));
+};
+
+/** Passes on the error of a call that failed or was cancelled. */
+export const settleFailure: Settle = (call, reason) => {
+  call.task.countError(reason, reason === call.ownError ? "task" : "cancelled");
+  // A promise that resolves with a stream never rejects. The stream's reader receives the error.
+  failReader(call, reason);
+  if (call.isStream) call.settleStream();
+  else call.fail(reason);
+};
+
+/** Settles the caller's promise after the reader has ended the stream. If the task is not a stream, the promise must still settle. */
+export const settleEnded: Settle = (call) => {
+  if (call.isStream) call.settleStream();
+  else call.fail(new ClearwayError("cancelled", `${call.task.name}() was ended by its reader`));
+};
+
+/** Ends the stream of a call. After a cancel, only the stream's reader may still wait for this end. */
+export const endReader: Settle = (call, value) => call.stream?.finish((consumer) => consumer.ended(value));
+
+/** Ends the stream of a call with an error. */
+export const failReader: Settle = (call, reason) => call.stream?.finish((consumer) => consumer.failed(reason));
 
 // The stack of an error from a worker has only the frames of the worker. Clearway adds the caller's frames. Capturing the caller's stack at
 // every call would cost 2 us each (4 us with cold caches), although few calls fail.
@@ -283,7 +301,7 @@ function rejected(reason: unknown, rethrow: ((error: unknown) => never) | undefi
  */
 export function prepareArguments(call: PoolCall): void {
   const { args } = call;
-  const shared = sharedCopies(args);
+  let shared: Map<object, object> | undefined;
   for (let at = 0; at < args.length; at++) {
     const value = args[at];
     if (value === null || typeof value !== "object") continue;
@@ -295,6 +313,7 @@ export function prepareArguments(call: PoolCall): void {
       call.args[at] = undefined;
     } else {
       call.crossing ??= emptySide();
+      shared ??= sharedCopies(args);
       const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
       const ready = prepare(value, call.options.strict, call.crossing, shared);
       call.args[at] = ready.value;

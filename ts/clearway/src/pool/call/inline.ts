@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { parent, refuseDetached } from "#host";
+import { isThenable } from "../../error/checked.js";
 import { ClearwayError, messageOf } from "../../error/clearway-error.js";
 import { clock, OwnPromise, structuredClone } from "../../globals.js";
 import { isAsyncIterable } from "../../host/async-iterable.js";
@@ -15,19 +17,9 @@ import { prepareResult } from "../../transfer/prepare-result.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../../transfer/refusal.js";
 import { revive } from "../../transfer/revive.js";
 import { decodeError, encodeThrown } from "../../transfer/thrown.js";
-import type { CallSettings, Settings } from "../options.js";
-import type { TaskRecord } from "../schedule/task-stats.js";
-import type { WorkerSource } from "../worker/worker.js";
-
-/** The part of a pool that inline calls use. The engine implements it. */
-export interface InlineHost {
-  readonly source: WorkerSource;
-  readonly settings: Pick<Settings, "module">;
-  readonly toWorkers: LedgerSide;
-  readonly fromWorkers: LedgerSide;
-  /** Counts the open calls. `shut` subtracts one. */
-  readonly tracker: { openCount: number; shut(): void };
-}
+import type { Engine } from "../engine.js";
+import type { CallSettings } from "../options.js";
+import type { PoolTask } from "../schedule/scheduler.js";
 
 /**
  * The calls of a pool that run on the calling thread, with the same effects as in a worker: arguments, results and errors are moved or
@@ -36,28 +28,28 @@ export interface InlineHost {
 export class InlineCalls {
   /** Why no call runs inline. Undefined unless the module could not be loaded. */
   why: string | undefined;
-  readonly #host: InlineHost;
+  readonly #engine: Engine;
   #tasks: ReadonlyMap<string, TaskDefinition> | undefined;
   #loading = false;
   /** One function for each open asynchronous run. The function fails the run. */
   readonly #open = new Set<(why: ClearwayError) => void>();
 
-  constructor(host: InlineHost) {
-    this.#host = host;
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
 
   /**
    * Runs a call now, to its end or to its first `await`. Returns undefined if the call must go to a worker: nothing was run or moved then. If
    * its arguments cannot be sent, the worker's answer contains the error.
    */
-  run(record: TaskRecord, args: unknown[], options: CallSettings): Promise<unknown> | undefined {
-    if (record.kind !== "function" || record.placement === "worker") return undefined;
+  run(task: PoolTask, args: unknown[], options: CallSettings): Promise<unknown> | undefined {
+    if (task.kind !== "function" || task.placement === "worker") return undefined;
     // Only a worker can be ended, and keeps the order of a key's calls. A progress listener must be called before the task ends.
     if (options.limited || options.key !== undefined || options.onProgress) return undefined;
     if (!this.#loading) void this.#load();
-    const definition = this.#tasks?.get(record.name);
+    const definition = this.#tasks?.get(task.name);
     const own = definition && this.#takeIn(args, options.strict);
-    return own && this.#run(record, definition, own, options.strict);
+    return own && this.#run(task, definition, own, options.strict);
   }
 
   /** Fails all open runs. */
@@ -68,7 +60,7 @@ export class InlineCalls {
   async #load(): Promise<void> {
     this.#loading = true;
     try {
-      this.#tasks = await tasksOf(this.#host);
+      this.#tasks = await tasksOf(this.#engine);
     } catch (reason) {
       this.why = messageOf(reason);
     }
@@ -89,56 +81,56 @@ export class InlineCalls {
         ready.map(({ value }) => value),
         { transfer: ready.flatMap(({ transfer }) => transfer) as Transferable[] },
       );
-      merge(this.#host.toWorkers, side);
+      merge(this.#engine.toWorkers, side);
       return own;
     } catch {
       return undefined;
     }
   }
 
-  #run(record: TaskRecord, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> {
-    record.calls++;
-    record.inline++;
+  #run(task: PoolTask, definition: TaskDefinition, args: unknown[], strict: boolean): Promise<unknown> {
+    task.calls++;
+    task.inline++;
     const startMs = clock();
     const end = (count: "ok" | "failed"): void => {
-      record[count]++;
-      record.estimate.add((clock() - startMs) * 1000);
+      task[count]++;
+      task.estimate.add((clock() - startMs) * 1000);
     };
-    const cross = (value: unknown) => crossed(value, record.name, definition, strict, this.#host.fromWorkers);
+    const cross = (value: unknown) => crossed(value, task.name, definition, strict, this.#engine.fromWorkers);
     try {
       const result = definition.wantsContext
         ? definition.run(new CallContext(silent), ...args)
         : definition.run(...args);
-      if (isThenable(result)) return this.#later(record, result, cross, end);
+      if (isThenable(result)) return this.#later(task, result, cross, end);
       const answer = OwnPromise.resolve(cross(result));
       end("ok");
       return answer;
     } catch (reason) {
       end("failed");
       const error = crossedError(reason);
-      record.countError(error);
+      task.countError(error);
       return OwnPromise.reject(error);
     }
   }
 
   #later(
-    record: TaskRecord,
+    task: PoolTask,
     result: PromiseLike<unknown>,
     cross: (value: unknown) => unknown,
     count: (outcome: "ok" | "failed") => void,
   ): Promise<unknown> {
-    const { tracker } = this.#host;
-    tracker.openCount++;
+    const engine = this.#engine;
+    engine.openCount++;
     return new OwnPromise((resolve, reject) => {
       const end = (outcome: "ok" | "failed", settle: () => void): void => {
         if (!this.#open.delete(abandon)) return;
         count(outcome);
         settle();
-        tracker.shut();
+        engine.shut();
       };
       const abandon = (why: unknown): void =>
         end("failed", () => {
-          record.countError(why);
+          task.countError(why);
           reject(why);
         });
       this.#open.add(abandon);
@@ -170,10 +162,6 @@ function isPrimitive(value: unknown): boolean {
 // the first table arrives.
 function needsWorker(value: unknown): boolean {
   return value !== null && typeof value === "object" && (isAsyncIterable(value) || isTable(value));
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return value !== null && typeof value === "object" && typeof (value as { then?: unknown }).then === "function";
 }
 
 // Returns a task's result as if a worker had sent it: moves the memory that can be moved, copies everything else, and enters both in the
@@ -229,7 +217,7 @@ function crossedError(reason: unknown): unknown {
 }
 
 // Imports the task module into this thread. Throws if it has no tasks.
-async function tasksOf({ source, settings }: InlineHost): Promise<ReadonlyMap<string, TaskDefinition>> {
+async function tasksOf({ source, settings }: Engine): Promise<ReadonlyMap<string, TaskDefinition>> {
   // In a worker, the module's `expose()` would answer the caller of that worker.
   if (parent() !== undefined)
     throw new Error("the pool was made in a worker, and calls run inline on main threads only");
@@ -301,13 +289,13 @@ export interface Advice {
 }
 
 /** Returns the advice for the tasks of a pool. `why` tells why nothing can run inline. A pure function. */
-export function adviceOf(records: Iterable<TaskRecord>, why: string | undefined): Advice {
-  const tasks = [...records].filter(({ index }) => index >= 0).map(taskAdvice);
+export function adviceOf(all: Iterable<PoolTask>, why: string | undefined): Advice {
+  const tasks = [...all].filter(({ index }) => index >= 0).map(taskAdvice);
   const notes = why === undefined ? [] : [`Nothing runs inline: ${why}.`];
   return { tasks, notes, text: [...tasks.map(({ advice }) => advice), ...notes].join("\n") };
 }
 
-function taskAdvice({ name, kind, placement, calls, estimate }: TaskRecord): TaskAdvice {
+function taskAdvice({ name, kind, placement, calls, estimate }: PoolTask): TaskAdvice {
   const { samples } = estimate;
   const known = samples >= samplesNeeded;
   const runUs = known ? estimate.meanUs : undefined;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { ClearwayError } from "../../error/clearway-error.js";
 import { Reader } from "../../stream/reader.js";
 import type { CallbackFor } from "../../task/callback-stub.js";
 import type { Argument, Task, TasksOf } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
-import type { TaskKind } from "../../transport/protocol.js";
+import type { Engine } from "../engine.js";
 import type { CallSettings } from "../options.js";
+import type { Mapping } from "./mapping.js";
 
 /** The results of `pool.map`. Read them one by one, or await an array of them. Nothing starts before the first read or `await`. */
 export interface Results<T> extends AsyncIterableIterator<T, undefined, void>, AsyncDisposable, PromiseLike<T[]> {
@@ -77,28 +77,9 @@ export interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown
   onResult?(result: Result, index: number): void;
 }
 
-/** The part of a pool that a mapping uses. The engine implements it. */
-export interface MapOwner {
-  readonly settings: { readonly max: number; readonly concurrency: number; onError(error: unknown): void };
-  readonly backlog: { readonly full: boolean; room(): Promise<void> };
-  readonly records: { of(name: string): { readonly kind: TaskKind | undefined } };
-  /** Functions that the pool calls when it takes no new calls. */
-  readonly endings: Set<(why: ClearwayError) => void>;
-  readonly ended: ClearwayError | undefined;
-  submit(name: string, args: unknown[], options: CallSettings, caller: (...args: never[]) => unknown): unknown;
-  loadLifecycle(): Promise<{ readonly Mapping: { of(results: object, source: MapSource): OpenMapping } }>;
-}
-
-/** A mapping that has begun. `Mapping` implements it. */
-interface OpenMapping {
-  next(reader: object): Promise<IteratorResult<unknown>>;
-  return(): Promise<IteratorResult<unknown>>;
-  collect(reader: object): Promise<unknown[]>;
-}
-
 /** What a caller passed to `pool.map`. */
 export interface MapSource {
-  readonly owner: MapOwner;
+  readonly engine: Engine;
   /** Name of the task. */
   readonly name: string;
   readonly inputs: unknown;
@@ -113,7 +94,7 @@ export interface MapSource {
  */
 export class MapResults extends Reader implements PromiseLike<unknown[]> {
   readonly #source: MapSource;
-  #mapping: Promise<OpenMapping> | undefined;
+  #mapping: Promise<Mapping> | undefined;
 
   constructor(source: MapSource) {
     super();
@@ -139,8 +120,8 @@ export class MapResults extends Reader implements PromiseLike<unknown[]> {
       .then(resolve, reject);
   }
 
-  #open(): Promise<OpenMapping> {
-    this.#mapping ??= this.#source.owner.loadLifecycle().then(({ Mapping }) => Mapping.of(this, this.#source));
+  #open(): Promise<Mapping> {
+    this.#mapping ??= this.#source.engine.loadLifecycle().then(({ Mapping }) => Mapping.of(this, this.#source));
     return this.#mapping;
   }
 }

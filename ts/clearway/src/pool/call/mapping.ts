@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext, onAbort } from "#host";
-import { abortSignal, checked, type Rules, whole } from "../../error/checked.js";
+import { abortSignal, checked, isThenable, type Rules, whole } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import { asyncIteratorOf } from "../../host/async-iterable.js";
@@ -72,7 +72,7 @@ export class Mapping {
   }
 
   private constructor(source: MapSource) {
-    const { max, concurrency } = source.owner.settings;
+    const { max, concurrency } = source.engine.settings;
     const options = checked(source.options ?? {}, rules, {
       concurrency: 2 * max * concurrency,
       ordered: true,
@@ -131,14 +131,14 @@ export class Mapping {
 
   #begin(): void {
     this.#begun = true;
-    const { owner, inputs } = this.#source;
+    const { engine, inputs } = this.#source;
     const close = (why: ClearwayError): void => {
       this.#closing ??= why;
       this.#advance();
     };
-    owner.endings.add(close);
-    this.#listening(() => owner.endings.delete(close));
-    this.#closing = owner.ended;
+    engine.endings.add(close);
+    this.#listening(() => engine.endings.delete(close));
+    this.#closing = engine.ended;
     for (const signal of this.#signals) {
       // The signal is code of the app. It may abort while a listener is added.
       if (signal && !this.#over) this.#listening(onAbort(signal, (reason) => this.end({ reason })));
@@ -175,7 +175,7 @@ export class Mapping {
   }
 
   async #pull(): Promise<void> {
-    const { backlog } = this.#source.owner;
+    const { backlog } = this.#source.engine;
     const inputs = this.#inputs!;
     let stepping = false;
     this.#pulling = true;
@@ -210,9 +210,9 @@ export class Mapping {
   }
 
   #submit(input: unknown): void {
-    const { owner, name } = this.#source;
+    const { engine, name } = this.#source;
     const index = this.#made++;
-    const answer = this.#act(() => owner.submit(name, [input, ...this.#options.args!], this.#call, this.#submitted));
+    const answer = this.#act(() => engine.submit(name, [input, ...this.#options.args!], this.#call, this.#submitted));
     OwnPromise.resolve(answer).then(
       (value) => this.#succeeded(index, value),
       (reason) => {
@@ -278,11 +278,11 @@ export class Mapping {
     if (this.#inputsOver || !this.#inputs) return;
     this.#inputsOver = true;
     const inputs = this.#inputs;
-    this.#act(async () => inputs.return()).catch((reason) => this.#source.owner.settings.onError(reason));
+    this.#act(async () => inputs.return()).catch((reason) => this.#source.engine.settings.onError(reason));
   }
 
   get #givesStreams(): boolean {
-    return this.#source.owner.records.of(this.#source.name).kind === "stream";
+    return this.#source.engine.tasks.of(this.#source.name).kind === "stream";
   }
 
   #notMappable(): ClearwayError {
@@ -309,8 +309,4 @@ function open(source: unknown): Inputs {
     throw invalid("inputs", "an iterable or an async iterable", source);
   const iterator = method.call(source) as { next(): unknown; return?(): unknown };
   return { sync: !later, next: () => iterator.next(), return: () => iterator.return?.() };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return Object(value) === value && typeof (value as { then?: unknown }).then === "function";
 }

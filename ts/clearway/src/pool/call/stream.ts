@@ -5,8 +5,9 @@ import type { Consumer, ConsumerWire } from "../../stream/consumer.js";
 import { Reader } from "../../stream/reader.js";
 import type { Batches, Stream } from "../../task/task.js";
 import { Op } from "../../transport/protocol.js";
-import type { PoolCall, StreamCode, StreamSide } from "./call.js";
-import { type CallTracker, settleEnded } from "./tracker.js";
+import type { Engine } from "../engine.js";
+import type { LifecycleCode } from "../lifecycle/lifecycle.js";
+import { type PoolCall, settleEnded } from "./call.js";
 
 // Ends a stream when its handle is garbage-collected. A forgotten stream would keep its worker's generator for ever.
 const forgotten = new FinalizationRegistry<CallStream>((stream) =>
@@ -14,9 +15,10 @@ const forgotten = new FinalizationRegistry<CallStream>((stream) =>
 );
 
 /** The pool's side of a call's stream. Refers to the caller's handle only weakly. */
-class CallStream implements StreamSide, ConsumerWire {
+export class CallStream implements ConsumerWire {
+  /** Undefined until the lifecycle is loaded. */
   consumer: Consumer | undefined;
-  readonly tracker: CallTracker;
+  readonly #engine: Engine;
   readonly #call: PoolCall;
   /** Weak reference to the caller's handle. The reference is empty once the caller has dropped the handle and it was garbage-collected. */
   readonly #handle: WeakRef<StreamHandle>;
@@ -25,20 +27,22 @@ class CallStream implements StreamSide, ConsumerWire {
   /** The reader's requests from before there was a consumer, in order. */
   #requests: (() => void)[] = [];
 
-  constructor(call: PoolCall, tracker: CallTracker, handle: StreamHandle) {
+  constructor(call: PoolCall, engine: Engine, handle: StreamHandle) {
     this.#call = call;
-    this.tracker = tracker;
+    this.#engine = engine;
     this.#handle = new WeakRef(handle);
     forgotten.register(handle, this, this);
   }
 
+  /** The object that the caller holds. Undefined once it was garbage-collected. */
   get handle(): StreamHandle | undefined {
     return this.#handle.deref();
   }
 
-  open({ Consumer }: StreamCode): void {
+  /** Makes the consumer. Its code is a part of the lifecycle. */
+  open(lifecycle: LifecycleCode): void {
     if (this.consumer) return;
-    this.consumer = new Consumer(this.#call.options.window, this);
+    this.consumer = new lifecycle.Consumer(this.#call.options.window, this);
     this.#pendingEnd?.(this.consumer);
     for (const request of this.#requests.splice(0)) request();
   }
@@ -49,7 +53,7 @@ class CallStream implements StreamSide, ConsumerWire {
    */
   later(request: () => void, fail: (reason: unknown) => void): void {
     this.#requests.push(request);
-    this.tracker.host.loadLifecycle().then(
+    this.#engine.loadLifecycle().then(
       (lifecycle) => this.open(lifecycle),
       (why) => {
         this.end(() => why);
@@ -58,6 +62,7 @@ class CallStream implements StreamSide, ConsumerWire {
     );
   }
 
+  /** Passes the end of the call to the consumer, now or once there is one. */
   finish(end: (consumer: Consumer) => void): void {
     // Without this, the registry would keep the call until the garbage collector has found the handle and called back.
     forgotten.unregister(this);
@@ -71,7 +76,7 @@ class CallStream implements StreamSide, ConsumerWire {
    */
   end(why: () => ClearwayError): void {
     this.#requests = [];
-    if (this.#call.isStream) this.tracker.cancel(this.#call, why());
+    if (this.#call.isStream) this.#engine.cancel(this.#call, why());
   }
 
   grant(items: number, bytes: number): void {
@@ -80,12 +85,12 @@ class CallStream implements StreamSide, ConsumerWire {
       worker.transport.send(Op.Credit, id, items, bytes);
       worker.count(this.#call);
       worker.setRef(true);
-    } else if (state === "idle") this.tracker.enqueue(this.#call);
+    } else if (state === "idle") this.#engine.enqueue(this.#call);
   }
 
   cancel(): void {
     // The reader's `return()` does not settle here. That promise settles after the task's `finally` has run.
-    this.tracker.cancel(this.#call, undefined, settleEnded);
+    this.#engine.cancel(this.#call, undefined, settleEnded);
   }
 }
 
@@ -93,9 +98,9 @@ class CallStream implements StreamSide, ConsumerWire {
 export class StreamHandle extends Reader implements Stream<unknown> {
   readonly #stream: CallStream;
 
-  constructor(call: PoolCall, tracker: CallTracker) {
+  constructor(call: PoolCall, engine: Engine) {
     super();
-    this.#stream = call.stream = new CallStream(call, tracker, this);
+    this.#stream = call.stream = new CallStream(call, engine, this);
   }
 
   next(): Promise<IteratorResult<unknown>> {

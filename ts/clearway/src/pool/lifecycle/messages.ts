@@ -11,11 +11,11 @@ import { pathToUncloneable } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
 import { openRing } from "../../transport/ring/open-ring.js";
-import type { PoolCall } from "../call/call.js";
+import { endReader, failReader, type PoolCall, settleFailure } from "../call/call.js";
 import { Feed } from "../call/feed.js";
 import type { Input } from "../call/input.js";
-import { endReader, failReader, settleFailure } from "../call/tracker.js";
-import type { LifecycleHost, Worker } from "./host.js";
+import type { Engine } from "../engine.js";
+import type { PoolWorker } from "../worker/worker.js";
 import { beginValue, endValue } from "./slices.js";
 
 /** A lost message. */
@@ -26,10 +26,10 @@ interface Loss {
   /** The worker's open calls at the time when the pool noticed the loss. */
   readonly calls: readonly PoolCall[];
   /** Pings without a reply at that time. */
-  readonly pings: Worker["pings"];
+  readonly pings: PoolWorker["pings"];
 }
 
-const losses = new WeakMap<Worker, Loss[]>();
+const losses = new WeakMap<PoolWorker, Loss[]>();
 
 /**
  * Handles a message from or to a worker that could not be deserialized. The content of such a message is unknown.
@@ -37,7 +37,7 @@ const losses = new WeakMap<Worker, Loss[]>();
  * Asks the worker for the ids of its calls. The reply comes after everything that the worker sent before. If a call has no answer and the
  * reply does not list it, the call or its answer was in the lost message.
  */
-export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): void {
+export function unreadable(worker: PoolWorker, why: ClearwayError, sure: boolean): void {
   worker.ring?.lost();
   const loss: Loss = { why, sure, calls: worker.calls.values(), pings: [...worker.pings] };
   const waiting = losses.get(worker);
@@ -47,30 +47,30 @@ export function unreadable(worker: Worker, why: ClearwayError, sure: boolean): v
 }
 
 /** Handles the worker's list of its calls. Fails the calls that were lost, and no others. */
-function rollCalled(host: LifecycleHost, worker: Worker, ids: readonly number[]): void {
+function rollCalled(engine: Engine, worker: PoolWorker, ids: readonly number[]): void {
   const loss = losses.get(worker)?.shift();
   if (loss === undefined) return;
   const here = new Set(ids);
   for (const call of loss.calls) {
     if (worker.calls.get(call.id) !== call) continue;
-    if (!here.has(call.id)) fail(host, worker, call, loss.why);
+    if (!here.has(call.id)) fail(engine, worker, call, loss.why);
     // The lost message may have contained a value or the credit of this call's stream.
-    else if (loss.sure && (call.isStream || call.inputs)) host.tracker.cancel(call, copyOfError(loss.why));
+    else if (loss.sure && (call.isStream || call.inputs)) engine.cancel(call, copyOfError(loss.why));
   }
   for (const ping of loss.pings) {
     const at = worker.pings.indexOf(ping);
     if (at >= 0) worker.pings.splice(at, 1)[0]!.reject(loss.why);
   }
-  host.loadDropped(worker);
+  engine.loadDropped(worker);
 }
 
-function fail({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, why: ClearwayError): void {
-  const action = tracker.leave(worker, call, -1);
+function fail(engine: Engine, worker: PoolWorker, call: PoolCall, why: ClearwayError): void {
+  const action = engine.leave(worker, call, -1);
   if (action === "deliver") {
-    call.record.failed++;
+    call.task.failed++;
     call.ownError = copyOfError(why);
-    tracker.end(call, settleFailure, call.ownError);
-  } else if (action === "release") tracker.end(call, endReader);
+    engine.end(call, settleFailure, call.ownError);
+  } else if (action === "release") engine.end(call, endReader);
 }
 
 // Returns a copy of the error, because each call gets its own error.
@@ -79,8 +79,10 @@ function copyOfError({ code, message }: ClearwayError): ClearwayError {
 }
 
 /** Handles a frame from a worker that is not a result. */
-export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, b: unknown): void {
+export function frame(engine: Engine, worker: PoolWorker, op: Op, id: number, a: unknown, b: unknown): void {
   switch (op) {
+    case Op.Slow:
+      return engine.watch?.slowResult(a, b);
     case Op.Credit: {
       const input = worker.inputs.get(id);
       if (input) grantInput(input, a as number, b as number);
@@ -94,7 +96,7 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
     case Op.Slices:
       return beginValue(worker, a);
     case Op.Sliced:
-      return endValue(host, worker, id, a as Op, b as [number, number]);
+      return endValue(engine, worker, id, a as Op, b as [number, number]);
     case Op.Ending:
       worker.begun = new Set(a as number[]);
       return;
@@ -102,13 +104,13 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
       worker.closed?.();
       return;
     case Op.Roll:
-      rollCalled(host, worker, a as number[]);
+      rollCalled(engine, worker, a as number[]);
       return;
     case Op.Broken:
       broken(worker);
       return;
     case Op.Ring:
-      ringable(host, worker);
+      ringable(engine, worker);
       return;
     case Op.Pong:
       pong(worker, a as number);
@@ -118,23 +120,22 @@ export function frame(host: LifecycleHost, worker: Worker, op: Op, id: number, a
       return;
     default: {
       const call = worker.calls.get(id);
-      if (call) callFrame(host, worker, call, op, a, b);
+      if (call) callFrame(engine, worker, call, op, a, b);
       else if (op === Op.Chunk) calledBack(worker.inputs.get(id), a);
     }
   }
 }
 
-function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, a: unknown, b: unknown): void {
-  const { tracker, metrics } = host;
+function callFrame(engine: Engine, worker: PoolWorker, call: PoolCall, op: Op, a: unknown, b: unknown): void {
   switch (op) {
     case Op.Chunk:
       if (!call.stream?.consumer?.arrived(a, b as number)) {
-        tracker.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
+        engine.cancel(call, new ClearwayError("protocol", "the worker sent more than the window allows"));
       }
       if (worker.count(call)) worker.loadDropped = true;
       return;
     case Op.Failure:
-      return failure(host, worker, call, a as WireError, b as number);
+      return failure(engine, worker, call, a as WireError, b as number);
     case Op.Progress:
       if (call.state === "cancelling") return;
       acknowledge(worker, call, Math.abs(b as number));
@@ -142,18 +143,18 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
         call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
       } catch (reason) {
         // The listener is the caller's code. An error of the listener ends its call, but must not lose the other frames of this message.
-        tracker.cancel(call, reason);
+        engine.cancel(call, reason);
       }
       return;
     case Op.Started: {
       const { timeoutMs } = call.options;
       if (call.start() !== "armTimeout" || timeoutMs === undefined) return;
       const why = new ClearwayError("timeout", `the task ran longer than ${timeoutMs} ms`);
-      call.limit = after(timeoutMs, () => tracker.expire(call, why));
+      call.limit = after(timeoutMs, () => engine.expire(call, why));
       return;
     }
     case Op.Times:
-      metrics?.enter(call.record.name, [call.submittedMs, call.postedMs, a as number, b as number, now()]);
+      engine.metrics?.enter(call.task.name, [call.submittedMs, call.postedMs, a as number, b as number, now()]);
   }
 }
 
@@ -161,24 +162,24 @@ function callFrame(host: LifecycleHost, worker: Worker, call: PoolCall, op: Op, 
 const unacknowledged = new WeakMap<PoolCall, number>();
 
 // Counts a value of progress that was read. Acknowledges values in batches of half a window.
-function acknowledge(worker: Worker, call: PoolCall, units: number): void {
+function acknowledge(worker: PoolWorker, call: PoolCall, units: number): void {
   const read = (unacknowledged.get(call) ?? 0) + units;
   const due = read * 2 >= progressWindow;
   if (due) worker.transport.send(Op.Progress, call.id, read);
   unacknowledged.set(call, due ? 0 : read);
 }
 
-function failure({ tracker }: LifecycleHost, worker: Worker, call: PoolCall, wire: WireError, runUs: number): void {
-  const action = tracker.leave(worker, call, runUs);
+function failure(engine: Engine, worker: PoolWorker, call: PoolCall, wire: WireError, runUs: number): void {
+  const action = engine.leave(worker, call, runUs);
   if (action === "nothing") return;
   call.ownError = decodeError(wire, call.callerStack);
   // A stack that was captured at the call is already in the error.
   call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
   if (action === "deliver") {
-    call.record.failed++;
-    tracker.end(call, settleFailure, call.ownError);
-  } else if (isCancel(call.ownError)) tracker.end(call, endReader);
-  else tracker.end(call, failReader, call.ownError);
+    call.task.failed++;
+    engine.end(call, settleFailure, call.ownError);
+  } else if (isCancel(call.ownError)) engine.end(call, endReader);
+  else engine.end(call, failReader, call.ownError);
 }
 
 // Returns whether the error only reports the cancel. The reader of the call's stream knows of the cancel already.
@@ -202,16 +203,16 @@ function calledBack(input: Input | undefined, message: unknown): void {
 /**
  * Announces the input streams and callbacks of a call to its worker, and enters its memory into the ledger. Called before the call is sent.
  */
-export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): void {
-  if (call.crossing) merge(host.toWorkers, call.crossing);
+export function announce(engine: Engine, worker: PoolWorker, call: PoolCall): void {
+  if (call.crossing) merge(engine.toWorkers, call.crossing);
   const { slices, strict, window } = call.options;
   const where = hasProcesses && { toProcess: call.options.toProcess };
   const { transport } = worker;
   if (slices !== undefined) transport.send(Op.Pace, call.id, slices, 0);
   for (const input of call.inputs ?? []) {
-    const id = host.nextId();
+    const id = engine.nextId();
     input.id = id;
-    input.wire = { transport, ledger: host.toWorkers, strict, ...where };
+    input.wire = { transport, ledger: engine.toWorkers, strict, ...where };
     worker.inputs.set(id, input);
     let stream: InputStream = [id, window.items, window.bytes];
     const callback = callbackEnd(input.iterator);
@@ -220,18 +221,19 @@ export function announce(host: LifecycleHost, worker: Worker, call: PoolCall): v
       callback.connect({
         strict,
         ...where,
-        ledger: host.toWorkers,
+        ledger: engine.toWorkers,
         answer: (message, transfer) => transport.send(Op.Chunk, id, message, 0, transfer),
-        fail: (reason) => host.tracker.cancel(call, reason),
+        fail: (reason) => engine.cancel(call, reason),
       });
       stream = [id, callback.concurrency, 0, InputKind.callback, callback.methods];
     }
     transport.send(Op.Input, call.id, input.argument, stream);
   }
+  engine.watch?.sent(call);
 }
 
 /** Handles a frame that the transport could not post. None of the frame's memory was moved. */
-export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number, a: unknown, reason: unknown): void {
+export function refused(engine: Engine, worker: PoolWorker, op: Op, id: number, a: unknown, reason: unknown): void {
   const bare = op & ~coded;
   if (bare === Op.Chunk) return worker.inputs.get(id)?.feed?.refuse(a, reason);
   // These frames contain only numbers, so the worker's `postMessage` itself has failed. A caller that waits for a reply would wait for
@@ -243,25 +245,24 @@ export function refused(host: LifecycleHost, worker: Worker, op: Op, id: number,
   // The worker's greeting was refused too, so the worker is ending. The call that was sent before the worker was ready fails together with
   // the worker.
   if (worker.life.state === "starting" && worker.why) return;
-  const { tracker, toWorkers } = host;
-  if (call.crossing) merge(toWorkers, call.crossing, -1);
+  if (call.crossing) merge(engine.toWorkers, call.crossing, -1);
   if (call.inputs) worker.transport.send(Op.Cancel, id);
-  const action = tracker.leave(worker, call, -1);
+  const action = engine.leave(worker, call, -1);
   if (action === "nothing") return;
   if (action === "deliver") {
-    call.record.failed++;
+    call.task.failed++;
     const [, at, path] = /^\[(\d+)\](.*)$/s.exec(pathToUncloneable(call.args)) ?? [];
     const argument = at === undefined ? "an argument" : `argument ${Number(at) + 1}${path}`;
     const isFunction = path === "" && typeof call.args[Number(at)] === "function";
     const remedy = isFunction ? ", a function without callback() of clearway/callback," : "";
-    const error = notCloneable(`${argument} of ${call.record.name}()${remedy}`, reason);
+    const error = notCloneable(`${argument} of ${call.task.name}()${remedy}`, reason);
     // Only the lines of the caller help a reader, so the library's own go.
     define(error, "stack", `${error}${calledFrom(call.callerStack)}`);
     call.ownError = error;
     call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
-    tracker.end(call, settleFailure, error);
-  } else tracker.end(call, endReader);
-  host.loadDropped(worker);
+    engine.end(call, settleFailure, error);
+  } else engine.end(call, endReader);
+  engine.loadDropped(worker);
 }
 
 // Grants credit to an input stream, because the task reads it.
@@ -279,7 +280,7 @@ function leaveInput(input: Input): void {
 }
 
 /** Makes one round trip to the worker with the lowest load, past the queue. Rejects if no worker is ready or the worker is lost. */
-export async function ping({ workers, ended }: LifecycleHost): Promise<{ remoteTimeMs: number }> {
+export async function ping({ workers, ended }: Engine): Promise<{ remoteTimeMs: number }> {
   const ready = [...workers].filter((each) => each.life.state === "ready");
   const worker = ready.sort((a, b) => a.load - b.load)[0];
   if (!worker) throw ended ?? new ClearwayError("worker-exited", "no worker is ready");
@@ -287,7 +288,7 @@ export async function ping({ workers, ended }: LifecycleHost): Promise<{ remoteT
 }
 
 /** Makes one round trip to a worker. Returns the worker's time in milliseconds since the epoch. Rejects if the worker is lost. */
-export function pingWorker(worker: Worker): Promise<number> {
+export function pingWorker(worker: PoolWorker): Promise<number> {
   return new OwnPromise((resolve, reject) => {
     worker.pings.push({ resolve, reject });
     worker.setRef(true);
@@ -296,31 +297,31 @@ export function pingWorker(worker: Worker): Promise<number> {
 }
 
 // Settles the oldest ping. Replies come in the order of the pings.
-function pong(worker: Worker, remoteTimeMs: number): void {
+function pong(worker: PoolWorker, remoteTimeMs: number): void {
   worker.pings.shift()?.resolve(remoteTimeMs);
   if (worker.load === 0) worker.setRef(false);
 }
 
 // Kills a worker whose ring contains invalid data. Frames in such a ring may never arrive.
-function broken(worker: Worker, what = "the worker could not read the ring"): void {
+function broken(worker: PoolWorker, what = "the worker could not read the ring"): void {
   void worker.kill(new ClearwayError("message-error", what));
 }
 
 // Opens the ring, because the worker has answered its first call. Both sides then send small frames through shared memory.
-function ringable(host: LifecycleHost, worker: Worker): void {
-  ifTurnsAreQuick(() => openRingOf(host, worker));
+function ringable(engine: Engine, worker: PoolWorker): void {
+  ifTurnsAreQuick(() => openRingOf(engine, worker));
 }
 
-function openRingOf(host: LifecycleHost, worker: Worker): void {
+function openRingOf(engine: Engine, worker: PoolWorker): void {
   if (worker.ring !== undefined || worker.life.state !== "ready") return;
   const ring = openRing(worker.handle, {
     message: (frames) => worker.receive(frames),
     frame: (op, id, a, b) => worker.frame(op, id, a, b),
     drained: () => worker.endMessage(),
     broken: (error) => broken(worker, error.message),
-    copied: (bytes) => enterCopy(host.fromWorkers, "small", bytes),
+    copied: (bytes) => enterCopy(engine.fromWorkers, "small", bytes),
     calls: worker.calls,
-    expectsSoon: (id) => !worker.calls.get(id)?.record.estimate.long,
+    expectsSoon: (id) => !worker.calls.get(id)?.task.estimate.long,
   });
   // Sends the ring's memory in a separate message. A message that also has other frames could be lost because of them. The worker would
   // then have no ring and would never read the caller's frames.

@@ -5,18 +5,18 @@ import { CodedValue, Form } from "../../transfer/coded.js";
 import { Op } from "../../transport/protocol.js";
 import { Assembly, isPort } from "../../transport/slices/assembly.js";
 import { nodesPerMsAtFirst, nodesPerMsMax, nodesPerMsMin } from "../../transport/slices/piece.js";
-import type { PoolCall } from "../call/call.js";
-import { endReader, settleFailure, settleResult } from "../call/tracker.js";
-import type { LifecycleHost, Worker } from "./host.js";
+import { endReader, type PoolCall, settleFailure, settleResult } from "../call/call.js";
+import type { Engine } from "../engine.js";
+import type { PoolWorker } from "../worker/worker.js";
 
 // A worker learns a new pace if it differs from the last one by more than this factor.
 const paceFactor = 1.25;
-const paces = new WeakMap<Worker, number>();
+const paces = new WeakMap<PoolWorker, number>();
 // The value whose pieces a worker posts. It posts nothing else in between.
-const values = new WeakMap<Worker, Assembly>();
+const values = new WeakMap<PoolWorker, Assembly>();
 
 /** Begins to read a value, whose first piece is in a port. */
-export function beginValue(worker: Worker, port: unknown): void {
+export function beginValue(worker: PoolWorker, port: unknown): void {
   // A value before it could not be sent after all.
   dropValue(worker);
   if (!isPort(port)) return distrust(worker);
@@ -24,15 +24,15 @@ export function beginValue(worker: Worker, port: unknown): void {
 }
 
 /** Stops reading a value whose pieces cannot all be posted any more. */
-export function dropValue(worker: Worker): void {
+export function dropValue(worker: PoolWorker): void {
   values.get(worker)?.close();
   values.delete(worker);
 }
 
 /** Handles the frame that a worker sends once it has posted all pieces of a result, or of a value of a stream. */
 export function endValue(
-  host: LifecycleHost,
-  worker: Worker,
+  engine: Engine,
+  worker: PoolWorker,
   id: number,
   op: Op,
   [pieces, b]: readonly [pieces: number, b: number],
@@ -46,46 +46,45 @@ export function endValue(
   );
   const call = worker.calls.get(id);
   if (!call) return assembly.close();
-  if (op === Op.Result && !call.isStream) awaitResult(host, worker, call, assembly, b);
+  if (op === Op.Result && !call.isStream) awaitResult(engine, worker, call, assembly, b);
   else worker.frame(op, id, new CodedValue(Form.sliced, assembly.value), b);
 }
 
 // The worker is free for other calls. The caller may still cancel this one, and its deadline counts.
-function awaitResult(host: LifecycleHost, worker: Worker, call: PoolCall, assembly: Assembly, runUs: number): void {
-  const { arriving, tracker } = host;
-  const action = tracker.leave(worker, call, runUs, true);
+function awaitResult(engine: Engine, worker: PoolWorker, call: PoolCall, assembly: Assembly, runUs: number): void {
+  const action = engine.leave(worker, call, runUs, true);
   if (action !== "await") {
     assembly.close();
-    if (action === "release") tracker.end(call, endReader);
+    if (action === "release") engine.end(call, endReader);
     return;
   }
-  arriving.add(call);
+  engine.arriving.add(call);
   // The time for the task is over with the task.
   clearTimeout(call.limit);
   const { unlisten } = call;
   call.unlisten = () => {
     unlisten?.();
-    arriving.delete(call);
+    engine.arriving.delete(call);
     assembly.close();
   };
   assembly.value.then(
     (value) => {
       if (call.arrive() === "nothing") return;
-      call.record.ok++;
-      tracker.end(call, settleResult, value);
+      call.task.ok++;
+      engine.end(call, settleResult, value);
     },
     (reason) => {
       if (call.arrive() === "nothing") return;
-      call.record.failed++;
+      call.task.failed++;
       call.ownError = reason;
-      call.rethrow = tracker.host.lifecycle?.rethrow;
-      tracker.end(call, settleFailure, reason);
+      call.rethrow = engine.lifecycle?.rethrow;
+      engine.end(call, settleFailure, reason);
     },
   );
 }
 
 // Tells the worker how fast this thread receives its values, for the size of the next pieces.
-function sendPace(worker: Worker, { nodesPerMs }: Assembly): void {
+function sendPace(worker: PoolWorker, { nodesPerMs }: Assembly): void {
   if (nodesPerMs === undefined || worker.life.state !== "ready") return;
   const pace = Math.round(Math.min(nodesPerMsMax, Math.max(nodesPerMsMin, nodesPerMs)));
   const before = paces.get(worker) ?? nodesPerMsAtFirst;
@@ -95,6 +94,6 @@ function sendPace(worker: Worker, { nodesPerMs }: Assembly): void {
   worker.transport.flush();
 }
 
-function distrust(worker: Worker): void {
+function distrust(worker: PoolWorker): void {
   void worker.kill(new ClearwayError("protocol", "the worker sent pieces of a value that it had not announced"));
 }

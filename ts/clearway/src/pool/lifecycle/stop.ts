@@ -7,12 +7,12 @@ import { after, inMicrotask, within } from "../../lazy/lazy.js";
 import { cellOf } from "../../task/context.js";
 import { encodeThrown } from "../../transfer/thrown.js";
 import { Op } from "../../transport/protocol.js";
-import type { PoolCall } from "../call/call.js";
-import { endReader, settleFailure } from "../call/tracker.js";
-import { poolClosed } from "../worker/state.js";
-import type { LifecycleHost, Worker } from "./host.js";
+import { endReader, type PoolCall, settleFailure } from "../call/call.js";
+import type { Engine } from "../engine.js";
+import type { RestartPause } from "../stats.js";
+import type { PoolWorker } from "../worker/worker.js";
+import { poolClosed } from "../worker/worker-set.js";
 import { pingWorker, rethrowWithCallerStack } from "./messages.js";
-import { exitedBeforeCall } from "./restarts.js";
 import { dropValue } from "./slices.js";
 
 // Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
@@ -29,10 +29,10 @@ const provenMs = 1_000;
 // Calls that did not stop within their grace period.
 const overdueCalls = new WeakSet<PoolCall>();
 // Workers that the pool killed, or kills, because a call did not stop.
-const overdueWorkers = new WeakSet<Worker>();
+const overdueWorkers = new WeakSet<PoolWorker>();
 
 /** Notifies a worker that a call was cancelled. The call then has the grace period to stop. */
-export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reason: unknown): void {
+export function cancel(engine: Engine, worker: PoolWorker, call: PoolCall, reason: unknown): void {
   const { cells } = worker;
   // Pairs with the load in `CallContext.cancelled`. A task that never yields its thread notices the cancel through this cell.
   if (cells) Atomics.store(cells, cellOf(call.id, cells), call.id);
@@ -40,34 +40,34 @@ export function cancel(host: LifecycleHost, worker: Worker, call: PoolCall, reas
   for (const input of call.inputs ?? []) if (input.feed?.called) input.stop();
   worker.sendNow(Op.Cancel, call.id, reason === undefined ? reason : encodeThrown(reason));
   // `sendNow` has flushed the transport. If the transport refused the call's own frame, the call is over and needs no grace period.
-  if (call.state === "cancelling") armGrace(host, worker, call);
+  if (call.state === "cancelling") armGrace(engine, worker, call);
 }
 
-function armGrace(host: LifecycleHost, worker: Worker, call: PoolCall): void {
-  call.limit = after(host.settings.graceMs, () => {
+function armGrace(engine: Engine, worker: PoolWorker, call: PoolCall): void {
+  call.limit = after(engine.settings.graceMs, () => {
     // A worker that is not ready cannot have read the cancel. The grace period starts again.
-    if (worker.life.state === "starting") armGrace(host, worker, call);
-    else if (call.graceOver() === "kill") overdue(host, worker, call);
+    if (worker.life.state === "starting") armGrace(engine, worker, call);
+    else if (call.graceOver() === "kill") overdue(engine, worker, call);
   });
 }
 
 // Handles a call that did not stop within its grace period.
-function overdue(host: LifecycleHost, worker: Worker, call: PoolCall): void {
+function overdue(engine: Engine, worker: PoolWorker, call: PoolCall): void {
   overdueCalls.add(call);
   const why = new ClearwayError(
     "worker-crashed",
     "the worker was replaced: another task of it did not stop when it was cancelled",
   );
-  if (condemn(host, worker, why)) return;
+  if (condemn(engine, worker, why)) return;
   // The worker has other calls. The other calls may finish as long as the thread answers. The worker gets no new calls.
-  const limitMs = Math.max(host.settings.graceMs, aliveMs);
+  const limitMs = Math.max(engine.settings.graceMs, aliveMs);
   const look = async (): Promise<void> => {
     const alive = await within(pingWorker(worker), limitMs);
     if (worker.life.state === "gone") return;
-    if (!alive) return killOverdue(host, worker, why);
+    if (!alive) return killOverdue(engine, worker, why);
     // The other calls may take long. For example, a half-read stream waits for its reader. Waiting calls must not wait for this worker, so
     // another worker takes its index.
-    supersede(host, worker);
+    supersede(engine, worker);
     // The call that did not stop may block the thread later, so the thread is pinged again. The idle timer is free for this, because the
     // pool does not end a draining worker for being idle. The timer is cleared when the worker ends.
     clearTimeout(worker.idleTimer);
@@ -78,51 +78,51 @@ function overdue(host: LifecycleHost, worker: Worker, call: PoolCall): void {
 
 // Stops new calls to a worker. Kills the worker once the grace periods of all its remaining calls are over. Returns true if it killed the
 // worker now.
-function condemn(host: LifecycleHost, worker: Worker, why: ClearwayError): boolean {
+function condemn(engine: Engine, worker: PoolWorker, why: ClearwayError): boolean {
   worker.life.drain(1);
-  worker.removed = () => condemn(host, worker, why);
+  worker.removed = () => condemn(engine, worker, why);
   for (const call of worker.calls.values()) if (!overdueCalls.has(call)) return false;
-  killOverdue(host, worker, why);
+  killOverdue(engine, worker, why);
   return true;
 }
 
 // The thread may be inside native code, which nothing can end. Its successor does not wait for that.
-function killOverdue(host: LifecycleHost, worker: Worker, why: ClearwayError): void {
+function killOverdue(engine: Engine, worker: PoolWorker, why: ClearwayError): void {
   overdueWorkers.add(worker);
   void worker.kill(why);
   // In a microtask, because the last call may be leaving the worker just now.
-  inMicrotask(() => supersede(host, worker));
+  inMicrotask(() => supersede(engine, worker));
 }
 
 // Gives the index of a worker to a new worker now. The old worker finishes its calls, however long they take.
-function supersede(host: LifecycleHost, worker: Worker): void {
-  const { workers } = host;
+function supersede(engine: Engine, worker: PoolWorker): void {
+  const { workers } = engine;
   if (workers.all[worker.index] !== worker) return;
   workers.put(worker.index, undefined);
   workers.outgoing.add(worker);
   workers.fill();
-  host.scheduler.run();
-  host.startForReady();
+  engine.scheduler.run();
+  engine.workers.startForReady();
 }
 
 /** Handles a drop of a worker's load: closes the worker, recycles it, or arms its idle timer. */
-export function loadDropped(host: LifecycleHost, worker: Worker): void {
-  const { settings, workers } = host;
+export function loadDropped(engine: Engine, worker: PoolWorker): void {
+  const { settings, workers } = engine;
   if (worker.life.drained(worker.calls.size) === "close") close(worker);
   // A worker that is closing its resources keeps the process alive until it has closed them.
   if (worker.load > 0 || worker.life.state === "closing") return;
   worker.setRef(false);
   // Does not retire a worker with an open call. A half-read stream may wait for its reader for a long time, and retiring would wait for the
   // stream.
-  if (worker.calls.size === 0 && worn(host, worker)) return retire(worker);
+  if (worker.calls.size === 0 && worn(engine, worker)) return retire(worker);
   if (workers.size <= settings.min || settings.idleMs === Number.POSITIVE_INFINITY) return;
   worker.idleSinceMs = now();
   // Uses one timer at a time, which starts again if it fires too early. A timer per call would cost more than the call.
-  if (!worker.idleTimer) armShrink(host, worker, settings.idleMs);
+  if (!worker.idleTimer) armShrink(engine, worker, settings.idleMs);
 }
 
-function armShrink(host: LifecycleHost, worker: Worker, ms: number): void {
-  const { settings, workers } = host;
+function armShrink(engine: Engine, worker: PoolWorker, ms: number): void {
+  const { settings, workers } = engine;
   worker.idleTimer = after(ms, () => {
     worker.idleTimer = undefined;
     // Does not count the workers that are ending already. Several workers may become superfluous at the same time.
@@ -130,35 +130,35 @@ function armShrink(host: LifecycleHost, worker: Worker, ms: number): void {
     if (worker.calls.size > 0 || staying <= settings.min) return;
     const leftMs = worker.idleSinceMs + settings.idleMs - now();
     // A timer may fire a fraction of a millisecond early.
-    if (leftMs > 1) armShrink(host, worker, leftMs);
+    if (leftMs > 1) armShrink(engine, worker, leftMs);
     else retire(worker);
   });
   unref(worker.idleTimer);
 }
 
 // Returns whether the worker has reached a limit of `recycle`.
-function worn({ settings }: LifecycleHost, { tasksRun, heapBytes, startedMs }: Worker): boolean {
+function worn({ settings }: Engine, { tasksRun, heapBytes, startedMs }: PoolWorker): boolean {
   const { tasks, ageMs, heapMb } = settings.recycle;
   if (tasksRun >= tasks || heapBytes >= heapMb * 2 ** 20) return true;
   return ageMs < Number.POSITIVE_INFINITY && now() - startedMs >= ageMs;
 }
 
 // Retires a worker: lets it finish its calls, close its resources and end. A worker that is starting ends at once.
-function retire(worker: Worker): void {
+function retire(worker: PoolWorker): void {
   const action = worker.life.drain(worker.calls.size);
   if (action === "close") close(worker);
   else if (action === "kill") void worker.kill(poolClosed());
 }
 
 /** Retires all workers. The promise settles when they are gone, or after `limitMs` milliseconds. Negative means that the time is over. */
-export async function retireAll({ workers }: Pick<LifecycleHost, "workers">, limitMs: number): Promise<void> {
+export async function retireAll(workers: Iterable<PoolWorker>, limitMs: number): Promise<void> {
   for (const worker of workers) retire(worker);
   // Node 24 prints a warning for a negative time.
   await within(OwnPromise.all([...workers].map((worker) => worker.leaving)), Math.max(0, limitMs));
 }
 
 // Closes the worker's resources, then ends the worker. After a time limit, ends the worker in any case.
-function close(worker: Worker): void {
+function close(worker: PoolWorker): void {
   worker.setRef(true);
   const closed = new OwnPromise<void>((resolve) => {
     worker.closed = resolve;
@@ -170,7 +170,7 @@ function close(worker: Worker): void {
 }
 
 /** Handles an uncaught error in a worker that was ready. Prints the error if no listener and no failing call would show it. */
-export function uncaught({ settings }: LifecycleHost, worker: Worker, error: unknown): void {
+export function uncaught({ settings }: Engine, worker: PoolWorker, error: unknown): void {
   const { name, onError, hasOnError } = settings;
   if (hasOnError) onError(error);
   else if (survivesUncaughtErrors || worker.calls.size === 0)
@@ -178,9 +178,9 @@ export function uncaught({ settings }: LifecycleHost, worker: Worker, error: unk
 }
 
 /** Handles the exit of a worker that was ready: ends or requeues its calls, and replaces the worker. */
-export function exited(host: LifecycleHost, worker: Worker, code: ExitCode): void {
+export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void {
   const { calls, killed } = worker;
-  const { scheduler, settings, workers } = host;
+  const { scheduler, settings, workers } = engine;
   worker.closed?.();
   dropValue(worker);
   const why = worker.why ?? exitFailure(worker.uncaught, code);
@@ -203,7 +203,7 @@ export function exited(host: LifecycleHost, worker: Worker, code: ExitCode): voi
   for (const call of left) {
     const reportsStart = call.guarded || settings.concurrency > 1;
     const mayHaveRun = !known || (reportsStart ? call.state !== "posted" : streaming);
-    noCallBegan = lost(host, worker, call, worker.begun?.has(call.id) ?? mayHaveRun, why) && noCallBegan;
+    noCallBegan = lost(engine, worker, call, worker.begun?.has(call.id) ?? mayHaveRun, why) && noCallBegan;
   }
   if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
@@ -212,9 +212,9 @@ export function exited(host: LifecycleHost, worker: Worker, code: ExitCode): voi
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
   if (crashed && worker.tasksRun === 0) settings.onError(why);
-  if (noCallBegan) exitedBeforeCall(host, worker.index, why);
+  if (noCallBegan) exitedBeforeCall(engine, worker.index, why);
   scheduler.run();
-  host.startForReady();
+  engine.workers.startForReady();
 }
 
 /**
@@ -222,8 +222,8 @@ export function exited(host: LifecycleHost, worker: Worker, code: ExitCode): voi
  * with `why`, unless it may be repeated. Returns whether the call waits again and never began.
  */
 export function lost(
-  { backlog, tracker }: LifecycleHost,
-  worker: Worker,
+  engine: Engine,
+  worker: PoolWorker,
   call: PoolCall,
   mayHaveRun: boolean,
   why?: ClearwayError,
@@ -234,15 +234,15 @@ export function lost(
   if (action === "requeue") {
     clearTimeout(call.limit);
     if (mayHaveRun) call.lostRuns++;
-    backlog.add(call);
+    engine.backlog.add(call);
     return !mayHaveRun;
   }
   if (action === "fail" && why) {
-    call.record.failed++;
+    call.task.failed++;
     call.ownError = withCallerStack(why, call);
     call.rethrow = rethrowWithCallerStack;
-    tracker.end(call, settleFailure, call.ownError);
-  } else tracker.end(call, endReader);
+    engine.end(call, settleFailure, call.ownError);
+  } else engine.end(call, endReader);
   return false;
 }
 
@@ -270,4 +270,88 @@ function exitFailure(uncaught: { error: unknown } | undefined, code: ExitCode): 
   return (error as { code?: unknown } | null)?.code === "ERR_WORKER_OUT_OF_MEMORY"
     ? caused("out-of-memory", "the worker reached its memory limit", error)
     : caused("worker-crashed", `an uncaught error ended the worker: ${messageOf(error)}`, error);
+}
+
+// Maximum number of workers in a row that exit before they begin a call. The pool normally replaces a worker that crashes at once. If
+// workers exit as soon as they are ready, the pool must stop at some point. From the second exit on, it pauses before the next start, and
+// doubles the pause each time (1.3 s in total). Eight exits in a row are not a coincidence.
+const exitsInRowMax = 8;
+const firstPauseMs = 10;
+// Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
+const pauseMsMax = 2_000;
+
+interface Restarts {
+  /** Number of workers in a row that exited before they began a call. */
+  exitsInRow: number;
+  /** Number of answered calls at the time of the last such exit. */
+  answered: number;
+  /** Number of workers in a row whose `setup` failed. */
+  failedSetups: number;
+  /** Time of the next worker's start, in milliseconds since the epoch. */
+  untilMs: number;
+}
+
+const restartsByPool = new WeakMap<object, Restarts>();
+
+function restartsOf(engine: Engine): Restarts {
+  const restarts = restartsByPool.get(engine) ?? { exitsInRow: 0, answered: 0, failedSetups: 0, untilMs: 0 };
+  restartsByPool.set(engine, restarts);
+  return restarts;
+}
+
+/**
+ * Handles the exit of a worker before it began a call. The worker's calls are in the queue again. Starts other workers after longer and
+ * longer pauses. Fails the calls if too many workers exit in this way.
+ */
+export function exitedBeforeCall(engine: Engine, index: number, why: ClearwayError): void {
+  const restarts = restartsOf(engine);
+  const answered = answeredBy(engine);
+  restarts.exitsInRow = answered === restarts.answered ? restarts.exitsInRow + 1 : 1;
+  restarts.answered = answered;
+  if (restarts.exitsInRow > exitsInRowMax && engine.workers.noneComes) {
+    engine.workers.startFailed(index, why);
+    // The calls that have just failed do not count as answered. The next such exit therefore counts as one more in a row.
+    restarts.answered = answeredBy(engine);
+    return;
+  }
+  pause(engine, restarts, restarts.exitsInRow);
+}
+
+/**
+ * Handles the end of a worker's `setup`. After a failure, the pool pauses before it starts another worker, in the same way. Calls that
+ * other workers answer do not end the row, because they say nothing about `setup`.
+ */
+export function setupEnded(engine: Engine, succeeded: boolean): void {
+  if (succeeded && !restartsByPool.has(engine)) return;
+  const restarts = restartsOf(engine);
+  restarts.failedSetups = succeeded ? 0 : restarts.failedSetups + 1;
+  if (!succeeded) pause(engine, restarts, restarts.failedSetups);
+}
+
+function pause(engine: Engine, restarts: Restarts, inRow: number): void {
+  const { workers } = engine;
+  if (inRow === 1 || workers.restartTimer || workers.stopped) return;
+  const pauseMs = Math.min(pauseMsMax, firstPauseMs * 2 ** (inRow - 2));
+  restarts.untilMs = now() + pauseMs;
+  workers.restartTimer = after(pauseMs, () => {
+    workers.restartTimer = undefined;
+    engine.scheduler.run();
+    workers.startForReady();
+  });
+}
+
+/** Returns the pause for `stats()`. Returns undefined if no worker exited before it began a call, or if a call was answered since. */
+export function pauseOf(engine: Engine): RestartPause | undefined {
+  const restarts = restartsByPool.get(engine);
+  const row = restarts?.answered === answeredBy(engine) ? restarts.exitsInRow : 0;
+  const exits = Math.max(row, restarts?.failedSetups ?? 0);
+  if (!restarts || exits === 0) return undefined;
+  const leftMs = engine.workers.restartTimer ? restarts.untilMs - now() : 0;
+  return { exits, nextStartInMs: Math.max(0, Math.ceil(leftMs)) };
+}
+
+function answeredBy({ tasks }: Engine): number {
+  let sum = 0;
+  for (const { ok, failed } of tasks.values()) sum += ok + failed;
+  return sum;
 }

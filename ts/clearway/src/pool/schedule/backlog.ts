@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { OwnPromise, queueMicrotask } from "../../globals.js";
+import type { PoolCall } from "../call/call.js";
 import type { Settings } from "../options.js";
 
 /** The part of an item that a queue reads. */
@@ -81,24 +82,16 @@ export class PriorityQueue<Item extends Queued> {
   }
 }
 
-/** The part of a call that the backlog reads. */
-export interface BacklogCall extends Queued {
-  /** Bytes of binary memory in the arguments. */
-  readonly bytes: number;
-  /** `workerIndex` is the index of the worker that serves the call's key. -1 without a key. */
-  readonly options: { readonly workerIndex: number };
-}
-
 /**
  * The waiting calls of a pool: one queue per worker for calls with a key, and one shared queue for all other calls. Applies the limits of
  * the app.
  */
-export class Backlog<Call extends BacklogCall> {
+export class Backlog {
   readonly #limits: Settings["queue"];
   /** Calls without a key, which any worker may take. */
-  readonly shared = new PriorityQueue<Call>();
+  readonly shared = new PriorityQueue<PoolCall>();
   /** The queues by index of the worker. The last one is `shared`. */
-  readonly queues: readonly PriorityQueue<Call>[];
+  readonly queues: readonly PriorityQueue<PoolCall>[];
   length = 0;
   /** Bytes of binary memory in the arguments of all waiting calls. */
   bytes = 0;
@@ -121,7 +114,7 @@ export class Backlog<Call extends BacklogCall> {
     this.#limits = queue;
     this.#spare = spare;
     this.#onDrain = onDrain;
-    this.queues = [...Array.from({ length: max }, () => new PriorityQueue<Call>()), this.shared];
+    this.queues = [...Array.from({ length: max }, () => new PriorityQueue<PoolCall>()), this.shared];
   }
 
   get full(): boolean {
@@ -137,7 +130,7 @@ export class Backlog<Call extends BacklogCall> {
    * Returns the call to drop before `call` is added. The result may be `call` itself. Returns undefined if there is space, and always under
    * `wait`. Under `fail`, throws `queue-full` if there is no space.
    */
-  admit(call: Call): Call | undefined {
+  admit(call: PoolCall): PoolCall | undefined {
     const { bytes, whenFull } = this.#limits;
     const over = this.#isOver(call) || (this.length > 0 && this.bytes + call.bytes > bytes);
     if (!over || whenFull === "wait") return undefined;
@@ -151,7 +144,7 @@ export class Backlog<Call extends BacklogCall> {
     return oldest.sort((a, b) => a.priority - b.priority || a.id - b.id)[0] ?? call;
   }
 
-  #isOver(call: Call): boolean {
+  #isOver(call: PoolCall): boolean {
     const { items } = this.#limits;
     if (items > 0) return this.length >= items;
     const { workerIndex } = call.options;
@@ -160,16 +153,16 @@ export class Backlog<Call extends BacklogCall> {
   }
 
   /** Adds a call. A call that a worker had but never began returns to its place by age. */
-  add(call: Call): void {
+  add(call: PoolCall): void {
     this.#queueOf(call).add(call);
     this.#grow(1, call.bytes);
   }
 
-  remove(call: Call): void {
+  remove(call: PoolCall): void {
     if (this.#queueOf(call).remove(call)) this.#grow(-1, -call.bytes);
   }
 
-  take(queue: PriorityQueue<Call>): Call | undefined {
+  take(queue: PriorityQueue<PoolCall>): PoolCall | undefined {
     const call = queue.take();
     if (call) this.#grow(-1, -call.bytes);
     return call;
@@ -178,11 +171,11 @@ export class Backlog<Call extends BacklogCall> {
   /**
    * Returns all calls, or only those for the worker at `index`. The array is a copy, so the caller may remove calls while iterating.
    */
-  all(index?: number): Call[] {
+  all(index?: number): PoolCall[] {
     return this.queues.flatMap((queue, at) => (index === undefined || at === index ? [...queue] : []));
   }
 
-  #queueOf(call: Call): PriorityQueue<Call> {
+  #queueOf(call: PoolCall): PriorityQueue<PoolCall> {
     return this.queues[call.options.workerIndex] ?? this.shared;
   }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { ClearwayError } from "../../error/clearway-error.js";
+import type { Placement } from "../../task/task.js";
+import type { TaskKind } from "../../transport/protocol.js";
+import type { PoolCall } from "../call/call.js";
+import type { Engine } from "../engine.js";
 import type { Settings } from "../options.js";
-import type { WorkerState } from "../worker/state.js";
-import type { PoolWorker, WorkerCall } from "../worker/worker.js";
+import type { PoolWorker } from "../worker/worker.js";
 import type { WorkerSet } from "../worker/worker-set.js";
-import type { Backlog, BacklogCall } from "./backlog.js";
-import { type Estimate, mayGoAhead } from "./task-stats.js";
+import type { Backlog } from "./backlog.js";
 
 // Time that the start of a worker takes, in microseconds: 15 ms in Node and 6 to 12 ms in Chromium, measured. If the waiting calls will
 // finish sooner, another worker does not help.
@@ -14,73 +17,120 @@ const startUs = 15_000;
 // on a virtual machine.
 const wakeUs = 50;
 
-/** The part of a call that the scheduler reads. */
-export interface Schedulable<Call extends Schedulable<Call>> extends WorkerCall<Call>, BacklogCall {
-  readonly options: WorkerCall<Call>["options"] & {
-    readonly workerIndex: number;
-    readonly key: string | number | symbol | undefined;
-  };
-  readonly record: { readonly name: string; readonly index: number; readonly estimate: Estimate };
-  readonly isStream: boolean;
-  /** Whether the arguments may be nested too deep for a worker to read. */
-  readonly deep: boolean;
+// A call is sent ahead to a busy worker only if all calls there are expected to take less than this in total, in microseconds. 1 ms equals
+// about twenty wake-ups. The limit is also the longest expected time that a call waits for other calls of its worker.
+const aheadBudgetUs = 1_000;
+// Number of measured runs that a task needs before its calls are sent ahead.
+const samplesNeeded = 8;
+const shortUs = 200;
+
+/**
+ * Estimate of a task's run time in workers, in microseconds: a moving mean, and a peak that decays slowly. The slow decay makes the pool
+ * remember one slow run for a while.
+ */
+export class Estimate {
+  samples = 0;
+  peakUs = 0;
+  #leastUs = Number.POSITIVE_INFINITY;
+  #meanUs = 0;
+
+  add(runUs: number): void {
+    this.samples++;
+    this.#meanUs += (runUs - this.#meanUs) / Math.min(this.samples, 32);
+    this.peakUs = Math.max(runUs, this.peakUs * 0.99);
+    this.#leastUs = Math.min(runUs, this.#leastUs * 1.1);
+  }
+
+  /** Expected time of one run, in microseconds; at least 0.5. Undefined before 8 samples. */
+  get meanUs(): number | undefined {
+    return this.samples < samplesNeeded ? undefined : Math.max(0.5, this.#meanUs);
+  }
+
+  /** Whether every recent run took longer than a caller polls for a result. */
+  get long(): boolean {
+    return this.samples > 0 && this.#leastUs > shortUs;
+  }
+
+  /** Whether the task is short enough for its calls to be sent ahead: to a worker that is busy with other calls. */
+  get short(): boolean {
+    return this.samples >= samplesNeeded && this.#meanUs <= shortUs && this.peakUs <= aheadBudgetUs;
+  }
 }
 
-/** Decides about waiting calls. The engine implements it. */
-export interface Gate<Call> {
-  /** Returns whether a call may be sent now. If not, the gate has already ended the call or taken it out of the queue. */
-  admits(call: Call): boolean;
-  /** Ends a call whose arguments cannot be sent to a worker. */
-  refuse(call: Call, reason: unknown): void;
+/** Returns whether one more call may be sent ahead to a worker with `busyUs` microseconds of expected work. */
+export function mayGoAhead(estimate: Estimate, busyUs: number): boolean {
+  return estimate.short && busyUs + estimate.meanUs! <= aheadBudgetUs;
 }
 
-/** The part of a worker that the choice of a worker reads. */
-interface Candidate {
-  readonly life: { readonly state: WorkerState };
-  readonly load: number;
-  readonly guarded: number;
-  readonly busyUs: number;
-  readonly tasksRun: number;
+/** One task of a pool: its kind, its run times and the counts of its calls. */
+export class PoolTask {
+  /** Undefined until the first worker is ready. */
+  kind: TaskKind | undefined;
+  /** Index of the task in its module. -1 while unknown. */
+  index = -1;
+  readonly estimate = new Estimate();
+  calls = 0;
+  ok = 0;
+  failed = 0;
+  cancelled = 0;
+  /** Numbers of failures, by code. */
+  readonly errors = new Map<string, number>();
+  /** Number of calls that ran on the caller's thread. */
+  inline = 0;
+  /** The placement that the module declares. */
+  placement: Placement | undefined;
+
+  constructor(readonly name: string) {}
+
+  /** Counts the error of a call by its code. `other` is the code of an error that is not Clearway's. */
+  countError(reason: unknown, other = "task"): void {
+    const code = reason instanceof ClearwayError ? reason.code : other;
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
+  }
 }
 
-/** The part of a call that the choice of a worker reads. */
-interface Choosing {
-  readonly guarded: boolean;
-  readonly record: { readonly estimate: Estimate };
+/** The tasks of a pool, by name. */
+export class PoolTasks extends Map<string, PoolTask> {
+  /** Whether a worker has listed the tasks of its module. */
+  known = false;
+
+  /** Returns the task of this name. Once the tasks are known, a task of any other name is not kept. */
+  of(name: string): PoolTask {
+    let task = this.get(name);
+    if (!task) {
+      task = new PoolTask(name);
+      if (!this.known) this.set(name, task);
+    }
+    return task;
+  }
 }
 
 /** Returns whether a worker may take this call now. `ahead` is whether short calls may wait at a busy worker. */
-export function accepts(worker: Candidate, call: Choosing, concurrency: number, ahead = true): boolean {
+export function accepts(worker: PoolWorker, call: PoolCall, concurrency: number, ahead = true): boolean {
   if (worker.life.state !== "ready") return false;
   if (worker.load < concurrency) return true;
   // Sends the call ahead: to a busy worker, where it waits for short calls to end. A guarded call (one that the pool may have to stop while
   // it runs) is never sent ahead, and no call is sent ahead to a worker that has a guarded call. To stop a guarded call, the pool may have
   // to kill the worker.
-  return ahead && !call.guarded && worker.guarded === 0 && mayGoAhead(call.record.estimate, worker.busyUs);
+  return ahead && !call.guarded && worker.guarded === 0 && mayGoAhead(call.task.estimate, worker.busyUs);
 }
 
 /**
  * Chooses the worker for a call. A short task goes to a worker that is awake, if that is cheaper than waking another one. Any other task
  * goes to the worker with the lowest load. Among workers with equal load, the most used one is chosen, because its caches are warm.
  */
-export function choose<Worker extends Candidate>(
-  all: readonly (Worker | undefined)[],
-  call: Choosing,
+export function choose(
+  all: readonly (PoolWorker | undefined)[],
+  call: PoolCall,
   concurrency: number,
   ahead = true,
-): Worker | undefined {
-  let best: Worker | undefined;
+): PoolWorker | undefined {
+  let best: PoolWorker | undefined;
   // Iterates by index. Every call runs this loop, and an iterator would allocate three objects.
   for (let at = 0; at < all.length; at++) {
     const worker = all[at];
     if (!worker || !accepts(worker, call, concurrency, ahead)) continue;
-    if (
-      worker.load > 0 &&
-      call.record.estimate.short &&
-      worker.busyUs < wakeUs &&
-      !call.guarded &&
-      worker.guarded === 0
-    )
+    if (worker.load > 0 && call.task.estimate.short && worker.busyUs < wakeUs && !call.guarded && worker.guarded === 0)
       return worker;
     if (!best || worker.load < best.load || (worker.load === best.load && worker.tasksRun > best.tasksRun)) {
       best = worker;
@@ -91,27 +141,28 @@ export function choose<Worker extends Candidate>(
 
 // Returns whether the worker has an open call with the same key. Needed only if a worker runs several calls at once. Otherwise it keeps the
 // order of its calls anyway.
-function hasKey<Call extends Schedulable<Call>>(worker: PoolWorker<Call>, { options }: Call): boolean {
+function hasKey(worker: PoolWorker, { options }: PoolCall): boolean {
   return worker.calls.values().some((each) => each.counted && each.options.key === options.key);
 }
 
 /** Assigns waiting calls to free workers. Starts workers if that is worth the time. */
-export class Scheduler<Call extends Schedulable<Call>> {
+export class Scheduler {
   readonly #settings: Settings;
-  readonly #backlog: Backlog<Call>;
-  readonly #workers: WorkerSet<Call>;
-  readonly #gate: Gate<Call>;
+  readonly #backlog: Backlog;
+  readonly #workers: WorkerSet;
+  readonly #engine: Engine;
   /** Whether a call may wait for another one. */
   readonly #mayWait: boolean;
   #running = false;
   #again = false;
 
-  constructor(settings: Settings, backlog: Backlog<Call>, workers: WorkerSet<Call>, gate: Gate<Call>) {
+  constructor(engine: Engine) {
+    const { settings, backlog, workers } = engine;
+    this.#engine = engine;
     this.#settings = settings;
     this.#mayWait = settings.queue.items > 0;
     this.#backlog = backlog;
     this.#workers = workers;
-    this.#gate = gate;
   }
 
   /** Sends every waiting call that can be sent. Call it after any change. A call to `run` during `run` is allowed. */
@@ -132,9 +183,10 @@ export class Scheduler<Call extends Schedulable<Call>> {
           this.#again = true;
           this.#backlog.take(queue);
           try {
-            if (this.#gate.admits(call)) worker.post(call);
+            // A worker is ready, so the lifecycle is loaded.
+            if (this.#engine.lifecycle!.admits(this.#engine, call)) worker.post(call);
           } catch (reason) {
-            this.#gate.refuse(call, reason);
+            this.#engine.refuse(call, reason);
           }
         }
       }
@@ -144,14 +196,14 @@ export class Scheduler<Call extends Schedulable<Call>> {
   }
 
   /** Sends a call without the queue, if no call waits and a worker is free. Returns false if the call must wait. */
-  sendNow(call: Call): boolean {
-    if (this.#backlog.length > 0 || call.record.index < 0 || call.isStream || call.deep) return false;
+  sendNow(call: PoolCall): boolean {
+    if (this.#backlog.length > 0 || call.task.index < 0 || call.isStream || call.deep) return false;
     const worker = this.#workerFor(call);
     worker?.post(call);
     return worker !== undefined;
   }
 
-  #workerFor(call: Call): PoolWorker<Call> | undefined {
+  #workerFor(call: PoolCall): PoolWorker | undefined {
     const { all } = this.#workers;
     const { concurrency } = this.#settings;
     if (call.options.workerIndex < 0) return choose(all, call, concurrency, this.#mayWait);
@@ -168,7 +220,7 @@ export class Scheduler<Call extends Schedulable<Call>> {
     queues.forEach((queue, at) => {
       if (queue !== shared && queue.length > 0) this.#workers.start(at);
     });
-    const { meanUs } = shared.peek()?.record.estimate ?? {};
+    const { meanUs } = shared.peek()?.task.estimate ?? {};
     const soonDone =
       this.#mayWait && meanUs !== undefined && meanUs * shared.length < startUs && this.#workers.count("ready") > 0;
     if (!soonDone) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, spawn } from "#host";
-import { ClearwayError, messageOf } from "../../error/clearway-error.js";
+import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
+import type { WireError } from "../../error/wire.js";
 import { clearTimeout, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
 import { after, within } from "../../lazy/lazy.js";
+import { cancelCellCount } from "../../task/context.js";
 import type { Placement } from "../../task/task.js";
-import type { Form } from "../../transfer/coded.js";
+import { findMemory } from "../../transfer/find-memory.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
 import { PortTransport } from "../../transport/port.js";
 import {
@@ -13,6 +15,7 @@ import {
   coded,
   codedSlot,
   frameSlots,
+  type HelloSettings,
   isFrames,
   isFromWorker,
   isOwnMessage,
@@ -20,105 +23,139 @@ import {
   type TaskKind,
 } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
+import type { PoolCall } from "../call/call.js";
+import type { Input } from "../call/input.js";
+import type { Engine } from "../engine.js";
+import type { LifecycleCode } from "../lifecycle/lifecycle.js";
 import type { Settings } from "../options.js";
-import { helloOf } from "./hello.js";
-import { CallTable, startFailure, WorkerLife } from "./state.js";
 
 /** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
 export type WorkerSource = URL | string | (() => WorkerLike);
 
-/** The tasks of a worker's module, in the form of the `Ready` frame. */
-export type Tasks = [name: string, kind: TaskKind, placement?: Placement][];
+/** One task of a worker's module, in the form of the `Ready` frame. */
+export type ListedTask = [name: string, kind: TaskKind, placement?: Placement];
 
-/**
- * Expected run time of an unmeasured call, in microseconds: the whole budget of a worker's calls, so that no call is sent ahead to its worker.
- */
+/** Expected run time of an unmeasured call, in microseconds: a worker's whole budget, so that no call is sent ahead to it. */
 export const unmeasuredUs = 1_000;
 
-// Time for a thread to end after the pool has stopped it, in milliseconds. A thread that runs JavaScript ends within a few, and on a busy
-// machine within some hundreds.
+// Time for a thread to end after the pool has stopped it, in milliseconds. On a busy machine, JavaScript ends within some hundreds.
 const endMsMax = 1_000;
 
-/** The part of a call that its worker reads and changes. */
-export interface WorkerCall<Call extends WorkerCall<Call>> {
-  readonly id: number;
-  readonly args: unknown[];
-  /** The forms of the arguments. Undefined if all are plain. */
-  readonly forms: readonly Form[] | undefined;
-  /** The objects that are moved with the arguments. */
-  readonly transfer: object[];
-  /** The streams among the arguments. */
-  readonly inputs: readonly { readonly id: number }[] | undefined;
-  /** Ledger entries for the arguments. */
-  readonly crossing: LedgerSide | undefined;
-  /** A combination of `CallFlag` bits. */
-  readonly flags: number;
-  /** Whether the pool may have to kill the worker to stop the call. */
-  readonly guarded: boolean;
-  /** Whether the call gives its worker work to do. A stream does while its reader has granted credit. */
-  readonly active: boolean;
-  /** The credit that the reader of a stream has granted. Undefined for other calls. */
-  readonly credit: { readonly items: number; readonly bytes: number } | undefined;
-  readonly options: { readonly slices: number | false | undefined };
-  readonly record: {
-    readonly name: string;
-    readonly index: number;
-    readonly estimate: { readonly meanUs: number | undefined };
+/** The states of a worker. */
+export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
+
+/**
+ * The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock and starts no
+ * thread.
+ */
+export class WorkerLife {
+  #state: WorkerState = "starting";
+
+  get state(): WorkerState {
+    return this.#state;
+  }
+
+  /** Records that the worker's module is loaded. Returns false if the worker had to end before. */
+  ready(): boolean {
+    if (this.#state !== "starting") return false;
+    this.#state = "ready";
+    return true;
+  }
+
+  /** Stops new calls. Returns `close` if the worker has no open call, and `kill` if it is still starting. */
+  drain(load: number): "wait" | "close" | "kill" | "nothing" {
+    if (this.#state === "starting") return "kill";
+    if (this.#state === "ready") this.#state = "draining";
+    return this.drained(load);
+  }
+
+  /** Records that a call left the worker, which now has `load` calls. Returns `close` if this was the last call of a draining worker. */
+  drained(load: number): "wait" | "close" | "nothing" {
+    if (this.#state !== "draining") return "nothing";
+    if (load > 0) return "wait";
+    this.#state = "closing";
+    return "close";
+  }
+
+  /** Records that the worker is gone. Returns `wanted` if the pool ended it. */
+  exit(killed: boolean): "failedToStart" | "crashed" | "wanted" | "nothing" {
+    const was = this.#state;
+    this.#state = "gone";
+    if (was === "gone") return "nothing";
+    if (killed || was === "closing") return "wanted";
+    return was === "starting" ? "failedToStart" : "crashed";
+  }
+}
+
+/** Returns the error for a worker that never became ready. */
+export function startFailure(why: string, cause?: unknown): ClearwayError {
+  const hint = "Is the URL right, and does the module call expose()?";
+  return caused("worker-start-failed", `the worker could not be started: ${why.replace(/\.$/, "")}. ${hint}`, cause);
+}
+
+// Number of slots in the array. Ids are consecutive, so the ids of open calls usually differ in their low bits. A caller with 1,000 calls
+// in flight at one worker needs 1,024 slots.
+const slots = 1024;
+
+/**
+ * The open calls of one worker, by id, with the methods of a map. Most calls are in an array, at the index that the low bits of their id
+ * give. If another call has that slot, the call is in a map instead. A map alone is slower, because the old tables that V8 replaces keep
+ * answered calls alive: see `spec/decisions/open-calls-are-in-an-array.md`.
+ */
+export class CallTable {
+  size = 0;
+  readonly #slots = new Array<PoolCall | undefined>(slots).fill(undefined);
+  readonly #overflow = new Map<number, PoolCall>();
+
+  get(id: number): PoolCall | undefined {
+    const call = this.#slots[id & (slots - 1)];
+    return call?.id === id ? call : this.#overflow.get(id);
+  }
+
+  /** Adds a call that is not in the table. */
+  set(id: number, call: PoolCall): void {
+    this.size++;
+    const slot = id & (slots - 1);
+    if (this.#slots[slot]) this.#overflow.set(id, call);
+    else this.#slots[slot] = call;
+  }
+
+  /** Removes a call. Does nothing if the call is not in the table. */
+  delete(id: number): void {
+    const slot = id & (slots - 1);
+    if (this.#slots[slot]?.id === id) this.#slots[slot] = undefined;
+    else if (!this.#overflow.delete(id)) return;
+    this.size--;
+  }
+
+  /** Returns all calls, oldest first. The array is a copy, so the caller may change the table while iterating. */
+  values(): PoolCall[] {
+    return [...this.#slots, ...this.#overflow.values()].filter((call) => !!call).sort((a, b) => a.id - b.id);
+  }
+}
+
+// Returns the settings of the first frame for a new worker. Allocates the shared cells for cancelled calls if the host has shared memory.
+function helloOf(settings: Settings, name: string): HelloSettings {
+  const shared = typeof SharedArrayBuffer === "function";
+  const { concurrency, metrics, setup, slices, warnings } = settings;
+  return {
+    clearway: 1,
+    concurrency,
+    metrics: metrics !== false,
+    setup: findMemory(setup, 0).value,
+    warnings,
+    slices,
+    reportHeap: Number.isFinite(settings.recycle.heapMb),
+    ring: shared && settings.carrier === "auto",
+    cancelCells: shared ? new Int32Array(new SharedArrayBuffer(cancelCellCount * 4)) : undefined,
+    lifeline: `clearway:${name}:${Math.random()}`,
   };
-  /** The worker that has the call. */
-  worker: PoolWorker<Call> | undefined;
-  /** Expected run time in microseconds, as the worker's `busyUs` includes it. 0 if the worker's load does not include the call. */
-  counted: number;
-  postedMs: number;
-  /** Records that the call is sent to a worker. */
-  post(): void;
-}
-
-/** Receives a worker's results, and its events before it is ready. The engine implements it. */
-export interface WorkerSink<Call extends WorkerCall<Call>> {
-  readonly settings: Settings;
-  /** Ledgers of the two directions. */
-  readonly toWorkers: LedgerSide;
-  readonly fromWorkers: LedgerSide;
-  readonly tracker: { result(worker: PoolWorker<Call>, call: Call, value: unknown, runUs: number): void };
-  /** Handles everything else. Undefined until its code is loaded, which happens before the first worker becomes ready. */
-  readonly lifecycle: WorkerLifecycle<Call> | undefined;
-  loadLifecycle(): Promise<WorkerLifecycle<Call>>;
-  /** Called when a worker's load drops. */
-  loadDropped(worker: PoolWorker<Call>): void;
-  /** Called when the host or the app's factory could not make a worker. */
-  startFailed(index: number, reason: unknown): void;
-  /** Called when a worker exits before it is ready. */
-  neverReady(worker: PoolWorker<Call>, why: ClearwayError): void;
-}
-
-/** Receives a worker's events from `ready` on, except results. */
-export interface WorkerLifecycle<Call extends WorkerCall<Call>> {
-  /** Called when a worker's module is loaded. */
-  ready(worker: PoolWorker<Call>, tasks: Tasks): void;
-  /** Returns the error for a worker whose `setup` failed. `wire` is the encoded error of `setup`. */
-  setupFailure(wire: unknown): ClearwayError;
-  /** Returns the error for a task that a worker lacks, because the task file has changed. */
-  changedTask(name: string): ClearwayError;
-  /** Announces the input streams of a call to its worker, and enters its memory into the ledger. Called before the call is sent. */
-  announce(worker: PoolWorker<Call>, call: Call): void;
-  /** Handles a frame from the worker. */
-  frame(worker: PoolWorker<Call>, op: Op, id: number, a: unknown, b: unknown): void;
-  /** Handles a frame that the transport could not post. */
-  refused(worker: PoolWorker<Call>, op: Op, id: number, a: unknown, reason: unknown): void;
-  /**
-   * Handles a message that could not be deserialized. `sure` is true if Clearway sent the message, and false if the task module may have.
-   */
-  unreadable(worker: PoolWorker<Call>, why: ClearwayError, sure: boolean): void;
-  uncaught(worker: PoolWorker<Call>, error: unknown): void;
-  /** Handles the end of a worker. */
-  exited(worker: PoolWorker<Call>, code: ExitCode): void;
 }
 
 /** One worker of a pool: its thread, its open calls and its load. The code in `lifecycle/` handles its events from `ready` on. */
-export class PoolWorker<Call extends WorkerCall<Call>> {
+export class PoolWorker {
   readonly life = new WorkerLife();
-  readonly calls = new CallTable<Call>();
+  readonly calls = new CallTable();
   readonly handle: WorkerHandle;
   readonly transport: PortTransport;
   ring: CallerRingPort | undefined;
@@ -126,10 +163,10 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   /** The indexes of the pool's tasks in this worker, if the task file has changed. Otherwise they are those of the pool. */
   indexes: ReadonlyMap<string, number> | undefined;
   /** The input streams of the worker's calls, by the id of their frames. */
-  readonly inputs = new Map<number, NonNullable<Call["inputs"]>[number]>();
+  readonly inputs = new Map<number, Input>();
   /** Number of calls that keep the worker busy: functions without a result, and streams whose reader has granted credit. */
   load = 0;
-  /** Number of guarded calls (see `WorkerCall.guarded`) among those in `load`. */
+  /** Number of guarded calls (see `PoolCall.guarded`) among those in `load`. */
   guarded = 0;
   /** Expected run time of the calls in `load`, in microseconds. */
   busyUs = 0;
@@ -156,7 +193,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   /** Settles when the worker is gone. Undefined unless the pool has begun to end the worker. */
   leaving: Promise<void> | undefined;
   readonly startTimer: Timer;
-  readonly #sink: WorkerSink<Call>;
+  readonly #engine: Engine;
   #referenced = true;
   #gone = false;
   #garbled = false; // Whether the worker has sent something that is not of the protocol. Nothing from it can be trusted then.
@@ -164,11 +201,10 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   /** Starts the thread. Throws the error of the app's factory or of the host if one of them throws. */
   constructor(
     readonly index: number,
-    source: WorkerSource,
-    sink: WorkerSink<Call>,
+    engine: Engine,
   ) {
-    this.#sink = sink;
-    const { settings } = sink;
+    this.#engine = engine;
+    const { settings, source } = engine;
     const name = `${settings.name}-${index}`;
     const hello = helloOf(settings, name);
     this.cells = hello.cancelCells;
@@ -184,7 +220,9 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
         : spawn(source, { name, greeting: hello, settings }, events);
     this.transport = new PortTransport(this.handle, (op, id, a, why) =>
       // A worker that does not receive the greeting never becomes ready.
-      op === Op.Hello ? this.#fail(startFailure(messageOf(why), why)) : sink.lifecycle?.refused(this, op, id, a, why),
+      op === Op.Hello
+        ? this.#fail(startFailure(messageOf(why), why))
+        : engine.lifecycle?.refused(engine, this, op, id, a, why),
     );
     // The greeting is sent at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
@@ -201,18 +239,19 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
    * Sends a call. The arguments are sent at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
    * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
-  post(call: Call): void {
-    const { lifecycle } = this.#sink;
-    const { name, index: shared } = call.record;
+  post(call: PoolCall): void {
+    const engine = this.#engine;
+    const { lifecycle } = engine;
+    const { name, index: shared } = call.task;
     const index = this.indexes ? this.indexes.get(name) : shared;
     if (index === undefined) throw lifecycle?.changedTask(name);
     this.calls.set(call.id, call);
     call.worker = this;
     call.post();
     this.count(call);
-    if (this.#sink.settings.metrics) call.postedMs = now();
+    if (engine.settings.metrics) call.postedMs = now();
     this.setRef(true);
-    if (call.inputs ?? call.crossing ?? call.options.slices !== undefined) lifecycle?.announce(this, call);
+    if (call.inputs ?? call.crossing ?? call.options.slices !== undefined) lifecycle?.announce(engine, this, call);
     const header = index < 0 ? name : (index << callFlagBits) | call.flags;
     if (call.forms) this.transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
     else this.transport.send(Op.Call, call.id, header, call.args, call.transfer);
@@ -221,7 +260,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /** Removes a call that this worker no longer has to answer. */
-  remove(call: Call): void {
+  remove(call: PoolCall): void {
     this.calls.delete(call.id);
     call.worker = undefined;
     this.count(call);
@@ -230,14 +269,14 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   }
 
   /** Adds a call to the load or subtracts it, if its state has changed. Returns true if the load dropped. */
-  count(call: Call): boolean {
+  count(call: PoolCall): boolean {
     const busy = call.worker === this && call.active;
     if (busy === call.counted > 0) return false;
     const sign = busy ? 1 : -1;
     this.load += sign;
     if (call.guarded) this.guarded += sign;
     // The estimate may change until the call ends, so the call keeps what was added.
-    const change = busy ? (call.record.estimate.meanUs ?? unmeasuredUs) : -call.counted;
+    const change = busy ? (call.task.estimate.meanUs ?? unmeasuredUs) : -call.counted;
     call.counted += change;
     this.busyUs = this.load && Math.max(0, this.busyUs + change);
     return !busy;
@@ -268,7 +307,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
   unreadable(sure = true): void {
     const why = new ClearwayError("message-error", "a message could not be read");
     if (this.life.state === "starting") void this.kill(why);
-    else this.#sink.lifecycle?.unreadable(this, why, sure);
+    else this.#engine.lifecycle?.unreadable(this, why, sure);
   }
 
   /** Sets whether the worker keeps the process alive (Node). */
@@ -295,33 +334,33 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
       this.#garbled = true;
       return void this.kill(new ClearwayError("protocol", "the worker sent a message that is not of this protocol"));
     }
-    const sink = this.#sink;
+    const engine = this.#engine;
     if (op & coded) this.frame(op & ~coded, id, codedSlot(a), b);
     else if (op === Op.Result) {
       const call = this.calls.get(id);
-      if (call) sink.tracker.result(this, call, a, b as number);
+      if (call) engine.result(this, call, a, b as number);
     } else if (op === Op.Ledger) {
-      if (typeof a === "number") sink.fromWorkers.movedBytes += a;
-      else merge(sink.fromWorkers, a as LedgerSide);
-    } else if (op === Op.Ready) this.#whenLoaded((lifecycle) => lifecycle.ready(this, a as Tasks));
-    else if (op === Op.SetupFailed) this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(a)));
+      if (typeof a === "number") engine.fromWorkers.movedBytes += a;
+      else merge(engine.fromWorkers, a as LedgerSide);
+    } else if (op === Op.Ready) this.#whenLoaded((lifecycle) => lifecycle.ready(engine, this, a as ListedTask[]));
+    else if (op === Op.SetupFailed) this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(a as WireError)));
     else if (op === Op.Unreadable) this.unreadable();
-    else sink.lifecycle?.frame(this, op, id, a, b);
+    else engine.lifecycle?.frame(engine, this, op, id, a, b);
   }
 
   /** Finishes a message. Called after its last frame. */
   endMessage(): void {
     if (!this.loadDropped || this.#gone) return;
     this.loadDropped = false;
-    this.#sink.loadDropped(this);
+    this.#engine.loadDropped(this);
   }
 
   // Handles the frame that ends the worker's start, once the lifecycle code is loaded. If it is, this must happen at once: the next message
   // may report the end of a worker that its first call has ended.
-  #whenLoaded(act: (lifecycle: WorkerLifecycle<Call>) => void): void {
-    const { lifecycle } = this.#sink;
+  #whenLoaded(act: (lifecycle: LifecycleCode) => void): void {
+    const { lifecycle } = this.#engine;
     if (lifecycle) return act(lifecycle);
-    this.#sink.loadLifecycle().then(act, (why) => this.#fail(why));
+    this.#engine.loadLifecycle().then(act, (why) => this.#fail(why));
   }
 
   // Ends a worker that cannot become ready. Its exit then rejects the promises of `ready()`, unless another worker is ready or starting.
@@ -345,7 +384,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     if (this.life.state === "starting") this.why ??= startFailure(what, error);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.#end();
-    else this.#sink.lifecycle?.uncaught(this, error);
+    else this.#engine.lifecycle?.uncaught(this.#engine, this, error);
   }
 
   #exited(code: ExitCode, what = "it ended before expose()"): void {
@@ -355,7 +394,7 @@ export class PoolWorker<Call extends WorkerCall<Call>> {
     this.#gone = true;
     this.ring?.close();
     this.transport.close();
-    if (this.life.state === "starting") this.#sink.neverReady(this, this.why ?? startFailure(what));
-    else this.#sink.lifecycle?.exited(this, code);
+    if (this.life.state === "starting") this.#engine.workers.neverReady(this, this.why ?? startFailure(what));
+    else this.#engine.lifecycle?.exited(this.#engine, this, code);
   }
 }
