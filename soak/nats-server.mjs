@@ -2,13 +2,16 @@
 // A NATS server for the part `remote`: on loopback, on a port that stays, with its streams in a folder of its own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 
 const startMs = 20_000;
+const storageBytes = 64 * 2 ** 20;
 
 // Debian installs the server in /usr/sbin, which is not on every user's path.
 const program = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"]
@@ -42,14 +45,45 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** Ends the server with a signal and starts it again with the same streams, `awayMs` later. Restarts wait for each other. */
-  restart(awayMs, signal) {
-    this.#turn = this.#turn.then(async () => {
-      if (this.#child === undefined) return;
+  /**
+   * Ends the server with a signal and starts it again, `awayMs` later: with the same streams, or with `wipe` without them. Faults of a server
+   * wait for each other.
+   */
+  restart(awayMs, signal, { wipe = false } = {}) {
+    return this.#inTurn(async () => {
       await this.#end(signal);
+      if (wipe) rmSync(join(this.#folder, "jetstream"), { recursive: true, force: true });
       await pause(awayMs);
       await this.#start();
     });
+  }
+
+  /** Stops the server's process for a time. */
+  freeze(ms) {
+    return this.#inTurn(async () => {
+      this.#child.kill("SIGSTOP");
+      await pause(ms);
+      this.#child.kill("SIGCONT");
+    });
+  }
+
+  /** Fills the storage of the server for a time. */
+  fill(ms) {
+    return this.#inTurn(async () => {
+      const connection = await connect({ servers: this.url });
+      const { streams } = await jetstreamManager(connection);
+      await streams.add({ name: "others", subjects: ["others"] });
+      const others = jetstream(connection);
+      for (const bytes of [1_000_000, 10_000, 1])
+        while (await others.publish("others", new Uint8Array(bytes)).catch(() => undefined));
+      await pause(ms);
+      await streams.delete("others");
+      await connection.close();
+    });
+  }
+
+  #inTurn(fault) {
+    this.#turn = this.#turn.then(() => (this.#child === undefined ? undefined : fault()));
     return this.#turn;
   }
 
@@ -63,7 +97,9 @@ export class NatsServer {
 
   async #start() {
     const place = ["-a", "127.0.0.1", "-p", String(this.#port), "--ports_file_dir", this.#folder];
-    const command = [program, ...place, "-js", "-sd", this.#folder];
+    const config = join(this.#folder, "server.conf");
+    writeFileSync(config, `jetstream { store_dir: "${this.#folder}", max_file_store: ${storageBytes} }\n`);
+    const command = [program, ...place, "-c", config];
     if (existsSync(setpriv)) command.unshift(setpriv, "--pdeathsig", "KILL");
     this.#child = spawn(command[0], command.slice(1), { stdio: "ignore" });
     // The server writes its ports file when it listens.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Remote pools in both modes over a real NATS server: calls, streams both ways, progress, cancellation and keys, while worker processes are
-// killed and the server is restarted.
+// killed and the server is restarted, frozen, filled and wiped.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
@@ -151,23 +151,28 @@ const requestOperations = (random) => {
   ];
 };
 
-/** Nothing that a durable call waits for is lost, so it has no error but its task's own. */
+/** A durable call is lost only with its streams, and refused only while there is no room. */
+const refused = ["queue-full", "storage-lost"];
+
 const durableOperations = (random) => {
   const upTo = (most) => Math.floor(random() * most) + 1;
   return [
     {
       name: "durable call",
       weight: 10,
+      expected: refused,
       run: async ({ durable }) => check((await durable.call.add(2, 3)) === 5, "2 + 3 is not 5"),
     },
     {
       name: "durable call with a key",
       weight: 3,
+      expected: refused,
       run: async ({ durable }) => check((await durable.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
     },
     {
       name: "durable call with large values",
       weight: 0.5,
+      expected: refused,
       async run({ durable }) {
         const length = 2 ** upTo(20);
         check((await durable.call.bytes(length)).length === length, "a durable result has another length");
@@ -176,7 +181,7 @@ const durableOperations = (random) => {
     {
       name: "durable call that may run once",
       weight: 2,
-      expected: ["RangeError", "interrupted", ...crashed],
+      expected: ["RangeError", "interrupted", ...refused, ...crashed],
       async run({ durable }) {
         await durable.call.throws();
         throw new Wrong("the error of a durable task was lost");
@@ -189,6 +194,9 @@ const faults = [
   { name: "worker process killed", weight: 0.1, run: ({ workers }) => workers.replace() },
   { name: "server restarted", weight: 0.02, run: ({ server }) => server.restart(100, "SIGTERM") },
   { name: "server killed", weight: 0.02, run: ({ server }) => server.restart(100, "SIGKILL") },
+  { name: "streams lost", weight: 0.02, run: ({ server }) => server.restart(100, "SIGKILL", { wipe: true }) },
+  { name: "server frozen", weight: 0.02, run: ({ server }) => server.freeze(1_500) },
+  { name: "storage filled", weight: 0.02, run: ({ server }) => server.fill(500) },
 ];
 
 /** The worker processes. */
