@@ -3,7 +3,7 @@ import { type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstrea
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { timerMsMax, timers } from "../timer.js";
-import { persistently, watchConnection } from "./connection.js";
+import { persistently, watchConnection, whileConnected } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import type { Publisher, Stored } from "./publisher.js";
 import { numberOf, serverNumbers } from "./server-errors.js";
@@ -116,12 +116,16 @@ export class Claims {
   }
 
   /**
-   * Deletes the claim of a run at once, if there is one, so that another run may have it. Resolves when the servers have confirmed it. Looks at
-   * the claim first: a bucket that the servers have lost and that was made again has other revisions.
+   * Deletes the claim of a run at once, if there is one, so that another run may have it. Resolves when the servers have confirmed it, and
+   * rejects when the connection is lost meanwhile. Looks at the claim first: a bucket that the servers have lost and that was made again has
+   * other revisions.
    */
   async withdraw(call: string, run: string): Promise<void> {
-    const entry = await this.#store.get(call);
-    if (entry?.string() === run) await this.#delete(entry.revision);
+    const own = async (): Promise<void> => {
+      const entry = await this.#store.get(call);
+      if (entry?.string() === run) await this.#delete(entry.revision);
+    };
+    await whileConnected(this.#connection, own());
   }
 
   #put(key: string, value: string, condition?: MsgHdrs): Promise<Stored> {

@@ -41,7 +41,7 @@ function setup(ackWaitMs = 1_000) {
   const claims = new Claims(parts);
   // Only the timers of the claims remain.
   publisher.end();
-  return { connection, claims, deleted, entries, lose: () => lose() };
+  return { connection, claims, deleted, entries, store, lose: () => lose() };
 }
 
 describe("the claim of a call that has ended", () => {
@@ -98,6 +98,14 @@ describe("the claim of a call that has ended", () => {
 });
 
 describe("the claim of a call that is given back", () => {
+  test("is not waited for when the connection is lost", async () => {
+    const { connection, claims, store } = setup();
+    store.get = () => new Promise(() => {});
+    const withdrawn = expect(claims.withdraw("call", "run")).rejects.toThrow("interrupted");
+    await connection.report("disconnect");
+    await withdrawn;
+  });
+
   test("is deleted only if it is that run's own", async () => {
     const { claims, deleted, entries } = setup();
     entries.set("other", { revision: 1, string: () => "another run" });
