@@ -126,6 +126,20 @@ struct MisfitTests {
     var names: [String]?
   }
 
+  struct Two: Codable, Equatable { var two: String }
+
+  /// Decodes a value, and its message. Throws if one of them does not fit, and expects that of the other one.
+  private func made<T: Decodable>(_ type: T.Type, _ value: Value) throws -> [T] {
+    let codec = StandardMessageCodec()
+    let ofValue = Result { try ValueDecoder().decode(type, from: value) }
+    let message = try codec.encode(value)
+    let ofMessage = Result {
+      try message.withUnsafeBytes { try decodeMessage(type, $0, StandardRules(.standard)) }
+    }
+    #expect(((try? ofValue.get()) == nil) == ((try? ofMessage.get()) == nil))
+    return [try ofValue.get(), try ofMessage.get()]
+  }
+
   /// Returns the message of the library's error that `body` throws.
   private func refusal(_ body: () async throws -> Void) async -> String {
     do {
@@ -176,6 +190,30 @@ struct MisfitTests {
       try StandardMessageCodec().of(Double.self).decode(message)
     }
     #expect(try ValueDecoder().decode(Double.self, from: 3) == 3)
+    // A fraction may be rounded, and an integer may not.
+    #expect(try made(Float.self, .double(0.1)) == [0.1, 0.1])
+    for whole in [.int(16_777_217), .double(16_777_217)] as [Value] {
+      #expect(throws: DecodingError.self) { try made(Float.self, whole) }
+    }
+  }
+
+  @Test("An integer is not made of a float that an integer may have been rounded to")
+  func rounded() throws {
+    let exact = Double(1 << 53)
+    #expect(try made(Int.self, .double(exact - 1)) == [1 << 53 - 1, 1 << 53 - 1])
+    #expect(throws: DecodingError.self) { try made(Int.self, .double(exact)) }
+    #expect(throws: DecodingError.self) { try made(UInt64.self, .double(exact)) }
+    let json = JSONMessageCodec().of(Int64.self)
+    #expect(throws: DecodingError.self) { try json.decode(Array("9007199254740993".utf8)) }
+  }
+
+  @Test("A dictionary is not made of a map with a key that is no text")
+  func keys() throws {
+    let mixed: Value = .map([1: "one", "two": "two"])
+    #expect(throws: DecodingError.self) { try made([String: String].self, mixed) }
+    #expect(throws: DecodingError.self) { try made([Int: String].self, .map([1: "one"])) }
+    // A type with names of its own ignores all others.
+    #expect(try made(Two.self, mixed) == [Two(two: "two"), Two(two: "two")])
   }
 
   @Test("An event that does not fit names its channel, and ends the stream at both ends")

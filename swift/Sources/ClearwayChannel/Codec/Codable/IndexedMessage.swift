@@ -194,7 +194,7 @@ final class IndexedMessage {
     switch tag(node) {
     case Tag.int32: return N(exactly: load(at, as: Int32.self))
     case Tag.int64: return N(exactly: load(at, as: Int64.self))
-    case Tag.float64: return N(exactly: load(at + (-at & 7), as: Double.self))
+    case Tag.float64: return exactInteger(load(at + (-at & 7), as: Double.self))
     default: return nil
     }
   }

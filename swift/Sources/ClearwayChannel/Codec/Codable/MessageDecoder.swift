@@ -115,6 +115,11 @@ final class DecodingLevel: Decoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     if message.tag(node) != Tag.map { throw mismatch([String: Value].self, codingPath) }
+    try checkKeys(type, codingPath) {
+      var areTexts = true
+      forEachEntry { key, _ in areTexts = areTexts && message.tag(key) == Tag.text }
+      return areTexts
+    }
     if nextKey < 0 {
       nextKey = node + 1
       if message.count(node) > Self.searchMax || hasRepeatedKeys() { byKey = indexed() }

@@ -2,8 +2,9 @@
 
 /// Makes any `Decodable` type of a ``Value``.
 ///
-/// A number fits if it is exact: 1.0 is read as an `Int`, and 300 not as a `UInt8`. Only a `Float` may
-/// be rounded.
+/// A number fits if it is exact: 1.0 is read as an `Int`, and 300 not as a `UInt8`. Only a fraction that is
+/// read as a `Float` may be rounded. A float beyond 2^53 is read as no integer: the other end, or a codec
+/// of JSON, may have rounded an integer to it.
 public struct ValueDecoder: Sendable {
   /// Makes a decoder.
   public init() {}
@@ -20,7 +21,8 @@ func unboxed<T: Decodable>(
 ) throws -> T {
   switch value {
   case .string(let text): if T.self == String.self { return cast(text) }
-  case .int(let number): if T.self == Int.self { return cast(Int(number)) }
+  case .int(let number):
+    if T.self == Int.self, let exact = Int(exactly: number) { return cast(exact) }
   case .double(let number): if T.self == Double.self { return cast(number) }
   case .bool(let flag): if T.self == Bool.self { return cast(flag) }
   // The lists of numbers need no decoder.
@@ -47,7 +49,7 @@ func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any Codin
   let exact: N? =
     switch value {
     case .int(let number): N(exactly: number)
-    case .double(let number): N(exactly: number)
+    case .double(let number): exactInteger(number)
     case .big(let number) where !number.isNegative:
       UInt64(number.hexDigits, radix: 16).flatMap { N(exactly: $0) }
     default: nil
@@ -56,11 +58,31 @@ func number<N: BinaryInteger>(_ type: N.Type, _ value: Value, _ path: [any Codin
   return exact
 }
 
-/// Returns a float of 32 bits, which may be rounded. A number beyond its range does not fit.
+/// Returns the integer that a float is, or nil if it is none. A float beyond 2^53 stands for several
+/// integers.
+@inline(__always)
+func exactInteger<N: BinaryInteger>(_ number: Double) -> N? {
+  abs(number) <= Double(exactMax) ? N(exactly: number) : nil
+}
+
+/// Returns a float of 32 bits. A fraction may be rounded. An integer up to 2^53 that would be rounded, and
+/// a number beyond the range, do not fit.
 func narrow(_ wide: Double, _ path: @autoclosure () -> [any CodingKey]) throws -> Float {
   let narrow = Float(wide)
-  if narrow.isFinite == wide.isFinite, (narrow == 0) == (wide == 0) { return narrow }
+  let isExact = Double(narrow) == wide
+  let mayRound = narrow.isFinite == wide.isFinite && (narrow == 0) == (wide == 0)
+  if isExact || mayRound && (exactInteger(wide) as Int64?) == nil { return narrow }
   throw mismatch(Float.self, path())
+}
+
+/// Throws for a map with a key that is no text, if its reader takes the entries of all keys. Such an entry
+/// would be lost.
+func checkKeys<Key: CodingKey>(
+  _ type: Key.Type, _ path: @autoclosure () -> [any CodingKey], areTexts: () -> Bool
+) throws {
+  if Key(stringValue: "") == nil || areTexts() { return }
+  throw DecodingError.dataCorrupted(
+    .init(codingPath: path(), debugDescription: "it has a key that is no text"))
 }
 
 struct Decoding: Decoder {
@@ -70,6 +92,7 @@ struct Decoding: Decoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .map(let map) = value else { throw mismatch([String: Value].self, codingPath) }
+    try checkKeys(type, codingPath) { map.allSatisfy { $0.key.stringValue != nil } }
     return KeyedDecodingContainer(KeyedReader<Key>(map: map, codingPath: codingPath))
   }
 

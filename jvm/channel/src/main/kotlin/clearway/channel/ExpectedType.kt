@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel
 
-import java.math.BigDecimal
+import clearway.channel.codec.json.EXACT_MAX
 import java.math.BigInteger
+import kotlin.math.abs
 import kotlin.reflect.KClass
 import kotlin.reflect.KType
 
@@ -92,15 +93,20 @@ private constructor(
     }
 }
 
-/** Returns `value` as a `wanted`, or null if it does not fit. Only a conversion to a smaller float may round. */
+/** Returns `value` as a `wanted`, or null if it does not fit. Only a fraction that becomes a Float may be rounded. */
 private fun number(value: Number, wanted: Class<*>): Number? =
     when {
         wanted.isInstance(value) -> value
         wanted == Double::class.javaObjectType && value is Float -> value.toDouble()
-        wanted == Float::class.javaObjectType && value is Double ->
-            value.toFloat().takeIf { it.isFinite() == value.isFinite() && (it == 0f) == (value == 0.0) }
+        wanted == Float::class.javaObjectType && value is Double -> float(value)
         else -> whole(value)?.let { integer(it, wanted) }
     }
+
+private fun float(value: Double): Float? {
+    val float = value.toFloat()
+    if (whole(value) != null) return float.takeIf { it.toDouble() == value }
+    return float.takeIf { it.isFinite() == value.isFinite() && (it == 0f) == (value == 0.0) }
+}
 
 private fun integer(whole: BigInteger, wanted: Class<*>): Number? =
     when (wanted) {
@@ -114,7 +120,10 @@ private fun integer(whole: BigInteger, wanted: Class<*>): Number? =
         else -> null
     }
 
-/** Returns the integer that `value` is, or null if it is none. */
+/**
+ * Returns the integer that `value` is, or null if it is none. A float beyond 2^53 is none: the other end, or a codec of
+ * JSON, may have rounded an integer to it.
+ */
 private fun whole(value: Number): BigInteger? =
     when (value) {
         is Byte,
@@ -125,7 +134,7 @@ private fun whole(value: Number): BigInteger? =
         is Float,
         is Double -> {
             val float = value.toDouble()
-            if (float.isFinite() && float == Math.rint(float)) BigDecimal(float).toBigInteger() else null
+            if (abs(float) <= EXACT_MAX && float == Math.rint(float)) BigInteger.valueOf(float.toLong()) else null
         }
         else -> null
     }

@@ -50,8 +50,8 @@ internal constructor(private val core: Core, public val name: String, private va
      * cancels the call at the other end.
      *
      * The result is checked, with the elements of its lists and maps. A number is converted to a number of type `R` if
-     * that loses nothing; only a `Float` may be rounded. A result of another type fails the future with
-     * [UnexpectedValueException]. `Unit` ignores the result.
+     * that loses nothing; only a fraction that becomes a `Float` may be rounded. A result of another type fails the
+     * future with [UnexpectedValueException]. `Unit` ignores the result.
      */
     @JvmSynthetic
     @JvmName("callChecked")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel
 
+import clearway.channel.codec.Codecs
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.TransportLimits
 import java.math.BigInteger
@@ -50,6 +51,25 @@ class ExpectedTypeTest {
         assertEquals(1e300, refused(echo.call<Float>("get", 1e300)).value)
         assertEquals(1e-300, refused(echo.call<Float>("get", 1e-300)).value)
         assertEquals(16_777_217, refused(echo.call<Float>("get", 16_777_217)).value)
+        assertEquals(16_777_217.0, refused(echo.call<Float>("get", 16_777_217.0)).value)
+        // The other end may have meant 2^53 + 1.
+        val rounded = odd.toDouble()
+        assertEquals(rounded, refused(echo.call<Long>("get", rounded)).value)
+        assertEquals(1e300, refused(echo.call<BigInteger>("get", 1e300)).value)
+    }
+
+    @Test
+    fun `a call fails when JSON has rounded the integer that was asked for`() {
+        val (a, b) = MemoryTransport.pair()
+        val first = Endpoint.connect(a)
+        Endpoint.connect(b).get().use { there ->
+            first.get().use { here ->
+                there.methods("json", Codecs.JSON_METHODS).handle(MethodTable().on("get") { args, _ -> args })
+                val json = here.methods("json", Codecs.JSON_METHODS)
+                assertEquals((1L shl 53) - 1, json.call<Long>("get", (1L shl 53) - 1).get())
+                refused(json.call<Long>("get", (1L shl 53) + 1))
+            }
+        }
     }
 
     @Test
