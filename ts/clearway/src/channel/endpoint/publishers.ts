@@ -58,8 +58,6 @@ export interface PublishersOwner {
    * Never throws.
    */
   reply(parts: FrameParts, message?: Encoded): void;
-  /** Removes a requested stream that waits for its handler. Does nothing if the stream does not wait. */
-  withdraw(requested: RequestedStream): void;
 }
 
 /** Event streams that this end serves, on Clearway's wire. */
@@ -91,10 +89,6 @@ export class Publishers {
       this.#connection.broken(`two streams of number ${id}`);
       return undefined;
     }
-    this.#replace(channel);
-    // `#replace` may have closed this end. It sends the end of the earlier stream, and this end closes if too many replies wait.
-    // It may also run abort listeners of a source, which may close this end.
-    if (this.#connection.reason !== undefined) return undefined;
     const requested = new RequestedStream(this, id, channel, args, frame);
     this.#requested.set(id, requested);
     let count = this.size;
@@ -175,22 +169,5 @@ export class Publishers {
    */
   #take(requested: RequestedStream): boolean {
     return this.#requested.get(requested.id) === requested && this.#requested.delete(requested.id);
-  }
-
-  // Ends the channel's stream, because a second listen on a channel ends the first one (spec/wire.md).
-  #replace(channel: string): void {
-    for (const source of this.#open.values()) {
-      if (source.channel !== channel) continue;
-      source.cancel(
-        new ClearwayError("cancelled", `${channel}: a second listen took this one's place`),
-        Status.cancelled,
-      );
-      return;
-    }
-    for (const requested of this.#requested.values()) {
-      if (requested.channel !== channel) continue;
-      this.#owner.withdraw(requested);
-      return requested.refuse(Status.cancelled);
-    }
   }
 }

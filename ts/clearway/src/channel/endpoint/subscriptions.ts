@@ -92,12 +92,6 @@ export class Subscriptions {
       stream.fail(refusal.reason);
       return stream;
     }
-    for (const other of [...this.#open.values()]) {
-      if (other.channel !== channel) continue;
-      this.#open.delete(other.id);
-      this.#outbox.remove(other);
-      other.stream.ended(0, { error: replaced(channel) });
-    }
     this.#open.set(id, listen);
     if (signal) {
       const unlisten = follow(
@@ -166,7 +160,7 @@ export class Subscriptions {
   }
 }
 
-/** Returns the error that ends the first stream of a channel when a second one starts. */
+/** Returns the error that ends a channel's stream on the plain wire when a second one starts: the wire has no number of a stream. */
 function replaced(channel: string): ClearwayError {
   return new ClearwayError("cancelled", `${channel}: a second listen took this one's place`);
 }

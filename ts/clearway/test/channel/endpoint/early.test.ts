@@ -131,15 +131,19 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
   });
 });
 
-test("a waiting listen gives up its place in the buffer when a second listen on its channel replaces it", async () => {
+test("several listens wait for their handler, and the oldest gives up its place when they are too many", async () => {
   const { a, b } = await endpoints(undefined, { early: 2 });
-  const call = a.messages("late").send(1);
-  const streams = ["first", "second"].map((args) => a.events("late").listen(args)[Symbol.asyncIterator]());
+  const streams = ["first", "second", "third"].map((args) => a.events("late").listen(args)[Symbol.asyncIterator]());
   const ends = streams.map((stream) => outcome(stream.next()));
   await turn();
-  b.messages("late").handle((n) => n);
-  expect(await call).toBe(1);
-  expect(await Promise.all(ends)).toMatchObject([{ kind: "cancelled" }, { kind: "not-implemented" }]);
+  b.events("late").serve(async function* (args) {
+    yield args;
+  });
+  expect(await Promise.all(ends)).toMatchObject([
+    { kind: "dropped" },
+    { value: { value: "second" } },
+    { value: { value: "third" } },
+  ]);
   a.terminate();
 });
 

@@ -89,7 +89,50 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await stream.next()).toEqual({ done: true, value: undefined });
       });
 
-      test("of a first listen end when the same channel is listened to again", async () => {
+      test.skipIf(wire === "plain")(
+        "reach every listener of a channel, and one that does not read holds up no other",
+        async () => {
+          const { a, b } = await start();
+          const ended: unknown[] = [];
+          b.events("shared").serve(async function* (args) {
+            try {
+              for (let n = 0; n < 100; n++) yield n;
+            } finally {
+              ended.push(args);
+            }
+          });
+          const idle = a.events("shared").listen("idle", { window: { items: 2 } });
+          expect(await idle.next()).toEqual({ done: false, value: 0 });
+          const all = Array.from({ length: 100 }, (_, n) => n);
+          for (const listener of ["second", "third"])
+            expect(await read(a.events("shared").listen(listener, { window: { items: 3 } }))).toEqual(all);
+          await until(() => ended.length === 2);
+          expect([a.stats().listening, b.stats().serving]).toEqual([1, 1]);
+          // The listener that has not read yet misses nothing.
+          expect(await read(idle)).toEqual(all.slice(1));
+          await until(() => ended.length === 3);
+          expect(ended).toEqual(["second", "third", "idle"]);
+        },
+      );
+
+      test.skipIf(wire === "plain")("go on for the other listeners of a channel when one ends or leaves", async () => {
+        const { a, b } = await start();
+        b.events("shared").serve(async function* (args) {
+          for (let n = 0; args !== "short" || n < 2; n++) yield n;
+        });
+        const stop = new AbortController();
+        const stays = a.events("shared").listen("long");
+        const aborted = a.events("shared").listen("long", { signal: stop.signal });
+        await aborted.next();
+        stop.abort(new Error("enough"));
+        expect(await rejection(read(aborted))).toMatchObject({ message: "enough" });
+        expect(await read(a.events("shared").listen("short"))).toEqual([0, 1]);
+        expect(await read(a.events("shared").listen("long"), 3)).toEqual([0, 1, 2]);
+        expect(await read(stays, 100)).toHaveLength(100);
+        await until(() => b.stats().serving === 0);
+      });
+
+      test.skipIf(wire === "clearway")("of a first listen end when the same channel is listened to again", async () => {
         const { a, b } = await start();
         let begun = 0;
         const ended: unknown[] = [];
