@@ -123,6 +123,45 @@ func jsonOf(_ report: StallReport) -> String {
 
 private func number(_ value: Int) -> Json { .number(Double(value)) }
 
+/// Returns the report in the format of the `ping` of TypeScript's meter.
+func jsonOf(_ report: PingReport) -> String {
+  let trips = report.roundTripMs
+  func quantile(_ value: Double?) -> Json { value.map { .number($0) } ?? .null }
+  let value = Json.object([
+    ("kind", .text("clearway-ping")), ("version", .number(1)),
+    (
+      "samples",
+      .list(
+        report.samples.map {
+          .object([
+            ("atMs", .number($0.atMs)), ("roundTripMs", .number($0.roundTripMs)),
+            ("remoteTimeMs", $0.remoteTimeMs.map { .number($0) }),
+          ])
+        })
+    ),
+    (
+      "roundTripMs",
+      .object([
+        ("n", .number(Double(trips.n))), ("min", .number(trips.min)), ("mean", .number(trips.mean)),
+        ("max", .number(trips.max)), ("p50", quantile(trips.p50)), ("p90", quantile(trips.p90)),
+        ("p99", quantile(trips.p99)),
+      ])
+    ),
+    (
+      "oneWay",
+      report.oneWay.map {
+        .object([
+          ("clockOffsetMs", .number($0.clockOffsetMs)), ("errorMs", .number($0.errorMs)),
+          ("thereMsMean", .number($0.thereMsMean)), ("backMsMean", .number($0.backMsMean)),
+        ])
+      }
+    ),
+  ])
+  var out = ""
+  value.write(to: &out)
+  return out
+}
+
 private func json(_ hitch: HitchReport) -> Json {
   .object([
     ("hz", .number(hitch.hz)), ("msPerSecond", .number(hitch.msPerSecond)),

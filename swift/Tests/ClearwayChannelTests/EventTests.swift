@@ -216,22 +216,24 @@ struct EventTests {
     await here.close()
   }
 
-  @Test("A second listener on a channel ends the first")
-  func replaced() async throws {
+  @Test(
+    "Every listener of a channel has its own stream, and one that does not read holds up no other")
+  func shared() async throws {
     let (here, there) = try await connected()
     try there.events("e").serve { arguments, sink in
       try await sink.send(arguments)
-      while await sink.isReady() { await Task.yield() }
+      for n in 1...50 { try await sink.send(.int(Int64(n))) }
     }
-    var first = try here.events("e").listen("a").makeAsyncIterator()
-    #expect(try await first.next() == "a")
-    var second = try here.events("e").listen("b").makeAsyncIterator()
-    let ended = await code { _ = try await first.next() }
-    #expect(ended == .cancelled)
-    #expect(try await second.next() == "b")
+    var idle = try here.events("e").listen("idle").makeAsyncIterator()
+    #expect(try await idle.next() == "idle")
+    for name: Value in ["second", "third"] {
+      var events = try here.events("e").listen(name).makeAsyncIterator()
+      #expect(try await events.next() == name)
+      for n in 1...50 { #expect(try await events.next() == .int(Int64(n))) }
+      #expect(try await events.next() == nil)
+    }
+    for n in 1...50 { #expect(try await idle.next() == .int(Int64(n))) }
     there.terminate()
-    let closed = await code { _ = try await second.next() }
-    #expect(closed == .transportClosed)
   }
 }
 

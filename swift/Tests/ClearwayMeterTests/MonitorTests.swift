@@ -323,3 +323,67 @@ struct FrameDropsTests {
     await #expect(throws: MeterError.self) { try await measureFrameDrops(hz: 0, timers: timers) {} }
   }
 }
+
+@Suite("A ping")
+struct PingTests {
+  @Test("reports each round trip, and the one-way times between two clocks")
+  func report() throws {
+    let trips = [
+      Trip(sentMs: 0, remoteMs: 1001, backMs: 10), Trip(sentMs: 20, remoteMs: 1029, backMs: 30),
+    ]
+    let report = pingReport(trips, sameClock: false)
+    #expect(report.samples.map(\.atMs) == [0, 20])
+    #expect(report.roundTripMs.mean == 10)
+    #expect(report.roundTripMs.p50 == nil)
+    #expect(
+      report.oneWay == OneWay(clockOffsetMs: 1000, errorMs: 1, thereMsMean: 5, backMsMean: 5))
+    #expect(
+      report.text
+        == "round trip over 2: min 10.0 ms, mean 10.0 ms, max 10.0 ms\n"
+        + "one way: there 5.00 ms, back 5.00 ms, each within 1.00 ms")
+    #expect(report.json.hasPrefix(#"{"kind":"clearway-ping","version":1,"samples":[{"atMs":0,"#))
+  }
+
+  @Test("to a thread asks it once for each trip, and its one-way times have no error")
+  func thread() async throws {
+    let asked = Locked(0)
+    let target = MeterTarget { task in
+      asked.with { $0 += 1 }
+      Task { task() }
+    }
+    let report = try await Meter.ping(target, count: 7)
+    #expect(report.roundTripMs.n == 7)
+    #expect(asked.with { $0 } == 7)
+    #expect(report.oneWay?.errorMs == 0)
+  }
+
+  @Test("without the peer's clock has no one-way times")
+  func noClock() async throws {
+    let report = try await Meter.ping(count: 3) { nil }
+    #expect(report.roundTripMs.n == 3)
+    #expect(report.oneWay == nil)
+  }
+
+  @Test("throws the error of its trip, and reports what came back before it was cancelled")
+  func ends() async throws {
+    struct Lost: Error {}
+    await #expect(throws: Lost.self) { _ = try await Meter.ping { throw Lost() } }
+    let series = Task {
+      try await Meter.ping(count: 100) {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return 1
+      }
+    }
+    #expect(try await series.value.roundTripMs.n == 1)
+  }
+
+  @Test("refuses a count below 1 and an interval that is negative or endless")
+  func options() async {
+    await #expect(throws: MeterError.self) { _ = try await Meter.ping(count: 0) { nil } }
+    for intervalMs in [-1, Double.nan, .infinity] {
+      await #expect(throws: MeterError.self) {
+        _ = try await Meter.ping(intervalMs: intervalMs) { nil }
+      }
+    }
+  }
+}

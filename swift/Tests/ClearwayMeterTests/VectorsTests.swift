@@ -54,6 +54,19 @@ struct VectorsTests {
     }
   }
 
+  @Test("bounds the clocks' offset by the round trips of the vectors")
+  func offsets() throws {
+    for each in try cases("offsets") {
+      let trips = try #require(each["trips"] as? [[Double]])
+      let offset = bestOffset(trips.map { Trip(sentMs: $0[0], remoteMs: $0[1], backMs: $0[2]) })
+      let expected = each["offset"] as? [String: Any]
+      #expect((offset == nil) == (expected == nil))
+      guard let offset, let expected else { continue }
+      #expect(offset.offsetMs == (try number(expected["offsetMs"])), "\(each["name"] ?? "")")
+      #expect(offset.errorMs == (try number(expected["errorMs"])), "\(each["name"] ?? "")")
+    }
+  }
+
   @Test("finds the stalls of each line of beats of the vectors")
   func beats() throws {
     for each in try cases("beats") {

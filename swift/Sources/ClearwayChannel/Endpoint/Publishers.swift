@@ -57,9 +57,6 @@ final class Publishers: @unchecked Sendable {
     if requested[id] != nil || open[id] != nil {
       return connection.broken("two streams of number \(id)")
     }
-    replace(channel)
-    // Too many ends of streams that wait to leave close the connection.
-    if connection.reason != nil { return }
     let stream = RequestedStream(self, frame, channel)
     let request = Request(.stream(stream), channel, frame.memory)
     requested[id] = (stream, request)
@@ -119,17 +116,6 @@ final class Publishers: @unchecked Sendable {
   }
 
   func sourceEnded(_ source: Source) { stopping.remove(ObjectIdentifier(source)) }
-
-  /// Ends the stream that the channel has, because a new listener replaces it.
-  private func replace(_ channel: String) {
-    if let running = open.values.first(where: { $0.channel == channel }) {
-      return running.cancel(.cancelled)
-    }
-    if let (stream, request) = requested.values.first(where: { $0.stream.channel == channel }) {
-      router.withdraw(request)
-      stream.refuse(.cancelled)
-    }
-  }
 }
 
 /// The stream to one listener, at the end that serves it. The endpoint's lock guards it.

@@ -140,7 +140,7 @@ final class Subscriptions: @unchecked Sendable {
 
   var count: Int { open.count }
 
-  /// Starts a stream. Errors arrive through the stream. A second one on a channel ends the first.
+  /// Starts a stream. Errors arrive through the stream.
   func listen(_ channel: String, _ arguments: [UInt8], _ options: ListenOptions) -> Subscription {
     let listen = Subscription(self, connection, channel, arguments, options)
     connection.locked {
@@ -151,12 +151,6 @@ final class Subscriptions: @unchecked Sendable {
       if open.count >= callsMax {
         return listen.ended(
           .failure(ClearwayError(.queueFull, "too many open streams: callsMax=\(callsMax)")))
-      }
-      for other in open.values where other.channel == channel {
-        open[other.id] = nil
-        _ = connection.withdraw(other)
-        other.ended(
-          .failure(ClearwayError(.cancelled, "\(channel): a second listen took this one's place")))
       }
       repeat { last &+= 1 } while last == 0 || open[last] != nil
       listen.id = last

@@ -245,28 +245,32 @@ abstract class EndpointContract {
     }
 
     @Test
-    fun `a second listen takes the first one's place`() {
+    fun `every listener of a channel has its own stream, and one that does not read holds up no other`() {
         val (a, b) = connect()
-        b.events("one").serve({ _, sink -> sink.send("hello") })
-        val first = a.events("one").listen<String>()
-        assertEquals("hello", get(first.read()).value)
-        val second = a.events("one").listen<String>()
-        val failed = assertThrows(ExecutionException::class.java) { get(first.read()) }
-        assertEquals(ChannelError.CANCELLED, (failed.cause as ChannelException).error)
-        assertEquals("hello", get(second.read()).value)
+        b.events("shared")
+            .serve({ _, sink ->
+                for (n in 1..50) sink.send(n)
+                sink.end()
+            })
+        val idle = a.events("shared").listen<Int>()
+        assertEquals(1, get(idle.read()).value)
+        for (listener in 1..2) {
+            val events = a.events("shared").listen<Int>()
+            for (n in 1..50) assertEquals(n, get(events.read()).value)
+            assertTrue(get(events.read()).isEnd)
+        }
+        for (n in 2..50) assertEquals(n, get(idle.read()).value)
     }
 
     @Test
-    fun `a listen that a second one replaces leaves its place to other early messages`() {
-        val (a, b) = connect(b = options().early(2))
-        val message = a.messages("late").send(1)
-        val streams = List(2) { a.events("late").listen<Any?>().read() }
+    fun `listens that wait for their handler are all served`() {
+        val (a, b) = connect()
+        val streams = List(2) { a.events("late").listen<Any?>(it) }
+        val first = streams.map { it.read() }
         b.messages("fence").handle { _, _ -> Reply.empty() }
-        get(a.messages("fence").send(1)) // its answer tells that all three have arrived
-        b.messages("late").handle { value, _ -> Reply.of(value) }
-        assertEquals(1, get(message).value)
-        assertEquals(OutcomeKind.CANCELLED, outcome(streams[0]))
-        assertEquals(OutcomeKind.NOT_IMPLEMENTED, outcome(streams[1]))
+        get(a.messages("fence").send(1)) // its answer tells that both have arrived
+        b.events("late").serve({ args, sink -> sink.send(args) })
+        for ((at, event) in first.withIndex()) assertEquals(at, get(event).value)
     }
 
     @Test

@@ -46,7 +46,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val listens = Subscriptions(connection, outbox)
     val plainSubscriptions = PlainSubscriptions(connection, calls)
     val router: RequestRouter = RequestRouter(connection, replies)
-    private val publishers = Publishers(connection, replies, router::withdraw)
+    private val publishers = Publishers(connection, replies)
     /** The event streams that this end serves on the plain wire. */
     val plainSources = LinkedHashSet<Source>()
     /**

@@ -232,7 +232,9 @@ internal class PlainSubscriptions(private val connection: Connection, private va
             else if (connection.over) listen.stream.fail(connection.closedError("events of $channel"))
             else {
                 // The other end ends the first stream when it receives the second `listen`.
-                open[channel]?.end(replaced(channel))
+                open[channel]?.end(
+                    ChannelException(ChannelError.CANCELLED, "$channel: a second listen took this one's place")
+                )
                 open[channel] = listen
                 listen.begin(message)
             }

@@ -48,15 +48,8 @@ internal class RequestedStream(
     fun serve(serving: Serving): Unit = publishers.serve(this, serving)
 }
 
-/**
- * The event streams that this end serves on Clearway's wire. The endpoint's lock guards this object. `withdraw` removes
- * a requested stream that waits for its handler. It does nothing if the stream does not wait.
- */
-internal class Publishers(
-    private val connection: Connection,
-    private val replies: Replies,
-    private val withdraw: (RequestedStream) -> Unit,
-) {
+/** The event streams that this end serves on Clearway's wire. The endpoint's lock guards this object. */
+internal class Publishers(private val connection: Connection, private val replies: Replies) {
     /**
      * The requested streams that have not begun, by id. The other end may reuse the id of a refused stream. Entries are
      * therefore removed by id and stream.
@@ -80,10 +73,6 @@ internal class Publishers(
             connection.broken("two streams of number $id")
             return null
         }
-        replace(channel)
-        // `replace` may send the end of a stream. If too many such ends already wait to be sent, the connection is
-        // closed.
-        if (connection.reason != null) return null
         val stream = RequestedStream(this, id, channel, args, frame)
         requested[id] = stream
         if (size + stopping.size <= connection.settings.callsMax) return stream
@@ -151,14 +140,5 @@ internal class Publishers(
     fun closed(status: Int?) {
         if (status == null) requested.clear()
         for (source in open.values.toList()) source.cancel(status)
-    }
-
-    // Ends the stream that the channel already has, because a new listener replaces it (spec/wire.md).
-    private fun replace(channel: String) {
-        val running = open.values.firstOrNull { it.channel == channel }
-        if (running != null) return running.cancel(Status.CANCELLED)
-        val waiting = requested.values.firstOrNull { it.channel == channel } ?: return
-        withdraw(waiting)
-        waiting.refuse(Status.CANCELLED)
     }
 }

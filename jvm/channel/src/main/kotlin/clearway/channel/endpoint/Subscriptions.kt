@@ -103,11 +103,6 @@ internal class Subscriptions(private val connection: Connection, private val out
             val refusal = tooLarge ?: refusal(channel)
             if (refusal != null) listen.stream.fail(refusal)
             else {
-                for (other in open.values.filter { it.channel == channel }) {
-                    open.remove(other.id)
-                    outbox.remove(other)
-                    other.stream.ended(0, replaced(channel))
-                }
                 open[listen.id] = listen
                 outbox.push(listen)
             }
@@ -149,7 +144,3 @@ internal class Subscriptions(private val connection: Connection, private val out
         return last
     }
 }
-
-/** Returns the error for a stream that a second `listen` on the same channel has replaced. */
-internal fun replaced(channel: String): ChannelException =
-    ChannelException(ChannelError.CANCELLED, "$channel: a second listen took this one's place")
