@@ -62,8 +62,11 @@ struct VectorsTests {
       let expected = each["offset"] as? [String: Any]
       #expect((offset == nil) == (expected == nil))
       guard let offset, let expected else { continue }
-      #expect(offset.offsetMs == (try number(expected["offsetMs"])), "\(each["name"] ?? "")")
-      #expect(offset.errorMs == (try number(expected["errorMs"])), "\(each["name"] ?? "")")
+      let (offsetMs, errorMs) = (
+        try number(expected["offsetMs"]), try number(expected["errorMs"])
+      )
+      #expect(offset.offsetMs == offsetMs, "\(each["name"] ?? "")")
+      #expect(offset.errorMs == errorMs, "\(each["name"] ?? "")")
     }
   }
 
