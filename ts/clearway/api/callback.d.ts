@@ -38,7 +38,7 @@ interface ProxyOptions<Name extends string = string> extends CallbackOptions {
  * end, the same holds as for a function under `callback()`. The methods of one proxy share its `concurrency`.
  *
  * Without `methods`, the task may call every method that the object has now: own functions, and those of its classes, but no getters, and
- * nothing with a symbol as its name. No proxy has methods called `then`, `toJSON`, `constructor` or `__proto__`.
+ * nothing with a symbol as its name. No proxy has methods called `then`, `toJSON`, `toString`, `valueOf`, `constructor` or `__proto__`.
  *
  * Throws `invalid-argument` if the object has no method, if it has no method of a name in `methods`, or for an invalid option.
  */

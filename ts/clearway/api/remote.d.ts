@@ -38,5 +38,11 @@ declare function errorFromPlain(plain: unknown, callerStack?: string): unknown;
 /** Returns the value that `move()` has marked, and any other value as it is. */
 declare function unmoved(value: unknown): unknown;
 
-export { checked, errorFromPlain, errorToPlain, unmoved };
+/**
+ * Returns an object that has a function for any name, except for those in {@link calledByLanguage}. Only the types know the names of the tasks.
+ * Makes one function per name.
+ */
+declare function byName<Functions>(make: (name: string) => (...args: unknown[]) => unknown): Functions;
+
+export { byName, checked, errorFromPlain, errorToPlain, unmoved };
 export type { Rule, Rules, Test };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Callers } from "clearway";
-import { ClearwayError, checked, invalid, type Rules, type Test } from "clearway/remote";
+import { byName, ClearwayError, checked, invalid, type Rules, type Test } from "clearway/remote";
 import { DurableCaller, type DurableCallSettings, type DurablePoolContext, type DurablePoolStats } from "./caller.js";
 import { isId } from "./names.js";
 import { callerSettingsOf, type DurableCallerOptions } from "./options.js";
@@ -159,23 +159,4 @@ export async function durablePool<Module>(
     terminate: () => caller.end(new ClearwayError("pool-terminated", "the pool was terminated")),
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-type Caller = (...args: unknown[]) => unknown;
-
-// Returns an object that has a function for any name. Only the types know the names of the tasks.
-function byName<Functions>(make: (name: string) => Caller): Functions {
-  const known = new Map<string, Caller>();
-  return new Proxy(Object.freeze(Object.create(null)), {
-    get: (_target, name) => {
-      // An `await` of the object would call a task `then`, and a logger that writes JSON a task `toJSON`.
-      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
-      let caller = known.get(name);
-      if (!caller) {
-        caller = make(name);
-        known.set(name, caller);
-      }
-      return caller;
-    },
-  });
 }

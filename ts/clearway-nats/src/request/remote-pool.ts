@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Callers } from "clearway";
-import { checked } from "clearway/remote";
+import { byName, checked } from "clearway/remote";
 import { connected, subscribed } from "../options/connect.js";
 import {
-  type CallSettings,
   callSettingsOf,
   type RemoteCallOptions,
   type RemotePoolOptions,
@@ -92,7 +91,14 @@ export async function requestPool<Module>(
 
 function poolOf<Module>(caller: Caller, settings: RequestSettings): RemotePool<Module> {
   const withOptions = (options: RemoteCallOptions): RemoteCallable<Module> => {
-    return { call: callers<Module>(caller, callSettingsOf(options, settings)) };
+    const callSettings = callSettingsOf(options, settings);
+    return {
+      call: byName(
+        (name) =>
+          (...args) =>
+            caller.submit(name, args, callSettings),
+      ),
+    };
   };
   const close = async (options: { timeoutMs?: number } = {}): Promise<void> => {
     const { timeoutMs } = checked(options, { timeoutMs: 0 });
@@ -107,23 +113,6 @@ function poolOf<Module>(caller: Caller, settings: RequestSettings): RemotePool<M
     terminate: () => caller.terminate(),
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-/** Returns an object that has a function for any name. Only the types know the names of the tasks. Makes one function per name. */
-function callers<Module>(caller: Caller, settings: CallSettings): Callers<Module> {
-  const known = new Map<string, (...args: unknown[]) => unknown>();
-  return new Proxy(Object.freeze(Object.create(null)), {
-    get: (_target, name) => {
-      // An `await` of the object would call a task `then`, and a logger that writes JSON a task `toJSON`.
-      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
-      let call = known.get(name);
-      if (!call) {
-        call = (...args) => caller.submit(name, args, settings);
-        known.set(name, call);
-      }
-      return call;
-    },
-  });
 }
 
 function statsOf(caller: Caller): RemotePoolStats {

@@ -4,6 +4,7 @@ import { checked, object as checkedObject, isThenable, type Rules, whole } from 
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { OwnPromise } from "../globals.js";
+import { calledByLanguage } from "../task/by-name.js";
 import type { CallbackArgument, MethodNames, ProxyArgument } from "../task/callback-stub.js";
 import { allCodedAs, Form } from "../transfer/coded.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
@@ -244,9 +245,8 @@ export interface ProxyOptions<Name extends string = string> extends CallbackOpti
   methods?: readonly Name[];
 }
 
-// Names that no proxy has. An object with a `then` is a thenable: an `await` of it would call the method. JSON.stringify and code that looks
-// for the class of an object would call the others.
-const refused = ["then", "toJSON", "constructor", "__proto__"];
+// Names that no proxy has. Code that looks for the class of an object reads the last two.
+const refused = [...calledByLanguage, "constructor", "__proto__"];
 
 const proxyRules: Rules = {
   ...rules,
@@ -266,7 +266,7 @@ const classesMax = 100;
  * end, the same holds as for a function under `callback()`. The methods of one proxy share its `concurrency`.
  *
  * Without `methods`, the task may call every method that the object has now: own functions, and those of its classes, but no getters, and
- * nothing with a symbol as its name. No proxy has methods called `then`, `toJSON`, `constructor` or `__proto__`.
+ * nothing with a symbol as its name. No proxy has methods called `then`, `toJSON`, `toString`, `valueOf`, `constructor` or `__proto__`.
  *
  * Throws `invalid-argument` if the object has no method, if it has no method of a name in `methods`, or for an invalid option.
  */

@@ -12,12 +12,15 @@ export const depthMax = 500;
 
 /** Throws `not-cloneable` for a value that is nested deeper than `depthMax`. Visits every object in the value once. */
 export function checkDepth(root: unknown): void {
-  if (isDeep(root)) {
-    throw new ClearwayError(
-      "not-cloneable",
-      `a value nested more than ${depthMax} deep cannot cross a thread: send it flat (a list as an array), or as text or bytes`,
-    );
-  }
+  if (isDeep(root)) throw tooDeep();
+}
+
+/** Returns the error of a value that is nested too deep. */
+export function tooDeep(): ClearwayError {
+  return new ClearwayError(
+    "not-cloneable",
+    `a value nested more than ${depthMax} deep cannot cross a thread: send it flat (a list as an array), or as text or bytes`,
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole, wholeFrom } from "../error/checked.js";
 import { type ClearwayError, caused, invalid, messageOf } from "../error/clearway-error.js";
+import { checkDepth } from "../error/depth.js";
 import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import type { CallTiming } from "../stats/timings.js";
@@ -336,7 +337,8 @@ function later<Args extends unknown[]>(options: object, listener?: (...args: Arg
 // Copies the data for `setup`, so that every worker receives the same, also the one that starts tomorrow.
 function copyOf(data: unknown): unknown {
   try {
-    return data && structuredClone(data);
+    checkDepth(data);
+    return structuredClone(data);
   } catch (reason) {
     throw caused("not-cloneable", `setup cannot cross a thread: ${messageOf(reason)}`, reason);
   }

@@ -5,6 +5,7 @@ import { invalid, stackAbove } from "../error/clearway-error.js";
 import { asyncDispose } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import { tagOf } from "../host/tag.js";
+import { byName } from "../task/by-name.js";
 import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, SetupData, TasksOf } from "../task/task.js";
 import type { Broadcasters } from "./call/broadcast.js";
 import type { Advice } from "./call/inline.js";
@@ -167,23 +168,6 @@ class Tasks<Module> implements PoolCallable<Module> {
       return caller;
     });
   }
-}
-
-/** Returns an object that has a function for any name. Only the types know the names of the tasks. Makes one function per name. */
-function byName<Functions>(make: (name: string) => Caller): Functions {
-  const known = new Map<string, Caller>();
-  return new Proxy(Object.freeze(Object.create(null)), {
-    get: (_target, name) => {
-      // An `await` of the object would call a task `then`, and a logger that writes JSON a task `toJSON`.
-      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
-      let caller = known.get(name);
-      if (!caller) {
-        caller = make(name);
-        known.set(name, caller);
-      }
-      return caller;
-    },
-  });
 }
 
 function checkSource(source: WorkerSource, settings: Settings): void {

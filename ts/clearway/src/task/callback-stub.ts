@@ -67,7 +67,11 @@ export interface ProxyArgument<T> {
 
 /** The names of the methods of an object that a proxy may have. */
 export type MethodNames<T> = {
-  [Name in keyof T]-?: T[Name] extends Fn ? (Name extends "then" | "toJSON" | symbol | number ? never : Name) : never;
+  [Name in keyof T]-?: T[Name] extends Fn
+    ? Name extends "then" | "toJSON" | "toString" | "valueOf" | symbol | number
+      ? never
+      : Name
+    : never;
 }[keyof T] &
   string;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { structureOf } from "#host";
 import { define } from "../error/clearway-error.js";
-import { depthMax } from "../error/depth.js";
+import { depthMax, tooDeep } from "../error/depth.js";
 import { Structure } from "../host/structure.js";
 
 /** What a walk reports besides the copy. `nodes` is the number of properties, elements and entries that were read before. */
@@ -13,11 +13,17 @@ export interface FoundObjects {
 }
 
 /**
+ * Number of levels of objects after which a copy stops. Callers wrap values in a few levels of their own. Further levels would cost much
+ * more than their properties: an error formats its stack when that is read, and 50,000 of them take seconds.
+ */
+const levelsMax = depthMax + 10;
+
+/**
  * Copies a value as far as structured clone reads it: objects, arrays, maps, sets, and errors with a cause. All other objects stay as they
  * are, such as dates, memory and objects of the host. A structured clone of the copy is the same as one of the value.
  *
- * Reads each property once, so a getter of the app runs once; throws what it throws. Does not change the value, and visits each object
- * once. The time depends on the properties that exist, and not on the length of an array.
+ * Reads each property once, so a getter of the app runs once; throws what it throws. Throws `not-cloneable` if the value has more than
+ * `levelsMax` levels, and reads nothing below them. Does not change the value, and visits each object once. The time depends on the properties that exist, and not on the length of an array.
  */
 export class ValueCopy {
   /** Whether the value may be nested too deep for the other side to read. */
@@ -61,7 +67,7 @@ export class ValueCopy {
     let levelEnd = 0;
     for (let at = 0; at < containers.length; at++) {
       if (at === levelEnd) {
-        level++;
+        if (level++ === levelsMax) throw tooDeep();
         levelEnd = containers.length;
       }
       this.#relink(containers[at]!, this.#visit);

@@ -13,10 +13,14 @@ describe("a call", () => {
     expect(await call.echo({ a: [1, null, "x", new Date(5)] })).toEqual({ a: [1, null, "x", new Date(5)] });
   });
 
-  test("is not made by an await of the functions, nor by a logger that writes them as JSON", async () => {
+  test("is not made by an await of the functions, nor by a logger that writes them as JSON or text", async () => {
     const pool = plainPool();
-    await pool.call;
-    expect(JSON.stringify({ ...pool, call: pool.call, map: pool.map })).toContain("{");
+    for (const functions of [pool.call, pool.map, pool.broadcast, pool.with({ priority: 1 }).call]) {
+      await functions;
+      expect(JSON.stringify({ functions })).toBe('{"functions":{}}');
+      for (const asText of [String, Number, (value: unknown) => `${value}`])
+        expect(() => asText(functions)).toThrow(TypeError);
+    }
     expect(pool.stats().tasks).toEqual({});
   });
 

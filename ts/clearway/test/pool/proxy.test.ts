@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Child processes, too: an object's methods are called through pipes.
 import type { Pool, PoolOptions } from "clearway";
 import { callback, proxy } from "clearway/callback";
 import { describe, expect, test } from "vitest";
@@ -52,6 +53,12 @@ class Named extends Store {
   toJSON(): string {
     return "json";
   }
+  override toString(): string {
+    throw new Error("toString() was called");
+  }
+  override valueOf(): object {
+    throw new Error("valueOf() was called");
+  }
 }
 
 const loose = (object: object) => proxy(object as Record<string, (...args: unknown[]) => unknown>);
@@ -79,6 +86,7 @@ describe("a proxy of an object", () => {
       awaited: true,
       hostile: [],
       json: "{}",
+      text: "TypeError",
       symbols: false,
     });
   });
@@ -225,6 +233,7 @@ describe("proxy()", () => {
       ["nothing"],
       ["then"],
       ["toJSON"],
+      ["toString"],
       ["constructor"],
       ["__proto__"],
     ])

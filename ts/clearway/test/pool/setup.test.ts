@@ -180,13 +180,16 @@ describe("a setup that fails", () => {
 });
 
 describe("the option setup", () => {
-  test("is refused when it cannot be cloned", () => {
-    expect(() => pool<Plain>(plainUrl, withSetup({ wait: () => {} }))).toThrow(
-      expect.objectContaining({
-        code: "not-cloneable",
-        message: expect.stringContaining("setup cannot cross a thread"),
-      }),
-    );
+  test("is refused when it cannot be cloned, or is nested too deep to be read", () => {
+    let deep: unknown[] = [];
+    for (let level = 0; level < 600; level++) deep = [deep];
+    for (const setup of [{ wait: () => {} }, deep])
+      expect(() => pool<Plain>(plainUrl, withSetup(setup))).toThrow(
+        expect.objectContaining({
+          code: "not-cloneable",
+          message: expect.stringContaining("setup cannot cross a thread"),
+        }),
+      );
   });
 
   test("is refused when the module has no setup", async () => {

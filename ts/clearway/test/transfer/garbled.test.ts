@@ -37,6 +37,13 @@ test.each<[what: string, frames: unknown[]]>([
   expect(pool.stats().workers.restarts).toBe(1);
 });
 
+test("a worker that says that no call has begun, and then sends something else, runs its call once", async () => {
+  const pool = borders();
+  expect(await reasonOf(pool.call.post([16, 0, [], 0, 9, {}, 1, 1]))).toMatchObject({ code: "protocol" });
+  expect(await pool.call.echo(2)).toBe(2);
+  expect(pool.stats().workers.restarts).toBe(1);
+});
+
 test.each<[what: string, message: unknown]>([
   ["text", "text"],
   ["an object", { a: 1 }],
