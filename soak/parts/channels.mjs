@@ -12,6 +12,7 @@ import { childTransport } from "clearway/channel/stdio";
 import { webSocketTransport } from "clearway/channel/websocket";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 import { WebSocket } from "ws";
+import { freeze, readTwice } from "../faults.mjs";
 import { Wrong } from "../tally.mjs";
 import { channelsEach, serve } from "./peer.mjs";
 
@@ -21,7 +22,7 @@ const check = (right, what) => {
   if (!right) throw new Wrong(what);
 };
 
-/** Each carrier opens an end with `endpoint`, `cut()` that breaks the connection without a word, and `close()`. */
+/** Each carrier opens an end with `endpoint`, `cut()` that breaks the connection without a word, and `close()`. A process has a `pid`. */
 const carriers = {
   async worker() {
     const worker = new Worker(program);
@@ -44,7 +45,7 @@ const carriers = {
       child.kill("SIGKILL");
       await ended;
     };
-    return { endpoint, cut: () => void child.kill("SIGKILL"), close };
+    return { endpoint, pid: child.pid, cut: () => void child.kill("SIGKILL"), close };
   },
 
   async webSocket() {
@@ -161,6 +162,17 @@ const operations = (random) => {
       },
     },
     {
+      name: "events with two readers",
+      weight: 2,
+      expected: ["cancelled", ...gone],
+      async run(part) {
+        const count = upTo(200);
+        const numbers = (await events(part, "soak/numbers")).listen(count);
+        const read = await readTwice(numbers);
+        check(read === count, `two readers have read ${read} of ${count} events`);
+      },
+    },
+    {
       name: "slow reader that leaves",
       weight: 2,
       expected: ["cancelled", ...gone],
@@ -174,6 +186,17 @@ const operations = (random) => {
           await pause(upTo(10));
         }
       },
+    },
+    {
+      name: "replaced globals",
+      weight: 0.4,
+      expected: gone,
+      run: async (part) => (await methods(part)).call("replaces", null),
+    },
+    {
+      name: "frozen process",
+      weight: 0.4,
+      run: ({ lines }) => lines.freeze(upTo(500), random() < 0.5),
     },
     {
       name: "cut",
@@ -210,9 +233,15 @@ class Lines {
     return this.#open.get(this.#name());
   }
 
+  /** Freezes the child process for `ms` milliseconds. Then it goes on, or its line is cut. */
+  async freeze(ms, isCut) {
+    const { pid } = await this.#open.get("child");
+    await freeze(pid, ms, isCut ? "SIGKILL" : "SIGCONT");
+    if (isCut) await this.cut("child");
+  }
+
   /** Cuts a line, waits until its endpoint has closed, and opens another one. */
-  async cut() {
-    const name = this.#name();
+  async cut(name = this.#name()) {
     const cutting = this.#open.get(name).then(async (line) => {
       line.cut();
       const { code } = await line.endpoint.closed;

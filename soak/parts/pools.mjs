@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { pool } from "clearway";
 import { callback } from "clearway/callback";
+import { readTwice } from "../faults.mjs";
 import { Wrong } from "../tally.mjs";
 
 const source = new URL("./soak.tasks.mjs", import.meta.url);
@@ -12,7 +13,7 @@ const check = (right, what) => {
 };
 
 /** The errors of a call whose worker another call has ended: by an exit, a crash, or because it did not stop in time. */
-const crashed = ["worker-crashed", "worker-exited", "out-of-memory"];
+export const crashed = ["worker-crashed", "worker-exited", "out-of-memory"];
 
 /** Returns the operations of a pool. `random` gives sizes and times. */
 const operations = (random) => {
@@ -62,15 +63,8 @@ const operations = (random) => {
       expected: crashed,
       async run({ work }) {
         const count = upTo(500);
-        const stream = work.call.numbers(count);
-        const readers = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()];
-        const read = async (reader) => {
-          let own = 0;
-          for (let step = await reader.next(); !step.done; step = await reader.next()) own++;
-          return own;
-        };
-        const [one, other] = await Promise.all(readers.map(read));
-        check(one + other === count, `two readers have read ${one + other} of ${count} values`);
+        const read = await readTwice(work.call.numbers(count));
+        check(read === count, `two readers have read ${read} of ${count} values`);
       },
     },
     {

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { remotePool } from "clearway-nats";
+import { freeze, readTwice } from "../faults.mjs";
 import { NatsServer } from "../nats-server.mjs";
 import { Wrong } from "../tally.mjs";
 
@@ -72,6 +73,16 @@ const requestOperations = (random) => {
         for await (const value of work.call.numbers(count))
           check(value === next++, `value ${value} instead of ${next - 1}`);
         check(next === count, `a stream ended after ${next} of ${count} values`);
+      },
+    },
+    {
+      name: "stream with two readers",
+      weight: 2,
+      expected: crashed,
+      async run({ work }) {
+        const count = upTo(200);
+        const read = await readTwice(work.call.numbers(count));
+        check(read === count, `two readers have read ${read} of ${count} values`);
       },
     },
     {
@@ -192,6 +203,7 @@ const durableOperations = (random) => {
 
 const faults = [
   { name: "worker process killed", weight: 0.1, run: ({ workers }) => workers.replace() },
+  { name: "worker process frozen", weight: 0.1, run: ({ workers }) => workers.freeze(3000) },
   { name: "server restarted", weight: 0.02, run: ({ server }) => server.restart(100, "SIGTERM") },
   { name: "server killed", weight: 0.02, run: ({ server }) => server.restart(100, "SIGKILL") },
   { name: "streams lost", weight: 0.02, run: ({ server }) => server.restart(100, "SIGKILL", { wipe: true }) },
@@ -222,6 +234,10 @@ class Workers {
       this.#children.push(await this.#fork());
     });
     return this.#turn;
+  }
+
+  freeze(ms) {
+    return freeze(this.#children[0].pid, ms);
   }
 
   async close() {

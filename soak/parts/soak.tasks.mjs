@@ -2,6 +2,7 @@
 // The tasks of the parts `pools` and `processes`: well-behaved ones, and those that throw, hang, and end their worker.
 import { execSync } from "node:child_process";
 import { expose, task } from "clearway/worker";
+import { replaceGlobals } from "../faults.mjs";
 
 // As they were before `replaces` ran.
 const { setTimeout } = globalThis;
@@ -12,6 +13,7 @@ const kept = [];
 export default expose({
   add: (a, b) => a + b,
   bytes: (length) => new Uint8Array(length).fill(7),
+  pid: () => process.pid,
   lengthOf: (bytes) => bytes.byteLength,
   same: (value) => value,
   *numbers(count) {
@@ -46,20 +48,7 @@ export default expose({
   native: () => {
     execSync("sleep 0.5");
   },
-  replaces: () => {
-    const replaced = () => {
-      throw new Error("a replaced global was used");
-    };
-    for (const name of [
-      "setTimeout",
-      "setInterval",
-      "setImmediate",
-      "queueMicrotask",
-      "structuredClone",
-      "MessageChannel",
-    ])
-      globalThis[name] = replaced;
-  },
+  replaces: replaceGlobals,
   deaf: () => never(),
   spin: () => {
     for (;;);

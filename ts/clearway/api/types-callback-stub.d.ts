@@ -86,7 +86,7 @@ interface ProxyArgument<T> {
 }
 /** The names of the methods of an object that a proxy may have. */
 type MethodNames<T> = {
-    [Name in keyof T]-?: T[Name] extends Fn ? (Name extends "then" | "toJSON" | "toString" | "valueOf" | symbol | number ? never : Name) : never;
+    [Name in keyof T]-?: T[Name] extends Fn ? Name extends "then" | "toJSON" | "toString" | "valueOf" | symbol | number ? never : Name : never;
 }[keyof T] & string;
 /**
  * An object of the caller, as a task receives it: its methods, which are asynchronous and run on the caller's thread. See {@link Callback}.
