@@ -2,12 +2,12 @@
 import { checkProcesses, cores, inContext, threadRules } from "#host";
 import { abortSignal, checked, type Rules, type Test, whole, wholeFrom } from "../error/checked.js";
 import { type ClearwayError, caused, invalid, messageOf } from "../error/clearway-error.js";
-import { checkDepth } from "../error/depth.js";
 import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import type { CallTiming } from "../stats/timings.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
 import type { Placement } from "../task/task.js";
+import { findMemory } from "../transfer/find-memory.js";
 
 /**
  * What the pool does with a new call when the queue is full.
@@ -334,11 +334,10 @@ function later<Args extends unknown[]>(options: object, listener?: (...args: Arg
   };
 }
 
-// Copies the data for `setup`, so that every worker receives the same, also the one that starts tomorrow.
+// Copies the data for `setup`, so that every worker receives the same, also the one that starts tomorrow. The copy has no memory beside its views.
 function copyOf(data: unknown): unknown {
   try {
-    checkDepth(data);
-    return structuredClone(data);
+    return data && structuredClone(findMemory(data, 0).value);
   } catch (reason) {
     throw caused("not-cloneable", `setup cannot cross a thread: ${messageOf(reason)}`, reason);
   }

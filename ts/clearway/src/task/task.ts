@@ -5,7 +5,6 @@ import { definitionOf, type Resource } from "../resource/resource.js";
 import type { Arrived, Sendable } from "../transfer/arrived.js";
 import type { Moved } from "../transfer/move.js";
 import type { TaskKind } from "../transport/protocol.js";
-import { calledByLanguage } from "./by-name.js";
 import type { CallbackFor } from "./callback-stub.js";
 
 /**
@@ -191,8 +190,6 @@ function define(options: TaskOptions, fn: unknown, resources: TaskDefinition["re
 
 /** Returns the definition of an exposed task: a result of `task()`, or a plain function. */
 export function definitionOfTask(name: string, fn: unknown): TaskDefinition {
-  if (calledByLanguage.includes(name))
-    throw invalid("tasks", "an object without a task that JavaScript would call", name);
   if (typeof fn !== "function") throw invalid(`the task "${name}"`, "a function, or made by task()", fn);
   const known = (fn as { [brand]?: TaskDefinition })[brand];
   if (known !== undefined) return known;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTransferable, isUntransferable, structureOf } from "#host";
+import { ClearwayError } from "../error/clearway-error.js";
 import { Structure } from "../host/structure.js";
 import { bufferBytes, memoryOf, totalBufferBytes, viewName } from "../host/tag.js";
 import { Form } from "./coded.js";
@@ -237,7 +238,8 @@ class Search implements FoundObjects {
 
 const typedArrayValues = /* @__PURE__ */ (() => Object.getPrototypeOf(Uint8Array.prototype).values as () => unknown)();
 
-// Returns the memory that a view shows. Throws for a view that lies outside of its buffer, which was made smaller, as structured clone does.
+// Returns the memory that a view shows. Throws `not-cloneable` for a view that lies outside of its buffer, which was made smaller: structured
+// clone refuses it, too.
 function cloneableMemory(view: ArrayBufferView): ReturnType<typeof memoryOf> {
   try {
     const memory = memoryOf(view);
@@ -246,7 +248,7 @@ function cloneableMemory(view: ArrayBufferView): ReturnType<typeof memoryOf> {
       typedArrayValues.call(view);
     return memory;
   } catch {
-    throw new DOMException(`a ${viewName(view)} outside of its buffer could not be cloned.`, "DataCloneError");
+    throw new ClearwayError("not-cloneable", `a ${viewName(view)} outside of its buffer could not be cloned`);
   }
 }
 

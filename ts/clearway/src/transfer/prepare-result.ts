@@ -4,7 +4,6 @@ import { Form } from "./coded.js";
 import { isTable } from "./crossing.js";
 import { type FoundMemory, findMemory, searchLimit } from "./find-memory.js";
 import { MovedValue, transferOf } from "./move.js";
-import { notCloneable } from "./refusal.js";
 import { movedKey, scope } from "./revive.js";
 
 /** A value ready to be posted, and the objects to move with it. */
@@ -15,29 +14,19 @@ export interface PreparedResult extends Omit<FoundMemory, "compacted"> {}
  *
  * For a value under `move()`, finds the objects to move, or throws `would-copy`; visits at most `limit` nodes, or 10,000 if that is more.
  * For any other value, calls {@link findMovable} with `limit`.
- * Throws `not-cloneable` if the value is too deep for the other side to read, or has a view outside of its buffer.
+ * Throws `not-cloneable` if the value is too deep for the other side to read.
  */
 export function prepareResult(result: unknown, limit = searchLimit): PreparedResult {
   const encoded = scope[movedKey]?.encoded(result);
   const value = encoded ?? result;
   const moved = value instanceof MovedValue ? value : undefined;
   const form = encoded !== undefined ? Form.handled : isTable(moved ? moved.value : value) ? Form.table : Form.plain;
-  const prepared = found(value, moved, limit);
+  const prepared: PreparedResult = moved
+    ? { ...transferOf(moved, Math.max(limit, searchLimit), false), form, graph: undefined }
+    : findMovable(value, limit);
   prepared.form = form;
   if (prepared.deep) checkDepth(prepared.value);
   return prepared;
-}
-
-// Structured clone would refuse the value, so the search does. An error of the value's getters is the task's own.
-function found(value: unknown, moved: MovedValue | undefined, limit: number): PreparedResult {
-  try {
-    if (moved === undefined) return findMovable(value, limit);
-    return { ...transferOf(moved, Math.max(limit, searchLimit), false), form: Form.plain, graph: undefined };
-  } catch (reason) {
-    throw reason instanceof DOMException && reason.name === "DataCloneError"
-      ? notCloneable("a result", reason)
-      : reason;
-  }
 }
 
 /** Finds everything in a task's result that moves (see {@link findMemory}), with the compact copies of views. */

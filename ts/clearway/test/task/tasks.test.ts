@@ -17,13 +17,6 @@ describe("a task module on the main thread", () => {
     expect(expose({})).toEqual({});
   });
 
-  test.each(["then", "toJSON", "toString", "valueOf"])(
-    "has no task named %s, which JavaScript calls by itself",
-    (name) => {
-      expect(() => expose({ [name]: () => 1 })).toThrow(expect.objectContaining({ code: "invalid-argument" }));
-    },
-  );
-
   test("works for the fixtures, too, whose generators can be read", async () => {
     const { default: tasks } = await import("../fixtures/streams.tasks.js");
     const seen: number[] = [];

@@ -7,7 +7,6 @@ import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../hos
 import { after, within } from "../../lazy/lazy.js";
 import { cancelCellCount } from "../../task/context.js";
 import type { Placement } from "../../task/task.js";
-import { findMemory } from "../../transfer/find-memory.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
 import { PortTransport } from "../../transport/port.js";
 import {
@@ -142,7 +141,7 @@ function helloOf(settings: Settings, name: string): HelloSettings {
     clearway: 1,
     concurrency,
     metrics: metrics !== false,
-    setup: findMemory(setup, 0).value,
+    setup,
     warnings,
     slices,
     reportHeap: Number.isFinite(settings.recycle.heapMb),
