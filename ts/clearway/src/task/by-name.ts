@@ -7,8 +7,8 @@
 export const calledByLanguage: readonly string[] = ["then", "toJSON", "toString", "valueOf"];
 
 /**
- * Returns an object that has a function for any name, except for those in {@link calledByLanguage}. Only the types know the names of the tasks.
- * Makes one function per name.
+ * Returns an object that has a function for any name, except for names that JavaScript itself calls: `then`, `toJSON`, `toString`, `valueOf`.
+ * Only the types know the names of the tasks. Makes one function per name.
  */
 export function byName<Functions>(make: (name: string) => (...args: unknown[]) => unknown): Functions {
   const known = new Map<string, unknown>();
