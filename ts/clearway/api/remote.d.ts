@@ -39,8 +39,8 @@ declare function errorFromPlain(plain: unknown, callerStack?: string): unknown;
 declare function unmoved(value: unknown): unknown;
 
 /**
- * Returns an object that has a function for any name, except for those in {@link calledByLanguage}. Only the types know the names of the tasks.
- * Makes one function per name.
+ * Returns an object that has a function for any name, except for names that JavaScript itself calls: `then`, `toJSON`, `toString`, `valueOf`.
+ * Only the types know the names of the tasks. Makes one function per name.
  */
 declare function byName<Functions>(make: (name: string) => (...args: unknown[]) => unknown): Functions;
 
