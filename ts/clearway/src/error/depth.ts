@@ -19,7 +19,7 @@ export function checkDepth(root: unknown): void {
 export function tooDeep(): ClearwayError {
   return new ClearwayError(
     "not-cloneable",
-    `a value nested more than ${depthMax} deep cannot cross a thread: send a flat one, text or bytes`,
+    `a value nested more than ${depthMax} deep cannot cross a thread: send it flat`,
   );
 }
 
