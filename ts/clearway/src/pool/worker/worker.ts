@@ -331,8 +331,7 @@ export class PoolWorker {
     if (this.#garbled) return;
     if (!isFromWorker(op, id, a, b)) {
       this.#garbled = true;
-      // Its list of calls that have begun may be wrong. If it said that none has, the pool would run the same call again and again.
-      this.begun = undefined;
+      this.begun = undefined; // It may say that no call has begun. The pool would then run the same call again and again.
       return void this.kill(new ClearwayError("protocol", "the worker sent a message that is not of this protocol"));
     }
     const engine = this.#engine;
