@@ -1,4 +1,3 @@
-/// <reference lib="esnext.disposable" />
 import { MessageCodec, EndpointOptions, Endpoint } from 'clearway/channel';
 import { WhenFull, Plugin } from './index.js';
 

@@ -1,4 +1,3 @@
-/// <reference lib="esnext.disposable" />
 import { C as ConnectOptions, b as DurableServeOptions } from './types-connect.js';
 export { a as DurableOptions } from './types-connect.js';
 import { PoolOptions, PoolStats, WorkerSource, SetupData } from 'clearway';

@@ -572,8 +572,8 @@ interface Events {
     readonly name: string;
     /**
      * Listens to the channel. The other end starts a stream with the arguments, and never sends more than the window allows.
-     * `break` ends the stream at the other end too. A second `listen` on a channel ends the first stream, which rejects with
-     * `cancelled`.
+     * `break` ends the stream at the other end too. Each `listen` starts a stream of its own, with its own window. On the
+     * plain wire, a second one on a channel ends the first stream, which rejects with `cancelled`.
      *
      * Reading rejects with the errors of a method's call. After one rejection, the stream is at its end. Throws
      * `invalid-argument`, and the codec's error for arguments that the codec cannot encode.

@@ -169,8 +169,8 @@ public struct EventChannel: Sendable {
 
   /// Listens to the channel. The other end sends only as many events as the window allows.
   ///
-  /// A second `listen` on a channel ends the first one with ``ClearwayError/Code/cancelled``. Errors
-  /// arrive through the sequence. Throws the codec's errors for the arguments, and
+  /// Each `listen` starts a stream of its own, with its own window. Errors arrive through the
+  /// sequence. Throws the codec's errors for the arguments, and
   /// ``ClearwayError/Code/invalidArgument`` for an option out of its range.
   public func listen(_ arguments: Value = .null, options: ListenOptions = ListenOptions())
     throws(ClearwayError) -> EventStream
