@@ -139,7 +139,10 @@ describe("the verdict of a run", () => {
     const longestOf = (all: typeof stalls) => Math.max(0, ...all.map(({ lengthMs }) => lengthMs));
     const report = {
       ...{
-        stalls: stalls.map((stall) => ({ because: "a reason", ...stall })),
+        stalls: stalls.map((stall) => ({
+          ...{ because: "a reason", machineMs: stall.cause === "machine" ? stall.lengthMs : 0 },
+          ...stall,
+        })),
         floorMs: 4,
         longestMs: longestOf(stalls),
       },

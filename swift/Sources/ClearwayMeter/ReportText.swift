@@ -77,7 +77,7 @@ private func padded(_ text: String, to width: Int) -> String {
 private func longest(_ report: StallReport) -> String {
   let own = inMs(report.ownLongestMs)
   return report.longestMs > report.ownLongestMs
-    ? "\(own) (caused by the machine: \(inMs(report.longestMs)))" : own
+    ? "\(own) (with delays by the machine: \(inMs(report.longestMs)))" : own
 }
 
 private func headline(_ report: StallReport) -> String {

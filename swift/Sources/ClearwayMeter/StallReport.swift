@@ -153,9 +153,9 @@ public struct StallReport: Sendable, Hashable, Codable, CustomStringConvertible 
   /// The covered time starts after the last of them.
   public let droppedStalls: Int
   public let longestMs: Double
-  /// The longest stall that the machine did not cause.
+  /// The longest stall for which the app is responsible.
   ///
-  /// 0 if there is none.
+  /// Of a stall that the machine caused, it counts the time without `machineMs`.
   public let ownLongestMs: Double
   /// Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stalls b.
   public let lagMeanMs: Double

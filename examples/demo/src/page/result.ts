@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Measurement } from "clearway/meter";
+import type { Measurement, Stall } from "clearway/meter";
 import type { JobId } from "./jobs.js";
 import { percent, type Ran, type Share, sharesOf } from "./shares.js";
 import type { WayId } from "./ways.js";
@@ -39,9 +39,8 @@ export function resultOf(job: JobId, way: WayId, { value, runtimeMs, report }: M
 
 /** Rates a run by its own stalls: a way is not responsible for the frames that the machine cost. */
 function verdictOf({ stalls, hitch }: Measurement<unknown>["report"], runtimeMs: number): Result["verdict"] {
-  const own = stalls.filter(({ cause }) => cause !== "machine");
-  if (own.length === stalls.length) return hitch.verdicts.strict;
-  const hitchMs = own.reduce((sum, { lengthMs }) => sum + Math.max(0, lengthMs - frameMs), 0);
+  if (stalls.every(({ cause }) => cause !== "machine")) return hitch.verdicts.strict;
+  const hitchMs = stalls.reduce((sum, stall) => sum + Math.max(0, ownMs(stall) - frameMs), 0);
   const msPerSecond = (1000 * hitchMs) / runtimeMs;
   // The limits of docs/meter.md.
   return msPerSecond <= 5 ? "good" : msPerSecond <= 10 ? "warning" : "critical";
@@ -49,13 +48,17 @@ function verdictOf({ stalls, hitch }: Measurement<unknown>["report"], runtimeMs:
 
 const frameMs = 1000 / 60;
 
+/** The part of a stall for which the page is responsible. */
+const ownMs = ({ cause, lengthMs, machineMs }: Stall): number =>
+  cause === "machine" ? lengthMs - machineMs : lengthMs;
+
 function causeOf({ stalls, floorMs, longestMs }: Measurement<unknown>["report"]): string {
-  const [first, ...rest] = stalls.filter(({ cause }) => cause !== "machine");
+  const [first, ...rest] = stalls.filter((stall) => ownMs(stall) >= floorMs);
   if (!first)
     return longestMs > 0
       ? `No stall of its own of ${floorMs} ms or more; the machine caused one of ${ms(longestMs)}.`
       : `No stall of ${floorMs} ms or more.`;
-  const longest = rest.reduce((longest, stall) => (stall.lengthMs > longest.lengthMs ? stall : longest), first);
+  const longest = rest.reduce((longest, stall) => (ownMs(stall) > ownMs(longest) ? stall : longest), first);
   const beside = longestMs > longest.lengthMs ? ` The machine caused a longer one of ${ms(longestMs)}.` : "";
   return `${heldBy[longest.cause]}: ${longest.because}.${beside}`;
 }

@@ -32,7 +32,7 @@ func summarize(_ run: RunFacts) -> StallReport {
     host: run.host, label: run.label, startedAt: run.startedAt, durationMs: run.durationMs,
     floorMs: run.floorMs,
     stalls: run.stalls, droppedStalls: run.droppedStalls, longestMs: lengths.max() ?? 0,
-    ownLongestMs: longest(run.stalls.filter { $0.cause != .machine }),
+    ownLongestMs: run.stalls.map(ownMs).max() ?? 0,
     lagMeanMs: lagMean(lengths, run.durationMs), stalledMs: lengths.reduce(0, +),
     stallsPerMinute: run.durationMs > 0 ? Double(lengths.count) / run.durationMs * 60_000 : 0,
     waits: waitsOverMs.map {
@@ -47,6 +47,11 @@ func summarize(_ run: RunFacts) -> StallReport {
     tail: tail(lengths),
     causes: StallCause.allCases.compactMap { share($0, run.stalls) },
     sources: run.sources)
+}
+
+/// The part of a stall for which the app is responsible.
+private func ownMs(_ stall: Stall) -> Double {
+  stall.cause == .machine ? stall.lengthMs - stall.machineMs : stall.lengthMs
 }
 
 private func share(_ cause: StallCause, _ stalls: [Stall]) -> CauseShare? {

@@ -38,7 +38,12 @@ export function figuresOf(reports: readonly Pick<StallReport, "durationMs" | "st
   const durationMs = reports.reduce((sum, report) => sum + report.durationMs, 0);
   return {
     ...figuresFrom(lengths, durationMs),
-    ...longestOf(stalls.map(({ lengthMs, cause }) => ({ lengthMs, byMachine: cause === "machine" }))),
+    ...longestOf(
+      stalls.map(({ lengthMs, cause, machineMs }) => ({
+        lengthMs,
+        takenMs: cause === "machine" ? machineMs : undefined,
+      })),
+    ),
     frames60: frames(reports, lengths, 60),
     frames120: frames(reports, lengths, 120),
   };
@@ -49,25 +54,30 @@ export function figuresOf(reports: readonly Pick<StallReport, "durationMs" | "st
  * of that device was not there.
  */
 export function figuresThere(
-  stalls: readonly { lengthMs: number; cause: { kind: string } }[],
+  stalls: readonly { lengthMs: number; cause: { kind: string; ms: number } }[],
   durationMs: number,
   ratio: number,
 ): Figures {
   const here = stalls.map(({ lengthMs }) => lengthMs);
   const there = stallsThere(here, durationMs, ratio);
-  const byCause = stalls.map(({ cause }, at) => ({
+  const byCause = stalls.map(({ lengthMs, cause }, at) => ({
     lengthMs: there.lengthsMs[at]!,
-    byMachine: cause.kind === "machine",
+    takenMs: cause.kind === "machine" ? (cause.ms / lengthMs) * there.lengthsMs[at]! : undefined,
   }));
   return { ...figuresFrom(there.lengthsMs, there.durationMs), ...longestOf(byCause) };
 }
 
+/** `takenMs` is the time that the machine took of a stall that it caused. The rest of the stall is the app's. */
 function longestOf(
-  stalls: readonly { lengthMs: number; byMachine: boolean }[],
+  stalls: readonly { lengthMs: number; takenMs: number | undefined }[],
 ): Pick<Figures, "longestMs" | "machineMs"> {
-  const longest = (machine: boolean) =>
-    stalls.reduce((most, { lengthMs, byMachine }) => (byMachine === machine ? Math.max(most, lengthMs) : most), 0);
-  return { longestMs: longest(false), machineMs: longest(true) };
+  let longestMs = 0;
+  let machineMs = 0;
+  for (const { lengthMs, takenMs } of stalls) {
+    longestMs = Math.max(longestMs, lengthMs - (takenMs ?? 0));
+    if (takenMs !== undefined) machineMs = Math.max(machineMs, lengthMs);
+  }
+  return { longestMs, machineMs };
 }
 
 function figuresFrom(lengths: readonly number[], durationMs: number): Omit<Figures, "longestMs" | "machineMs"> {

@@ -97,8 +97,8 @@ describe("jank with a device", () => {
 
   test("with a ratio of 1 has the figures of this machine", () => {
     const stalls = [
-      { lengthMs: 30, cause: { kind: "script" } },
-      { lengthMs: 50, cause: { kind: "unknown" } },
+      { lengthMs: 30, cause: { kind: "script", ms: 30 } },
+      { lengthMs: 50, cause: { kind: "unknown", ms: 50 } },
     ];
     const frames = { hz: 60, expected: 60, dropped: 0, estimated: true };
     expect(figuresThere(stalls, 1000, 1)).toEqual(figuresOf([{ durationMs: 1000, stalls: stalls as never, frames }]));

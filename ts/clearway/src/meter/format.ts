@@ -45,7 +45,9 @@ export function formatReport(report: StallReport, options: { readonly stallsMax?
 
 // The machine's stalls say nothing about the app, so a longer one of theirs comes second.
 function longest({ ownLongestMs, longestMs }: StallReport): string {
-  return longestMs > ownLongestMs ? `${ms(ownLongestMs)} (caused by the machine: ${ms(longestMs)})` : ms(ownLongestMs);
+  return longestMs > ownLongestMs
+    ? `${ms(ownLongestMs)} (with delays by the machine: ${ms(longestMs)})`
+    : ms(ownLongestMs);
 }
 
 function headline(report: StallReport): string {

@@ -220,7 +220,7 @@ export class Recorder implements Sink {
     const queuedMs = this.#queued.overlapMs(fromMs, endMs);
     const evidence = {
       lengthMs,
-      machineMs: Math.min(lengthMs, Math.max(watcherMs, queuedMs)),
+      machineMs: Math.min(lengthMs, Math.max(watcherMs, queuedMs, detected.unwokenMs)),
       gcMs: Math.min(lengthMs, this.#gc.overlapMs(fromMs, endMs)),
       scripts: ran.map((script) => script.value),
       stacks: gatherStacks(this.#stacks.during(fromMs, endMs).map((sample) => sample.value)),

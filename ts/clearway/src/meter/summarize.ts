@@ -190,7 +190,7 @@ export function summarize(run: RunFacts): StallReport {
     stalls,
     droppedStalls: run.droppedStalls,
     longestMs,
-    ownLongestMs: longestOf(stalls.filter(({ cause }) => cause !== "machine")),
+    ownLongestMs: stalls.reduce((most, stall) => Math.max(most, ownMs(stall)), 0),
     lagMeanMs: lagMean(lengths, durationMs),
     lagMaxMs: longestMs,
     stalledMs: lengths.reduce((sum, length) => sum + length, 0),
@@ -219,6 +219,10 @@ function share(cause: StallCause, stalls: readonly Stall[]): CauseShare[] {
   const totalMs = those.reduce((sum, stall) => sum + stall.lengthMs, 0);
   return [{ cause, stalls: those.length, totalMs, longestMs: longestOf(those) }];
 }
+
+/** The part of a stall for which the app is responsible. */
+const ownMs = ({ cause, lengthMs, machineMs }: Stall): number =>
+  cause === "machine" ? lengthMs - machineMs : lengthMs;
 
 const longestOf = (stalls: readonly Stall[]): number =>
   stalls.reduce((most, { lengthMs }) => Math.max(most, lengthMs), 0);

@@ -54,9 +54,10 @@ internal constructor(private val core: Core, public val name: String, private va
 
     /**
      * Subscribes to the channel. The other end starts a stream for these arguments, and may send only as many events as
-     * the window allows. Each `listen` starts a stream of its own, with its own window. On the plain wire, a second
-     * one on a channel ends the first stream, whose reader gets the error `cancelled`. If the stream fails, one read fails with an error, which can be any error of a method call. Later
-     * reads return the end. Throws the codec's exceptions for the arguments.
+     * the window allows. Each `listen` starts a stream of its own, with its own window. On the plain wire, a second one
+     * on a channel ends the first stream, whose reader gets the error `cancelled`. If the stream fails, one read fails
+     * with an error, which can be any error of a method call. Later reads return the end. Throws the codec's exceptions
+     * for the arguments.
      *
      * Each event is checked and converted as the result of [Methods.call] is. An event of another type ends the stream
      * at both ends, with [UnexpectedValueException].

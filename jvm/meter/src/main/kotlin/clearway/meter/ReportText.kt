@@ -45,10 +45,10 @@ internal fun textOf(report: StallReport): String {
 
 private fun plain(hz: Double) = BigDecimal(hz).stripTrailingZeros().toPlainString()
 
-// The machine's stalls say nothing about the app, so a longer one of theirs comes second.
+// What the machine took says nothing about the app, so a longest stall with it comes second.
 private fun longest(report: StallReport): String {
     val own = inMs(report.ownLongestMs)
-    return if (report.longestMs > report.ownLongestMs) "$own (caused by the machine: ${inMs(report.longestMs)})"
+    return if (report.longestMs > report.ownLongestMs) "$own (with delays by the machine: ${inMs(report.longestMs)})"
     else own
 }
 

@@ -78,7 +78,10 @@ internal constructor(
      */
     public val droppedStalls: Int,
     public val longestMs: Double,
-    /** The longest stall that the machine did not cause. 0 if there is none. */
+    /**
+     * The longest stall for which the app is responsible. Of a stall that the machine caused, it counts the time
+     * without `machineMs`.
+     */
     public val ownLongestMs: Double,
     /**
      * Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stalls. b is the length of a

@@ -48,7 +48,7 @@ internal fun summarize(run: RunFacts): StallReport {
         stalls = run.stalls,
         droppedStalls = run.droppedStalls,
         longestMs = lengths.maxOrNull() ?: 0.0,
-        ownLongestMs = longestOf(run.stalls.filter { it.cause != StallCause.MACHINE }),
+        ownLongestMs = run.stalls.maxOfOrNull(::ownMs) ?: 0.0,
         lagMeanMs = lagMean(lengths, run.durationMs),
         stalledMs = lengths.sum(),
         stallsPerMinute = if (run.durationMs > 0) lengths.size / run.durationMs * 60_000 else 0.0,
@@ -67,6 +67,10 @@ internal fun summarize(run: RunFacts): StallReport {
         sources = run.sources,
     )
 }
+
+/** The part of a stall for which the app is responsible. */
+private fun ownMs(stall: Stall) =
+    if (stall.cause == StallCause.MACHINE) stall.lengthMs - stall.machineMs else stall.lengthMs
 
 private fun share(cause: StallCause, stalls: List<Stall>): CauseShare? {
     val those = stalls.filter { it.cause == cause }
