@@ -40,7 +40,7 @@ interface Stall {
     readonly because: string;
     /**
      * The time in this stall for which the machine ran other threads. The meter measures how long an idle watcher was delayed. On some
-     * systems, the meter also knows how long this thread was ready but did not run. The longer of the two times counts.
+     * systems, the meter also knows how long this thread was ready but did not run, or how late it was woken. The longest of these counts.
      */
     readonly machineMs: number;
     /** The time in this stall for which garbage collection paused the thread. */
@@ -120,7 +120,10 @@ interface StallReport {
     /** The number of older stalls that were dropped to bound the memory. The covered time starts after the last dropped stall. */
     readonly droppedStalls: number;
     readonly longestMs: number;
-    /** The longest stall that the machine did not cause: its cause is `app`, `gc` or `unknown`. 0 if there is none. */
+    /**
+     * The longest stall for which the app is responsible. Of a stall that the machine caused, it counts the time without `machineMs`: a
+     * function of 300 ms that waited 400 ms for a core counts 300.
+     */
     readonly ownLongestMs: number;
     /** Mean wait of an event that arrives at a random moment: the sum of b^2 / 2T over all stall lengths b. */
     readonly lagMeanMs: number;
