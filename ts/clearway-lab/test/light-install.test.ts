@@ -66,7 +66,7 @@ test("`jank` measures a script", async () => {
 test.each([
   ["measure work.tsx#parse", `error: work.tsx: this Node does not run .tsx files, and ${installs("esbuild")}\n`],
   ["measure typed.mjs#parse", `; esbuild would compile TypeScript: ${installs("esbuild")}\n`],
-  ["measure work.js#parse", "; its package.json makes it CommonJS: npm pkg set type=module\n"],
+  ["measure work.js#parse", '; its package.json makes it CommonJS: name it .mjs, or set "type": "module" there\n'],
   ["jank page.html", `error: ${installs("playwright-core")}\n`],
   ["ratio --here chromium", `error: ${installs("playwright-core")}\n`],
   ["lab records-chromium", installs("playwright-core")],

@@ -114,7 +114,8 @@ function loadAsTheyAre(entries: readonly Entry[], missing: string): Compiled {
   });
   const hint = (message: string): string => {
     if (NEEDS_COMPILER.test(message)) return `; esbuild would compile TypeScript: ${missing}`;
-    if (NOT_COMMONJS.test(message)) return "; its package.json makes it CommonJS: npm pkg set type=module";
+    if (NOT_COMMONJS.test(message))
+      return '; its package.json makes it CommonJS: name it .mjs, or set "type": "module" there';
     return "";
   };
   return { urls, remove, hint };
