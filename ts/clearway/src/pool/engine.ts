@@ -92,6 +92,12 @@ export class Engine {
     return lifecycle;
   }
 
+  /** Returns a function that makes calls of the task with this name. */
+  caller(name: string, settings: CallSettings): (...args: unknown[]) => unknown {
+    const caller = (...args: unknown[]): unknown => this.submit(name, args, settings, caller) ?? undefined;
+    return caller;
+  }
+
   /**
    * Makes a call of the task with this name. Returns a stream for a stream task and a promise for any other task. Before the first worker
    * is ready, the kind of the task is unknown. The result is then a promise that is also a stream.

@@ -141,10 +141,7 @@ class Tasks<Module> implements PoolCallable<Module> {
   constructor(engine: Engine, settings: CallSettings) {
     this.#engine = engine;
     this.#settings = settings;
-    this.call = byName((name) => {
-      const caller: Caller = (...args) => engine.submit(name, args, settings, caller) ?? undefined;
-      return caller;
-    });
+    this.call = byName((name) => engine.caller(name, settings));
   }
 
   get map(): Mappers<Module> {

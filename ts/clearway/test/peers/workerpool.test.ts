@@ -5,7 +5,7 @@ import { builtUrl, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
 test("a call of a name that every object has fails with unknown-task", async () => {
   const call = plainPool().call as unknown as Record<string, () => Promise<unknown>>;
-  for (const name of ["constructor", "toString", "hasOwnProperty", "__proto__"])
+  for (const name of ["constructor", "hasOwnProperty", "__proto__", "isPrototypeOf"])
     expect(await reasonOf(call[name]!()), name).toMatchObject({ code: "unknown-task" });
 });
 
