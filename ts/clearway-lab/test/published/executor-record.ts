@@ -85,10 +85,23 @@ function measurement(ms: number, round: number): Measurement {
 export const AUTHORS: Times = (way, work) => {
   const { framework, threads, isLimited } = EXECUTOR_WAYS.find(({ name }) => name === way) ?? {};
   if (framework === undefined) return 5;
-  const column = threads === "one" ? 100 : threads === "cores" ? 50 : 10;
-  if (work === "storage" || work === "network") return column * (isLimited ? 1.6 : 1);
-  if (work === "arithmetic" && framework === "none") return 0.01;
-  const dearest = framework === "Flow" ? 3 : 1;
-  const first = way === "work-stealing" && work !== "arithmetic" ? 0.05 : 1;
-  return 0.7 * dearest * (isLimited ? 1.6 : 1) * first;
+  if (way === "direct" && work === "arithmetic") return 0.01;
+  const limited = isLimited ? 1.6 : 1;
+  // On a thread an action, RxJava is before coroutines, and coroutines before Flow. On one thread, coroutines are before RxJava.
+  const second = threads === "each" ? "coroutines" : "RxJava";
+  const place = framework === second ? 1 : framework === "Flow" ? 2 : 0;
+  if (work === "arithmetic" || work === "lists") {
+    const pool =
+      way === "work-stealing" && work === "lists"
+        ? 0.05
+        : way === "work-stealing-100"
+          ? 1.5
+          : framework === "executor"
+            ? 1.2
+            : 1;
+    const many = threads === "each" && work === "lists" ? 1.5 : 1;
+    return 0.7 * [1, 1.4, 3][place]! * limited * pool * many;
+  }
+  const column = threads === "one" ? 100 : threads === "cores" ? 40 : 10;
+  return column * [1, 1.09, 1.19][place]! * limited * (way === "work-stealing-100" && work === "mixed" ? 0.5 : 1);
 };

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import type { EventStream } from "../../../src/channel/endpoint/event-stream.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { returning, throwing } from "../../fixtures/misdeeds.js";
 import { endpoints, rejection, until } from "./pairs.js";
@@ -178,13 +179,14 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");
     const removed = vi.spyOn(signal, "removeEventListener");
+    let long: EventStream<unknown> | undefined;
     for (let n = 0; n < 20; n++) {
       for await (const _ of ends.a.events("short").listen(null, { signal }));
       for await (const _ of ends.a.events("short").listen(null, { signal })) break;
       await rejection(ends.a.events("broken").listen(null, { signal }).next());
-      // Each listen replaces the previous one.
-      const stream = ends.a.events("long").listen(null, { signal });
-      void stream.next().catch(() => {});
+      void long?.return?.();
+      long = ends.a.events("long").listen(null, { signal });
+      void long.next().catch(() => {});
     }
     const left = (): number => {
       const listeners = new Set(added.mock.calls.map(([, listener]) => listener));
