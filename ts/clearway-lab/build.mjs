@@ -193,10 +193,10 @@ if (!options["node-only"]) {
     external: ["node:*", "worker_threads", "os", "child_process"],
     alias: {
       "#lab-host": source("host/browser.ts"),
-      "#lab-node-arms": source("arm/no-arms.ts"),
+      "#lab-node-arms": source("host/none.ts"),
       "#lab-pool-work": source("isolate/pool-work-browser.ts"),
-      "#lab-pool-peers": source("isolate/pool-peers-none.ts"),
-      "#lab-node-only": source("runner/node-only-none.ts"),
+      "#lab-pool-peers": source("host/none.ts"),
+      "#lab-node-only": source("host/none.ts"),
     },
   });
 }

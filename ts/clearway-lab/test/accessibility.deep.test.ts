@@ -9,10 +9,10 @@ import { measureAll } from "../src/jank/measure.js";
 import type { Target } from "../src/jank/target.js";
 import { WORKS } from "../src/ratio/device/works.js";
 import { AMOUNTS } from "../src/ratio/measure-ratio.js";
-import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-html.js";
+import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-server.js";
 import { answersHtml } from "../src/report/answers/page.js";
 import { jankHtml } from "../src/report/jank/page.js";
-import { launchChromium } from "../src/runner/chromium-find.js";
+import { launchChromium } from "../src/runner/find.js";
 import { answered } from "./answered.js";
 import { cause, run } from "./jank/evidence.js";
 

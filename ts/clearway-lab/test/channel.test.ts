@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../src/channel/caller.js";
-import { type ChannelParams, channelParamsOf } from "../src/channel/channel-params.js";
+import { type ChannelParams, channelParamsOf } from "../src/channel/caller.js";
 import { drive, measuredOf } from "../src/channel/drive.js";
 import { bytesOf } from "../src/channel/native.js";
-import { payloadOf } from "../src/channel/payload.js";
+import { payloadOf, same } from "../src/channel/payload.js";
 import { PendingCalls } from "../src/channel/pending-calls.js";
-import { same } from "../src/channel/same.js";
 
 const paramsWith = (more: Partial<ChannelParams> = {}): ChannelParams => ({
   channel: "message",

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
-import { findJvmRunner, JVM_MISSING } from "../src/runner/jvm-find.js";
+import { findJvmRunner, JVM_MISSING } from "../src/runner/find.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { decodeHistogram } from "../src/statistics/histogram.js";
 import { builtLab } from "./built-lab.js";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { type Content, type Crossing, crossingMechanism, makeContent, summaryOf } from "../src/isolate/crossing.js";
 import { longestTurnMs, type TurnClock } from "../src/isolate/longest-turn.js";
-import { probed } from "../src/isolate/probed.js";
+import { probed } from "../src/isolate/metered.js";
 import { repeatStudent } from "../src/isolate/shared-student.js";
 import { publishedMechanism } from "../src/isolate/students-published.js";
 

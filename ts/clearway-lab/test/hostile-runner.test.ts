@@ -8,9 +8,8 @@ import { fileURLToPath } from "node:url";
 import { deflateSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
-import { checkedMeasurement } from "../src/runner/answers.js";
+import { checkedMeasurement, RunnerError } from "../src/runner/answers.js";
 import { RunnerClient } from "../src/runner/client.js";
-import { RunnerError } from "../src/runner/runner-error.js";
 import { decodeHistogram } from "../src/statistics/histogram.js";
 
 const program = fileURLToPath(new URL("./hostile-runner.mjs", import.meta.url));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { float64, standardMessageCodec } from "clearway/channel";
 import { describe, expect, test } from "vitest";
-import { payloadOf, plainValue } from "../src/channel/payload.js";
-import { same } from "../src/channel/same.js";
+import { payloadOf, plainValue, same } from "../src/channel/payload.js";
 
 const bytesOf = (name: string) => standardMessageCodec.encode(payloadOf(name, float64)).length;
 

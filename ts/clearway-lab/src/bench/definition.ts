@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Reads the default export of a scenario file. Every message names the field, the problem and the remedy.
-import { didYouMean } from "./nearest-name.js";
-import { describeThrown } from "./thrown.js";
+import { orMeant } from "./nearest-name.js";
+import { describeThrown } from "./steps.js";
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -80,17 +80,17 @@ function readWay(name: string, value: unknown): ReadWay {
   if (typeof value === "function") return { name, run: value as Call };
   if (!isObject(value) || Array.isArray(value))
     throw new DefinitionError(
-      `${name}: it is ${kindOf(value)}; a way is a function or { setup, run, teardown }${didYouMean(name, SETTINGS)}`,
+      `${name}: it is ${kindOf(value)}; a way is a function or { setup, run, teardown }${orMeant(name, SETTINGS)}`,
     );
   const stranger = Object.keys(value).find((each) => !WAY_FIELDS.includes(each));
   if (field(value, "run", `${name}.run`) === undefined) {
-    const near = didYouMean(name, SETTINGS);
-    const hint = near !== "" ? near : stranger === undefined ? "" : didYouMean(stranger, WAY_FIELDS);
+    const near = orMeant(name, SETTINGS);
+    const hint = near !== "" ? near : stranger === undefined ? "" : orMeant(stranger, WAY_FIELDS);
     throw new DefinitionError(`${name}: it has no \`run\`; a way is a function or { setup, run, teardown }${hint}`);
   }
   if (stranger !== undefined)
     throw new DefinitionError(
-      `${name}.${stranger}: a way has only setup, run and teardown${didYouMean(stranger, WAY_FIELDS)}`,
+      `${name}.${stranger}: a way has only setup, run and teardown${orMeant(stranger, WAY_FIELDS)}`,
     );
   const way: ReadWay = { name, run: fn(`${name}.run`, field(value, "run")) };
   const [setup, teardown] = [field(value, "setup", `${name}.setup`), field(value, "teardown", `${name}.teardown`)];

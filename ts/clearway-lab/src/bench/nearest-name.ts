@@ -1,33 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the name that a user probably meant.
+// Suggests the name that the user may have meant.
+import leven, { closestMatch } from "leven";
 
-/** Returns the number of single changes (insert, remove, replace a character) between two texts. */
-export function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+/** Maximum share of a name's characters that a suggestion may change. Other names have nothing to do with the mistake. */
+const CHANGED_MAX = 0.5;
+
+/** Returns the name that needs the fewest changes of a character, or undefined if none is near. Case does not count. */
+export function nearest(name: string, names: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase().slice(0, 100);
+  const lower = new Map(names.map((each) => [each.toLowerCase(), each]));
+  const starting = [...lower.keys()].filter((each) => wanted.length > 2 && each.startsWith(wanted));
+  const found = starting[0] ?? closestMatch(wanted, [...lower.keys()]);
+  if (found === undefined) return undefined;
+  const changes = starting.length > 0 ? 0 : leven(wanted, found);
+  return changes <= Math.max(wanted.length, found.length) * CHANGED_MAX ? lower.get(found) : undefined;
 }
 
-/** Returns the known name that differs least from `name`, if at most a third of its characters differ. Ignores case. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const lower = name.toLowerCase();
-  let best: { name: string; distance: number } | undefined;
-  for (const each of known) {
-    const distance = editDistance(lower, each.toLowerCase());
-    if (distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { name: each, distance };
-  }
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.name : undefined;
+/** Returns ` Did you mean "NAME"?`, or an empty text. */
+export function didYouMean(name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
+  return near === undefined ? "" : ` Did you mean "${near}"?`;
 }
 
-/** Returns `; did you mean NAME?`, or an empty text if no known name is near. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const near = nearestName(name, known);
+/** Returns `; did you mean "NAME"?`, for the end of a sentence, or an empty text. */
+export function orMeant(name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
   return near === undefined || near === name ? "" : `; did you mean "${near}"?`;
 }

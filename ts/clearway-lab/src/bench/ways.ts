@@ -7,8 +7,7 @@ import type { OpenMechanism, Work } from "../arm/work.js";
 import { callsOf, stallsOf } from "./comparisons.js";
 import { type Definition, DefinitionError, kindOf, type ReadInput, type ReadWay } from "./definition.js";
 import { isSame, snapshotOf } from "./same-result.js";
-import { StepError, type Steps } from "./steps.js";
-import { describeThrown } from "./thrown.js";
+import { describeThrown, StepError, type Steps } from "./steps.js";
 
 /** Time of a first call below which a second one is timed, in milliseconds. */
 const SECOND_CALL_MS_MAX = 50;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Callers and echoes over Clearway's channels, for any transport. The endpoint's ledger counts the copied bytes.
 import { binaryCodec, type ChannelTransport, connect, type Endpoint, jsonMethodCodec, move } from "clearway/channel";
-import type { Caller } from "./caller.js";
-import type { ChannelParams } from "./channel-params.js";
+import type { Caller, ChannelParams } from "./caller.js";
 
 const NAME = "lab/echo";
 

@@ -4,10 +4,8 @@
 import { allocatedBy, nowMs } from "#lab-host";
 import { warmUp } from "../mechanism/warm-up.js";
 import { type Measured, WARM_UP_CUT } from "../protocol/measured.js";
-import type { Caller } from "./caller.js";
-import type { ChannelParams } from "./channel-params.js";
-import { payloadOf } from "./payload.js";
-import { same } from "./same.js";
+import type { Caller, ChannelParams } from "./caller.js";
+import { payloadOf, same } from "./payload.js";
 
 /** The result of a measurement. It is plain data, because a measuring worker posts it to the main thread. */
 export interface Figures {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Clearway's channels over a port: with copied bytes, with moved bytes, or with a ring of shared memory.
 import { portTransport } from "clearway/channel";
+import type { Mechanism } from "../protocol/measured.js";
 import type { PortKind } from "./caller.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";
+import { workerChannel } from "./worker.js";
 
 export const clearwayKind: PortKind = {
   open: (end, params) => clearwayCaller(portTransport(end.port), params),
@@ -17,4 +19,10 @@ export const clearwayMoveKind: PortKind = {
 export const clearwayRingKind: PortKind = {
   open: (end, params) => clearwayCaller(portTransport(end.port, { ring: "offer" }), params),
   serve: (end, params) => clearwayEcho(portTransport(end.port, { ring: "accept" }), params),
+};
+
+export const workerClearway: Record<string, Mechanism> = {
+  clearway: workerChannel(clearwayKind, "channel-clearway"),
+  "clearway-move": workerChannel(clearwayMoveKind, "channel-clearway-move"),
+  "clearway-ring": workerChannel(clearwayRingKind, "channel-clearway-ring"),
 };

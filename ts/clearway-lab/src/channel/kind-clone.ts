@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A bare port with an id map. `cloneKind` sends values by structured clone; `moveKind` sends bytes by transfer.
 import { serializer } from "#lab-host";
-import type { Caller, PortKind } from "./caller.js";
-import type { ChannelParams } from "./channel-params.js";
+import type { Mechanism } from "../protocol/measured.js";
+import type { Caller, ChannelParams, PortKind } from "./caller.js";
 import { PendingCalls } from "./pending-calls.js";
+import { workerChannel } from "./worker.js";
 
 interface CallMessage {
   id: number;
@@ -69,4 +70,11 @@ export const moveKind: PortKind = {
       end.post({ id, value }, [bufferOf(value)]);
     });
   },
+};
+
+// Hand-written channels to a worker.
+
+export const workerBare: Record<string, Mechanism> = {
+  "structured-clone": workerChannel(cloneKind, "channel-clone"),
+  "port-move": workerChannel(moveKind, "channel-move"),
 };

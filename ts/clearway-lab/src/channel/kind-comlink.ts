@@ -2,7 +2,9 @@
 // Comlink over a port, used as in its documentation. One object with one function is exposed.
 import * as Comlink from "comlink";
 import { serializer } from "#lab-host";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Caller, PortKind } from "./caller.js";
+import { workerChannel } from "./worker.js";
 
 const echo = { test: (value: unknown): unknown => value };
 
@@ -29,3 +31,5 @@ export const comlinkKind: PortKind = {
     Comlink.expose(echo, end.endpoint());
   },
 };
+
+export const workerComlink: Record<string, Mechanism> = { comlink: workerChannel(comlinkKind, "channel-comlink") };

@@ -2,8 +2,10 @@
 // msgpackr over a port. The sender packs each message, and the receiver unpacks it.
 import { Packr } from "msgpackr";
 import type { PortEnd } from "../host/port.js";
+import type { Mechanism } from "../protocol/measured.js";
 import type { Caller, PortKind } from "./caller.js";
 import { PendingCalls } from "./pending-calls.js";
+import { workerChannel } from "./worker.js";
 
 /** Minimum size of a transferred buffer, in bytes. Smaller buffers are cheaper to clone. Clearway's port transport has the same limit. */
 const MOVED_BYTES_MIN = 8192;
@@ -48,4 +50,8 @@ export const msgpackrKind: PortKind = {
   serve(end) {
     const send = wire(end, ([id, value]) => void send([id, value]));
   },
+};
+
+export const workerMsgpackr: Record<string, Mechanism> = {
+  "msgpackr-port": workerChannel(msgpackrKind, "channel-msgpackr"),
 };

@@ -5,7 +5,7 @@ import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clea
 import type { NativeMessage } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
 import type { Mechanism } from "../protocol/measured.js";
-import type { ChannelParams } from "./channel-params.js";
+import type { ChannelParams } from "./caller.js";
 import { nativeChannel, type OpenNative } from "./native.js";
 
 /** Converts a value to the bytes of the channel and back. A null message has no bytes. */

@@ -3,7 +3,7 @@
 import { Packr } from "msgpackr";
 import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
-import { type ChannelParams, channelParamsOf } from "./channel-params.js";
+import { type ChannelParams, channelParamsOf } from "./caller.js";
 import { drive, measuredOf } from "./drive.js";
 
 export type Direction = "host to native" | "host to native, background" | "native to host";

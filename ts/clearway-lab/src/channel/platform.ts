@@ -14,7 +14,7 @@ import { nowMs } from "#lab-host";
 import { openPlugin } from "../native/plugin.js";
 import { type Measured, type Mechanism, textParam } from "../protocol/measured.js";
 import type { Caller } from "./caller.js";
-import { type ChannelParams, channelParamsOf } from "./channel-params.js";
+import { type ChannelParams, channelParamsOf } from "./caller.js";
 import { drive, measuredOf } from "./drive.js";
 
 /** Where the plugin's handlers run: on the calling thread, or on the plugin's pool. */

@@ -3,8 +3,8 @@
 import { childTransport, parentTransport } from "clearway/channel/stdio";
 import type { Mechanism } from "../protocol/measured.js";
 import { clearwayCaller, clearwayEcho } from "./clearway.js";
+import type { ProcessKind } from "./process.js";
 import { processChannel } from "./process.js";
-import type { ProcessKind } from "./process-kind.js";
 
 export const clearwayStdioKind: ProcessKind = {
   open: (child, params) => clearwayCaller(childTransport(child), params),

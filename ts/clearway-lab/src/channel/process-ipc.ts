@@ -3,7 +3,7 @@
 import { serializer } from "#lab-host";
 import type { Caller } from "./caller.js";
 import { PendingCalls } from "./pending-calls.js";
-import type { ProcessKind } from "./process-kind.js";
+import type { ProcessKind } from "./process.js";
 
 interface CallMessage {
   id: number;

@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Caller } from "./caller.js";
 import { plainValue } from "./payload.js";
 import { PendingCalls } from "./pending-calls.js";
-import type { ProcessKind } from "./process-kind.js";
+import type { ProcessKind } from "./process.js";
 
 interface Line {
   id: number;

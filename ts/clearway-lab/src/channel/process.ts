@@ -4,10 +4,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Mechanism } from "../protocol/measured.js";
-import type { OpenCaller } from "./caller.js";
-import { type ChannelParams, channelParamsOf } from "./channel-params.js";
+import type { Caller, OpenCaller } from "./caller.js";
+import { type ChannelParams, channelParamsOf } from "./caller.js";
 import { drive, measuredOf } from "./drive.js";
-import type { ProcessKind } from "./process-kind.js";
 
 /** Makes the mechanism. `entry` names the child's program, which serves the same kind. The program gets the parameters as its argument. */
 export function processChannel(kind: ProcessKind, entry: string): Mechanism {
@@ -59,4 +58,14 @@ function startEcho(kind: ProcessKind, entry: string, params: ChannelParams): Chi
 /** Returns the parameters that the parent passed to this child process. */
 export function servedParams(): ReturnType<typeof channelParamsOf> {
   return JSON.parse(process.argv[2] ?? "null");
+}
+
+// A mechanism between a parent and a child process. Both ends use the same kind. Node only.
+
+export interface ProcessKind {
+  /** Gives the child Node's own IPC channel in addition to its pipes. */
+  ipc?: "advanced";
+  open(child: ChildProcess, params: ChannelParams): Caller | Promise<Caller>;
+  /** Runs in the child: echoes every call until the parent ends the child. */
+  serve(params: ChannelParams): void | Promise<void>;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A channel between the main thread and a worker. One side measures and the other echoes, in either direction.
-import { openWorker, portEnd } from "#lab-host";
+import { openWorker, parent, portEnd } from "#lab-host";
 import { type Mechanism, textParam } from "../protocol/measured.js";
 import type { OpenCaller, PortKind } from "./caller.js";
-import { type ChannelParams, channelParamsOf } from "./channel-params.js";
+import { type ChannelParams, channelParamsOf } from "./caller.js";
 import { drive, type Figures, measuredOf } from "./drive.js";
 
 /** The main thread's request to a worker. It is the only message that the main thread sends on the worker's own port. */
@@ -66,4 +66,27 @@ export function workerChannel(kind: PortKind, entry: string): Mechanism {
       await worker.end();
     }
   };
+}
+
+// Runs the worker's side of a channel measurement.
+
+/** Waits for the request of the main thread. Then serves (echoes calls) or drives (makes calls and measures them). */
+export function serveOrDrive(kind: PortKind): void {
+  const main = parent();
+  const post = (reply: WorkerReply) => main.post(reply);
+  main.listen((message) => {
+    const { role, params, port } = message as WorkerRequest;
+    const end = portEnd(port);
+    const work = async (): Promise<WorkerReply> => {
+      if (role === "serve") {
+        await kind.serve(end, params);
+        return "ready";
+      }
+      const caller = await kind.open(end, params);
+      const figures = await drive(caller, params);
+      await caller.close();
+      return figures;
+    };
+    work().then(post, (error: Error) => post({ failed: error.message }));
+  });
 }

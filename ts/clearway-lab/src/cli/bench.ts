@@ -3,19 +3,18 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type BenchPlan, callsOf, comparisonsOf, controlOf, wayWith } from "../bench/comparisons.js";
-import { didYouMean } from "../bench/nearest-name.js";
+import { orMeant } from "../bench/nearest-name.js";
 import type { ScenarioInfo } from "../bench/settings.js";
 import type { Comparison } from "../engine/comparison.js";
 import { Arms } from "../engine/open-arm.js";
 import type { Json } from "../protocol/message.js";
-import { duration } from "../report/duration.js";
+import { duration } from "../report/number.js";
 import { UserProcesses, wayCommand } from "../runner/user-process.js";
-import { parseDuration } from "./duration-option.js";
 import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
 import { printError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";
-import { parseSeconds, parseSeed, UsageError } from "./select.js";
+import { parseDuration, parseSeconds, parseSeed, UsageError } from "./select.js";
 import { compileFile, findFile } from "./user-file.js";
 
 interface BenchOptions {
@@ -138,7 +137,7 @@ export async function readScenario(
 function referenceOf({ ways }: ScenarioInfo, against: string | undefined): string {
   if (against === undefined) return ways.includes("direct") ? "direct" : (ways[0] as string);
   if (ways.includes(against)) return against;
-  throw new UsageError(`--against ${against}: there is no such way${didYouMean(against, ways)} (${ways.join(", ")})`);
+  throw new UsageError(`--against ${against}: there is no such way${orMeant(against, ways)} (${ways.join(", ")})`);
 }
 
 /** Calls each way once with each input, and verifies the results. A way that fails is reported and not measured. */

@@ -3,8 +3,7 @@
 import { Argument, type Command } from "commander";
 import { jetpackReport } from "../export/jetpack.js";
 import { markdownText } from "../export/markdown.js";
-import { printJson } from "./json.js";
-import { print } from "./print.js";
+import { print, printJson } from "./print.js";
 import { readAnswers } from "./run-files.js";
 
 /** Adds the command to the program. */

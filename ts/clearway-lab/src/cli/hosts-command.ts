@@ -14,12 +14,11 @@ import {
 } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
 import type { Description, HostName } from "../protocol/message.js";
-import { findChromium } from "../runner/chromium-find.js";
+import { findChromium } from "../runner/find.js";
 import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { askHosts } from "./hosts.js";
-import { printJson } from "./json.js";
-import { print } from "./print.js";
+import { print, printJson } from "./print.js";
 import { columned, columnsOf, fitted } from "./width.js";
 
 /** How long the idle thread is observed, in milliseconds: long enough to see a stall that comes once a second. */

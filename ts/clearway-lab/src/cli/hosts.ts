@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Asks each host's runner for its description. If a host cannot answer, the reason is recorded and reported.
 import type { ByHost, Description, HostName } from "../protocol/message.js";
-import { chromiumProblem } from "../runner/chromium-find.js";
-import { flutterMissing } from "../runner/flutter-find.js";
-import { findJvmRunner } from "../runner/jvm-find.js";
+import { chromiumProblem, findJvmRunner, findSwiftRunner, flutterMissing } from "../runner/find.js";
 import type { Runners } from "../runner/runners.js";
-import { findSwiftRunner } from "../runner/swift-find.js";
 
 export interface Hosts {
   described: ByHost<Description>;

@@ -4,10 +4,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { didYouMean } from "../bench/nearest-name.js";
 import { makeFolders } from "../machine/make-folders.js";
 import { packageRoot } from "../machine/package-root.js";
 import { FailedError } from "./errors.js";
-import { didYouMean } from "./nearest.js";
 import { print } from "./print.js";
 import { UsageError } from "./select.js";
 

@@ -12,12 +12,10 @@ import { parseTarget, type Target } from "../jank/target.js";
 import { machineFacts } from "../machine/facts.js";
 import { OtherLoad } from "../machine/other-load.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
-import { WIDTH_MAX } from "../report/fold.js";
-import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
-import { keepRun } from "./keep-run.js";
-import { type OutFolder, openOut } from "./out-folder.js";
+import { WIDTH_MAX } from "../report/html.js";
+import { keepRun, type OutFolder, openOut } from "./out-folder.js";
 import { print, printError } from "./print.js";
-import { UsageError } from "./select.js";
+import { DEVICE_HELP, parseDeviceOption, UsageError } from "./select.js";
 
 interface JankOptions {
   readonly against?: Target;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway lab [QUESTION ...]`: measures the comparisons until they are decided, writes and prints the answers.
+
+import { didYouMean } from "../bench/nearest-name.js";
 import type { LabResults } from "../engine/answer.js";
 import { COMPARISONS, CONTROLS, type Comparison, SLOWED } from "../engine/comparison.js";
 import { FURTHER, LIMITS } from "../engine/limits.js";
@@ -10,12 +12,10 @@ import { koffiProblem } from "../native/peers.js";
 import { pluginProblem } from "../native/plugin.js";
 import { remoteProblem } from "../remote/server.js";
 import { limitText } from "../report/answers/words.js";
-import { duration } from "../report/duration.js";
-import { chromiumProblem } from "../runner/chromium-find.js";
-import { findJvmRunner } from "../runner/jvm-find.js";
+import { duration } from "../report/number.js";
+import { chromiumProblem, findJvmRunner } from "../runner/find.js";
 import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { FailedError, UsageError } from "./errors.js";
-import { didYouMean } from "./nearest.js";
 import { openOut } from "./out-folder.js";
 import { print, printError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";

@@ -14,13 +14,10 @@ import {
 import { adviceLine, type Converted, jankLine, lagText, ms } from "../frame-drops/verdict.js";
 import type { Json } from "../protocol/message.js";
 import { type DeviceTime, deviceText } from "../ratio/device-time.js";
-import { folded, WIDTH_MAX } from "../report/fold.js";
+import { folded, WIDTH_MAX } from "../report/html.js";
 import { SilentError, UserProcesses } from "../runner/user-process.js";
-import { DEVICE_HELP, parseDeviceOption } from "./device-option.js";
-import { parseDuration } from "./duration-option.js";
-import { printJson } from "./json.js";
-import { print, printError } from "./print.js";
-import { UsageError } from "./select.js";
+import { print, printError, printJson } from "./print.js";
+import { DEVICE_HELP, parseDeviceOption, parseDuration, UsageError } from "./select.js";
 import { compileFile, findFile } from "./user-file.js";
 
 interface MeasureOptions {

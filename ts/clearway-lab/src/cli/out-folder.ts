@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Opens the output folder before anything is measured, so that no run is lost at its end: the folder can be written, and its
 // files are a lab's.
-import { accessSync, constants, mkdirSync, rmdirSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmdirSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { makeFolders } from "../machine/make-folders.js";
 import { FailedError, UsageError } from "./errors.js";
-import { headOf } from "./file-head.js";
 
 /** How the files of a run begin. A file of that name with another beginning is not the lab's. */
 const BEGINNINGS: Record<string, RegExp> = {
@@ -114,4 +124,63 @@ export function readableError(error: unknown, folder: string): unknown {
   const { code = "", path: file } = error as NodeJS.ErrnoException;
   const [cause, next] = CAUSES[code] ?? [error.message, "choose another folder with --out"];
   return new FailedError(`cannot write ${file ?? folder}: ${cause} (${code})`, next);
+}
+
+// Writes a finished run. If its folder cannot be written any more, keeps the run in another folder, because a run may have taken hours.
+
+/**
+ * Calls `write` with the folder. If the file system refuses, calls it with a new folder for temporary files and throws a FailedError that
+ * names it.
+ */
+export async function keepRun(folder: string, write: (folder: string) => Promise<void>): Promise<void> {
+  try {
+    await write(folder);
+  } catch (error) {
+    const problem = readableError(error, folder);
+    if (!(problem instanceof FailedError)) throw error;
+    let kept: string;
+    try {
+      kept = mkdtempSync(path.join(tmpdir(), "clearway-lab-run-"));
+      await write(kept);
+    } catch {
+      throw problem;
+    }
+    throw new FailedError(`${problem.reason}; the run is kept in ${kept}`, problem.next);
+  }
+}
+
+// Checks the file to which a command writes a page, before the page is made.
+
+/**
+ * Returns the path of a page that may be written. Throws a UsageError if its folder does not exist, or if the file exists and is not a page
+ * with this title: no foreign file is overwritten.
+ */
+export function openPage(file: string, title: string): string {
+  const folder = path.dirname(path.resolve(file));
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`--out ${file}: the folder ${folder} does not exist; create it with mkdir -p "${folder}"`);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || (found.isFile() && found.size === 0)) return file;
+  if (found.isDirectory())
+    throw new UsageError(`--out ${file} is a folder; name a file, such as ${path.join(file, "page.html")}`);
+  if (found.isFile() && headOf(file).includes(`<title>${title}</title>`)) return file;
+  throw new UsageError(
+    `--out ${file} was not written by this command, and would be overwritten; name another file, or move it away`,
+  );
+}
+
+// Reads the beginning of a file, which shows what wrote it.
+
+/** Number of bytes in which every file of Clearway shows that it is one. */
+const HEAD_BYTES = 2000;
+
+/** Returns the beginning of a file as text. Throws the file system's errors. */
+export function headOf(file: string): string {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const open = openSync(file, "r");
+  try {
+    return head.toString("utf8", 0, readSync(open, head));
+  } finally {
+    closeSync(open);
+  }
 }

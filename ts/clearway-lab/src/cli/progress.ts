@@ -2,7 +2,7 @@
 // Shows the progress of a run on stderr. A terminal gets a bar with the remaining time; other outputs get a line every 15 s.
 import cliProgress from "cli-progress";
 import { visible } from "../../../../scripts/terminal-text.mjs";
-import { duration } from "../report/duration.js";
+import { duration } from "../report/number.js";
 import type { Step } from "../run/execute.js";
 import { print } from "./print.js";
 

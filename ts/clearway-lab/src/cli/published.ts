@@ -3,12 +3,13 @@
 // docs/experiments.md is made from its record.
 import path from "node:path";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
+import { didYouMean } from "../bench/nearest-name.js";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
 import { OtherLoad, withOtherCores } from "../machine/other-load.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
-import { duration } from "../report/duration.js";
+import { duration } from "../report/number.js";
 import { execute, type Limits } from "../run/execute.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
@@ -22,11 +23,8 @@ import type { Scenario } from "../scenario/scenario.js";
 import { interruptible } from "./engine-run.js";
 import { FailedError, UsageError } from "./errors.js";
 import { askHosts, missingMechanism } from "./hosts.js";
-import { printJson } from "./json.js";
-import { keepRun } from "./keep-run.js";
-import { didYouMean } from "./nearest.js";
-import { openOut } from "./out-folder.js";
-import { print, printError } from "./print.js";
+import { keepRun, openOut } from "./out-folder.js";
+import { print, printError, printJson } from "./print.js";
 import { openProgress } from "./progress.js";
 
 export interface PublishedOptions {

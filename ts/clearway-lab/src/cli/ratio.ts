@@ -6,17 +6,14 @@ import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { AMOUNTS, measureRatio, type RatioEvent, type RatioOptions } from "../ratio/measure-ratio.js";
-import { networkAddress } from "../ratio/network.js";
-import { PageEnded } from "../ratio/page-server.js";
+import { networkAddress, PageEnded } from "../ratio/page-server.js";
 import { RatioError } from "../ratio/ratio-error.js";
 import type { RatioFile } from "../ratio/ratio-file.js";
 import { CannotMeasureDevice } from "../ratio/this-device.js";
-import { parseDuration } from "./duration-option.js";
-import { printJson } from "./json.js";
-import { keepRun } from "./keep-run.js";
-import { print, printError } from "./print.js";
+import { keepRun } from "./out-folder.js";
+import { print, printError, printJson } from "./print.js";
 import { ratioLines } from "./ratio-text.js";
-import { UsageError } from "./select.js";
+import { parseDuration, UsageError } from "./select.js";
 import { columnsOf, fitted } from "./width.js";
 
 interface GivenOptions {

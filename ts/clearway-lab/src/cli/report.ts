@@ -3,8 +3,7 @@
 import path from "node:path";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { answersHtml } from "../report/answers/page.js";
-import { readableError } from "./out-folder.js";
-import { openPage } from "./out-page.js";
+import { openPage, readableError } from "./out-folder.js";
 import { print } from "./print.js";
 import { readAnswers } from "./run-files.js";
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Parses the arguments of commands: hosts, seeds, times.
 import { InvalidArgumentError } from "commander";
+import { didYouMean } from "../bench/nearest-name.js";
 import type { HostName } from "../protocol/message.js";
+import { type DeviceTime, parseDevice } from "../ratio/device-time.js";
+import { RatioError } from "../ratio/ratio-error.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { UsageError } from "./errors.js";
-import { didYouMean } from "./nearest.js";
 
 export { UsageError };
 
@@ -38,4 +40,30 @@ export function parseRounds(text: string): number {
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
     throw new InvalidArgumentError("rounds are an integer from 1 to 1000");
   return rounds;
+}
+
+// `--device FILE|RATIO`: budgets in another device's time.
+
+export const DEVICE_HELP =
+  "convert stalls and budgets to another device's time: a file of `clearway ratio`, or a number such as 3.1";
+
+export function parseDeviceOption(text: string): DeviceTime {
+  try {
+    return parseDevice(text);
+  } catch (error) {
+    if (error instanceof RatioError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}
+
+/** Longest duration of a timer, in milliseconds. */
+const MS_MAX = 2 ** 31 - 1;
+
+/** Parses a duration: `500`, `500ms` or `2s`. Returns milliseconds. */
+export function parseDuration(text: string): number {
+  const found = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text.trim());
+  const ms = found === null ? Number.NaN : Number(found[1]) * (found[2] === "s" ? 1000 : 1);
+  if (!(ms > 0 && ms <= MS_MAX))
+    throw new InvalidArgumentError(`"${text}" is not a duration: write milliseconds (500 or 500ms) or seconds (2s)`);
+  return ms;
 }

@@ -2,7 +2,7 @@
 // Finds and compiles the file that a command is given.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { didYouMean } from "../bench/nearest-name.js";
+import { orMeant } from "../bench/nearest-name.js";
 import { type Compiled, CompileError, CompilerMissing, compile, type Entry } from "../user-code/compile.js";
 import { UsageError } from "./select.js";
 
@@ -14,9 +14,7 @@ export function findFile(name: string): string {
   const folder = path.dirname(file);
   if (!existsSync(file)) {
     const near = existsSync(folder) ? readdirSync(folder).filter((each) => KINDS.includes(path.extname(each))) : [];
-    const hint = existsSync(folder)
-      ? didYouMean(path.basename(file), near)
-      : `; there is no folder ${path.dirname(name)}`;
+    const hint = existsSync(folder) ? orMeant(path.basename(file), near) : `; there is no folder ${path.dirname(name)}`;
     throw new UsageError(`${name} does not exist${hint}`);
   }
   if (statSync(file).isDirectory()) throw new UsageError(`${name} is a folder: name a file in it`);

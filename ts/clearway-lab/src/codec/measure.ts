@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures one codec with one value. It encodes and decodes many times on one thread and sends nothing.
 import { allocatedBy, nowMs } from "#lab-host";
-import { payloadOf } from "../channel/payload.js";
-import { same } from "../channel/same.js";
+import { payloadOf, same } from "../channel/payload.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/compare.js";
 import { WarmUpDetector } from "../statistics/warm-up-detector.js";

@@ -9,10 +9,8 @@ import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import type { PageArm } from "../arm/page.js";
 import { allowedCores, pinningProblem, threadsOf } from "../machine/cores.js";
 import type { Arm, ArmReply, ArmRequest, Cores, Costs } from "../protocol/arm.js";
-import { CHANNEL_FD } from "../protocol/channel.js";
-import { readLines } from "../protocol/lines.js";
-import { launchChromium } from "../runner/chromium-find.js";
-import { jvmArmCommand } from "../runner/jvm-find.js";
+import { CHANNEL_FD, readLines } from "../protocol/lines.js";
+import { jvmArmCommand, launchChromium } from "../runner/find.js";
 import { ARM_PAGE, servePage } from "../runner/page-server.js";
 
 /** Time for one answer, in milliseconds, if a command sets no other. The slowest slice is a hundred million records on a busy machine. */

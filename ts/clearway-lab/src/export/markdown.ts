@@ -11,7 +11,7 @@ import {
   shownAnswers,
   timeText,
 } from "../report/answers/words.js";
-import { duration } from "../report/duration.js";
+import { duration } from "../report/number.js";
 
 export function markdownText(results: LabResults): string {
   const { run, machine, controls } = results;

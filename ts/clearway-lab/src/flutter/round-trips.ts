@@ -2,7 +2,7 @@
 // Round trips between the engine's platform thread and the Dart program, which has a thread of its own.
 import { jsonMessageCodec, standardMethodCodec, stringCodec } from "clearway/channel";
 import { measuredOf } from "../channel/drive.js";
-import { same } from "../channel/same.js";
+import { same } from "../channel/payload.js";
 import { type Mechanism, numberParam } from "../protocol/measured.js";
 import { withWindow } from "./open.js";
 import { type Row, rowOf } from "./rows.js";

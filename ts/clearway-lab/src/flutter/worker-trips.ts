@@ -10,7 +10,7 @@ import {
 } from "clearway/channel";
 import { openWorker, portEnd } from "#lab-host";
 import { inFlight, measuredOf } from "../channel/drive.js";
-import { same } from "../channel/same.js";
+import { same } from "../channel/payload.js";
 import { type Mechanism, numberParam } from "../protocol/measured.js";
 import { type Row, rowOf } from "./rows.js";
 

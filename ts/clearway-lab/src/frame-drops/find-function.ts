@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds a function of a user's module: an export, or a task of the module's default export.
 import { DefinitionError, kindOf } from "../bench/definition.js";
-import { didYouMean } from "../bench/nearest-name.js";
+import { orMeant } from "../bench/nearest-name.js";
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -32,7 +32,7 @@ export function findFunction(module: Record<string, unknown>, name: string): Cal
   const names = [...new Set([...functionsOf(module), ...functionsOf(exposed)])];
   const list =
     names.length === 0 ? "it exports no function" : `its functions: ${names.map((each) => `#${each}`).join(", ")}`;
-  throw new DefinitionError(`it has no export "${name}"${didYouMean(name, names)} (${list})`);
+  throw new DefinitionError(`it has no export "${name}"${orMeant(name, names)} (${list})`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -4,8 +4,7 @@
 import { pool } from "clearway";
 import { measureFrameDrops } from "clearway/meter";
 import { isSame } from "../bench/same-result.js";
-import { LateError, StepError, type Steps } from "../bench/steps.js";
-import { describeThrown } from "../bench/thrown.js";
+import { describeThrown, LateError, StepError, type Steps } from "../bench/steps.js";
 import type { ProbedRun } from "../mechanism/frame-drops.js";
 import { TASK } from "./find-function.js";
 import type { Part } from "./run-function.js";

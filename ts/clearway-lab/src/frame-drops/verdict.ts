@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Says in one line what to do with a function.
 import type { FrameDrops } from "../mechanism/frame-drops.js";
-import { frames, jankLine, ms } from "../statistics/jank-line.js";
+import { frames, jankLine, ms } from "../statistics/stalls.js";
 
 export { jankLine, ms };
 

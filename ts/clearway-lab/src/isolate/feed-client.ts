@@ -63,3 +63,19 @@ async function readText(stream: http2.ClientHttp2Stream): Promise<string> {
   for await (const part of stream as AsyncIterable<string>) text += part;
   return text;
 }
+
+// One feed, and the messages between the main thread and a hand-written worker that holds the connection.
+
+export interface FeedLoad {
+  url: string;
+  bytes: number;
+  chunkBytes: number;
+}
+
+/** What the bare worker gets and posts. A `chunk` goes in either direction; the other end answers it with `next`. */
+export type FeedMessage =
+  | { op: "receive" | "send"; load: FeedLoad }
+  | { op: "chunk"; chunk: Uint8Array<ArrayBuffer> }
+  | { op: "next" }
+  | { op: "end"; bytes?: number }
+  | { op: "failed"; message: string };

@@ -4,8 +4,8 @@
 import { pool } from "clearway";
 import { openWorker, workerUrl } from "#lab-host";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
+import type { FeedLoad, FeedMessage } from "./feed-client.js";
 import { FeedClient } from "./feed-client.js";
-import type { FeedLoad, FeedMessage } from "./feed-load.js";
 import { metered } from "./metered.js";
 
 /** A holder of the connection. The chunks end, or begin, on the main thread. */

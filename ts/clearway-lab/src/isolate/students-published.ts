@@ -2,7 +2,7 @@
 // The published experiment on students: makes N of them directly or in a worker, under the published probe.
 import { openWorker } from "#lab-host";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
-import { probed } from "./probed.js";
+import { probed } from "./metered.js";
 import { repeatStudent } from "./shared-student.js";
 import { makeStudents } from "./student.js";
 import { type MakeStudents, readEnds } from "./students.js";

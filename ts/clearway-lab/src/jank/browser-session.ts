@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { launchChromium } from "../runner/chromium-find.js";
+import { launchChromium } from "../runner/find.js";
 import { CannotMeasure } from "./cannot-measure.js";
 import { TOOL_URL } from "./cause.js";
 import { DocumentLog } from "./document-log.js";

@@ -2,7 +2,6 @@
 // Measures a page once, from its navigation to some time after its last step.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CDPSession, Page } from "playwright-core";
-import { bounded } from "./bounded.js";
 import { type BrowserSession, openBrowser } from "./browser-session.js";
 import { serveFolder } from "./folder-server.js";
 import { HANDLE } from "./page-message.js";
@@ -11,6 +10,7 @@ import { evaluate, invalidSelectors, performSteps, StepError, type StepStart } f
 import type { End, Run } from "./record.js";
 import type { Step } from "./step.js";
 import type { Target } from "./target.js";
+import { bounded } from "./told.js";
 
 export interface PageOptions {
   readonly target: Extract<Target, { kind: "url" | "page" }>;

@@ -5,8 +5,7 @@ import { standardMethodCodec } from "clearway/channel";
 import type { LentMemory, NativeMemory, Plugin } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
 import type { Mechanism } from "../protocol/measured.js";
-import { allBytesAre } from "./filler.js";
-import { fillMechanism } from "./measure.js";
+import { allBytesAre, fillMechanism } from "./measure.js";
 
 type OpenPlugin = () => Promise<Plugin>;
 

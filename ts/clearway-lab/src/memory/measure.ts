@@ -2,7 +2,6 @@
 // Measures fills of one size, one after the other. Warm memory was filled before; fresh memory is requested for each fill.
 import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam } from "../protocol/measured.js";
-import type { Filler } from "./filler.js";
 
 /** Number of bytes in a batch of warm fills. Small fills need batches: reading the clock takes as long as a fill of 4 KB. */
 const BATCH_BYTES = 1 << 18;
@@ -63,3 +62,22 @@ export function measuredFills(ns: ArrayLike<number>, filled: boolean, batch: num
     result: { filled },
   };
 }
+
+// Fills a buffer with native code.
+
+export interface Filler {
+  /** Requests new memory in place of the old. Called only in the fresh series, and timed. */
+  renew(): void;
+  /** Releases the memory that `renew` replaces, if the garbage collector does not. Called only in the fresh series, not timed. */
+  release?(): void;
+  /** Fills the buffer with `value`. This call is timed. */
+  fill(value: number): void | Promise<void>;
+  /** Returns whether every byte of the filled memory is `value`. */
+  holds(value: number): boolean;
+  close(): void | Promise<void>;
+}
+
+export const allBytesAre = (bytes: ArrayLike<number>, value: number): boolean => {
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== value) return false;
+  return true;
+};

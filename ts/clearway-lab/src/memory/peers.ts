@@ -4,8 +4,7 @@
 import { loadAddon, loadPlain } from "../native/peers.js";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import { cacheSizes } from "./caches.js";
-import { allBytesAre, type Filler } from "./filler.js";
-import { countFaults, fillMechanism, fillsPerBatch, measuredFills } from "./measure.js";
+import { allBytesAre, countFaults, type Filler, fillMechanism, fillsPerBatch, measuredFills } from "./measure.js";
 
 /** Runs completely in C: the loop, the clock and the memory. */
 const reference: Mechanism = async ({ params }) => {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // JSON lines: splits a byte stream at newlines and parses each line. The error for a bad line shows its beginning.
-import type { Readable } from "node:stream";
+
+import { Socket } from "node:net";
+import type { Duplex, Readable } from "node:stream";
 
 /**
  * Maximum number of characters of a line. The largest honest answer, a measurement with raw samples, has about a million. A peer that
@@ -71,4 +73,14 @@ export async function* readLines(stream: Readable): AsyncGenerator<unknown> {
     for (const line of splitter.push(text as string)) yield parseLine(line);
   }
   for (const line of splitter.end()) yield parseLine(line);
+}
+
+// The protocol's own descriptor, for a runner that runs a user's code: the code and the processes that it starts use the standard streams.
+
+/** The descriptor in the runner's process. Node does not pass it to the processes that the runner starts. */
+export const CHANNEL_FD = 3;
+
+/** Opens the channel in the runner's process. Both directions are JSON lines. */
+export function openChannel(): Duplex {
+  return new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
 }

@@ -4,10 +4,10 @@
 import { openWorker } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import { AsyncQueue } from "./async-queue.js";
+import type { Send } from "./measure.js";
 import { pushMechanism } from "./measure.js";
 import { emit, type PushEvent } from "./pace.js";
 import type { Receiver } from "./receiver.js";
-import type { Send } from "./sender-mechanism.js";
 
 /** A hop passes each event to `next`. `close` resolves when it has passed on all of them. */
 interface OpenHop {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs one push measurement. Warms the mechanism up, runs the load once, checks the count and the order, and calculates the figures.
-
 import { warmUp } from "../mechanism/warm-up.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
-import type { Load } from "./pace.js";
+import { emit, type Load, type PushEvent } from "./pace.js";
 import { blockRepeatedly, Receiver, type ReceiverState } from "./receiver.js";
 
 /**
@@ -77,4 +76,19 @@ async function runOnce(connection: PushConnection, load: Load, state: ReceiverSt
     values: state === "idle" ? {} : { receiverHitchRatio: { unit: "ms/s", value: hitchRatio } },
     result,
   };
+}
+
+export type Send = (event: PushEvent) => void;
+
+/** Makes a mechanism from a function that opens a sender. Each run opens a new sender and closes it with `end`. */
+export function senderMechanism(open: (receiver: Receiver) => { send: Send; end?: () => void }): Mechanism {
+  return pushMechanism(async () => ({
+    run: async (load, receiver) => {
+      const { send, end } = open(receiver);
+      await emit(load, receiver.sent, send);
+      await receiver.done;
+      end?.();
+    },
+    close: async () => {},
+  }));
 }

@@ -2,8 +2,8 @@
 // RxJS on one thread. It has a separate file, because loading RxJS takes as long as starting Node.
 import { asapScheduler, asyncScheduler, observeOn, Subject } from "rxjs";
 import type { Mechanism } from "../protocol/measured.js";
+import { type Send, senderMechanism } from "./measure.js";
 import type { PushEvent } from "./pace.js";
-import { type Send, senderMechanism } from "./sender-mechanism.js";
 
 function subjectMechanism(
   pipe: (source: Subject<PushEvent>) => { subscribe(receive: Send): { unsubscribe(): void } },

@@ -3,9 +3,8 @@
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import { AsyncQueue } from "./async-queue.js";
-import { type PushConnection, pushMechanism } from "./measure.js";
+import { type PushConnection, pushMechanism, senderMechanism } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
-import { senderMechanism } from "./sender-mechanism.js";
 
 const direct = senderMechanism(({ receive }) => ({ send: receive }));
 

@@ -2,7 +2,7 @@
 // Measures this machine: Node in a process of its own, or the installed Chromium with the page that other devices open.
 import { fork } from "node:child_process";
 import { machineFacts } from "../machine/facts.js";
-import { launchChromium } from "../runner/chromium-find.js";
+import { launchChromium } from "../runner/find.js";
 import type { NodeMessage } from "./device/in-node.js";
 import type { Amounts } from "./device/measure-device.js";
 import { printable } from "./device-time.js";

@@ -4,10 +4,15 @@ import { inflateSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import schema from "../../../../spec/runner-answers.schema.json" with { type: "json" };
 import { mismatch } from "../protocol/expect.js";
-import type { CellRequest, Description, Measurement, SampleSet, Verification } from "../protocol/message.js";
-import { PROTOCOL_VERSION } from "../protocol/message.js";
+import {
+  type CellRequest,
+  type Description,
+  type Measurement,
+  PROTOCOL_VERSION,
+  type SampleSet,
+  type Verification,
+} from "../protocol/message.js";
 import { decodeHistogram, encodeHistogram, histogramOf } from "../statistics/histogram.js";
-import { RunnerError } from "./runner-error.js";
 
 /** Maximum size of a histogram after its decompression, in bytes. One with three digits and 64 bits has at most 0.5 MB. */
 const HISTOGRAM_BYTES_MAX = 8 << 20;
@@ -96,4 +101,31 @@ function wrong(problem: string): RunnerError {
 
 function shownValue(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 40);
+}
+
+/**
+ * How a runner failed. `start`: its program could not be started. `ended`: it exited, or closed its output. `silent`: it did not answer in
+ * time. `not-json`, `too-long`: it wrote such a line. `version`: it speaks another version of the protocol. `wrong-answer`: its answer
+ * breaks the protocol, or its result is wrong. `refused`: it answered with an error.
+ */
+export type RunnerProblem =
+  | "start"
+  | "ended"
+  | "silent"
+  | "not-json"
+  | "too-long"
+  | "version"
+  | "wrong-answer"
+  | "refused";
+
+/** The failure of a runner. Only after `refused` and `wrong-answer` does the runner still run. */
+export class RunnerError extends Error {
+  readonly code: RunnerProblem;
+
+  constructor(code: RunnerProblem, message: string) {
+    // A runner chooses parts of the message, and a terminal would obey the control characters in it.
+    super(message.replace(/(?!\n)\p{Cc}/gu, " "));
+    this.name = "RunnerError";
+    this.code = code;
+  }
 }

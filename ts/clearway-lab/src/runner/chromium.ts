@@ -5,8 +5,8 @@ import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
-import { launchChromium } from "./chromium-find.js";
 import { toMeasurement } from "./convert.js";
+import { launchChromium } from "./find.js";
 import type { LabPage } from "./page.js";
 import { servePage } from "./page-server.js";
 

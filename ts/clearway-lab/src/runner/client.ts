@@ -4,8 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Duplex, Readable, Writable } from "node:stream";
-import { CHANNEL_FD } from "../protocol/channel.js";
-import { LineTooLongError, readLines } from "../protocol/lines.js";
+import { CHANNEL_FD, LineTooLongError, readLines } from "../protocol/lines.js";
 import type {
   CellRequest,
   Description,
@@ -16,8 +15,7 @@ import type {
   Response,
   Verification,
 } from "../protocol/message.js";
-import { checkedDescription, checkedMeasurement, checkedVerification } from "./answers.js";
-import { RunnerError } from "./runner-error.js";
+import { checkedDescription, checkedMeasurement, checkedVerification, RunnerError } from "./answers.js";
 
 /** A command line that starts a runner. */
 export interface RunnerCommand {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Mechanisms that only Node has: connections and native code. The browser's counterpart is
-// node-only-none.ts. The build picks one of the two as #lab-node-only.
+// host/none.ts. The build picks one of the two as #lab-node-only.
 import { koffiProblem, peersProblem } from "../native/peers.js";
 import { buildProblem, type PluginBuild, pluginProblem } from "../native/plugin.js";
 import { type Loader, unless } from "./loader.js";

@@ -52,10 +52,10 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../codec/peers.js")).codecPeers,
   ],
   "channel-worker": [
-    async () => (await import("../channel/worker-bare.js")).workerBare,
-    async () => (await import("../channel/worker-comlink.js")).workerComlink,
-    async () => (await import("../channel/worker-msgpackr.js")).workerMsgpackr,
-    async () => (await import("../channel/worker-clearway.js")).workerClearway,
+    async () => (await import("../channel/kind-clone.js")).workerBare,
+    async () => (await import("../channel/kind-comlink.js")).workerComlink,
+    async () => (await import("../channel/kind-msgpackr.js")).workerMsgpackr,
+    async () => (await import("../channel/kind-clearway.js")).workerClearway,
   ],
   ...nodeOnly,
 };

@@ -12,8 +12,7 @@ import {
 import { ON_ONE_CORE } from "../protocol/measured.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
-import { findJvmRunner } from "./jvm-find.js";
-import { findSwiftRunner } from "./swift-find.js";
+import { findJvmRunner, findSwiftRunner } from "./find.js";
 
 /**
  * Returns the command of a host's runner. CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol. Tests

@@ -13,7 +13,7 @@ import { FunctionCalls } from "../frame-drops/function-calls.js";
 import type { Part } from "../frame-drops/run-function.js";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
-import { openChannel } from "../protocol/channel.js";
+import { openChannel } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
 import { type RunnerOperations, serve } from "../protocol/serve.js";
 

@@ -4,10 +4,10 @@
 import { fileURLToPath } from "node:url";
 import { CLOSING_MS_MAX, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
 import type { ArmCommand } from "../engine/open-arm.js";
-import { CHANNEL_FD } from "../protocol/channel.js";
+import { CHANNEL_FD } from "../protocol/lines.js";
 import type { Json } from "../protocol/message.js";
+import type { RunnerError } from "./answers.js";
 import { RunnerClient } from "./client.js";
-import type { RunnerError } from "./runner-error.js";
 
 /** Time that a process gets beyond the limits of its steps, in milliseconds. A process that still has not answered blocks its thread. */
 const GRACE_MS = 1000;

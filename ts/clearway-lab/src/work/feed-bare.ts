@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A hand-written worker that holds an HTTP/2 connection. It passes a feed to the main thread, or sends the main thread's chunks.
 import { parent } from "#lab-host";
+import type { FeedLoad, FeedMessage } from "../isolate/feed-client.js";
 import { FeedClient } from "../isolate/feed-client.js";
-import type { FeedLoad, FeedMessage } from "../isolate/feed-load.js";
 
 const main = parent();
 let client: FeedClient | undefined;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Clearway's tasks for a feed: a stream from the worker, and a stream into it. The connection is kept between calls.
 import { expose } from "clearway/worker";
+import type { FeedLoad } from "../isolate/feed-client.js";
 import { FeedClient } from "../isolate/feed-client.js";
-import type { FeedLoad } from "../isolate/feed-load.js";
 
 let client: FeedClient | undefined;
 

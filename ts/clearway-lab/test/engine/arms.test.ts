@@ -8,7 +8,7 @@ import { type ArmHost, Arms } from "../../src/engine/open-arm.js";
 import { koffiProblem } from "../../src/native/peers.js";
 import { pluginProblem } from "../../src/native/plugin.js";
 import { remoteProblem } from "../../src/remote/server.js";
-import { findJvmRunner } from "../../src/runner/jvm-find.js";
+import { findJvmRunner } from "../../src/runner/find.js";
 import { builtLab } from "../built-lab.js";
 
 const arms = new Arms({}, pathToFileURL(`${builtLab()}/`));

@@ -9,7 +9,7 @@ import { groupCauses } from "../../src/jank/locate.js";
 import { compareRuns, exitStatus, measureAll, type Plan } from "../../src/jank/measure.js";
 import type { Run } from "../../src/jank/record.js";
 import type { Target } from "../../src/jank/target.js";
-import { unbroken } from "../../src/report/fold.js";
+import { unbroken } from "../../src/report/html.js";
 import { jankHtml } from "../../src/report/jank/page.js";
 import { jankText } from "../../src/report/jank/text.js";
 import { nextStep } from "../../src/report/jank/words.js";

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { measureRatio, type RatioEvent, type RatioOptions } from "../../src/ratio/measure-ratio.js";
 import type { RatioFile } from "../../src/ratio/ratio-file.js";
-import { launchChromium } from "../../src/runner/chromium-find.js";
+import { launchChromium } from "../../src/runner/find.js";
 
 const NAMES = WORKS.map(({ name }) => name);
 const AMOUNTS = { rounds: 3, batchMs: 1, warmUpMsMax: 1 };

@@ -5,8 +5,7 @@ import { nowMs } from "#lab-host";
 import type { Caller, PortKind } from "../../channel/caller.js";
 import { clearwayKind } from "../../channel/kind-clearway.js";
 import { cloneKind } from "../../channel/kind-clone.js";
-import { payloadOf } from "../../channel/payload.js";
-import { same } from "../../channel/same.js";
+import { payloadOf, same } from "../../channel/payload.js";
 import { openWorkerEcho } from "../../channel/worker.js";
 import { type OpenArm, timedCalls, type Work } from "../work.js";
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Encodes a mixed message of 2 KB and decodes it, on one thread. Each codec is set up as a sender of many messages would.
 import { float64, standardMessageCodec } from "clearway/channel";
-import { payloadOf } from "../../channel/payload.js";
-import { same } from "../../channel/same.js";
+import { payloadOf, same } from "../../channel/payload.js";
 import { type OpenArm, type OpenMechanism, timedSync } from "../work.js";
 
 const PAYLOAD = "2 KB";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Native code fills memory that was filled before: JavaScript's own through a plugin, and C's own in C alone.
-import { allBytesAre } from "../../memory/filler.js";
+import { allBytesAre } from "../../memory/measure.js";
 import { loadPlain } from "../../native/peers.js";
 import { openPlugin } from "../../native/plugin.js";
 import { type OpenArm, timedSync, type Work } from "../work.js";

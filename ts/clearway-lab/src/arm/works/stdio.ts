@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Round trips of one payload to a child process that echoes it.
 import { payloadOf } from "../../channel/payload.js";
+import type { ProcessKind } from "../../channel/process.js";
 import { openProcessEcho } from "../../channel/process.js";
 import { clearwayStdioKind } from "../../channel/process-clearway.js";
 import { ipcKind } from "../../channel/process-ipc.js";
-import type { ProcessKind } from "../../channel/process-kind.js";
 import { type OpenArm, timedCalls } from "../work.js";
 import { checkEcho } from "./channel.js";
 

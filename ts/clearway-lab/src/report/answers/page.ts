@@ -2,11 +2,9 @@
 // The report of a run: one file that fetches nothing and needs no script. It opens with what to do on this machine.
 import type { Answer, LabResults } from "../../engine/answer.js";
 import { EQUAL_WITHIN, quantile } from "../../engine/estimate.js";
-import { duration } from "../duration.js";
 import { hostTitle } from "../host-titles.js";
-import { Html, html } from "../html.js";
-import { withMicroSign } from "../number.js";
-import { scrolling } from "../scroll.js";
+import { Html, html, scrolling } from "../html.js";
+import { duration, withMicroSign } from "../number.js";
 import { STYLE } from "../style.js";
 import { openingOf } from "./advice.js";
 import { controlText, doubtsOf, GROUPS, ratioText, sentenceOf, shownAnswers, timeText } from "./words.js";

@@ -2,9 +2,8 @@
 // Answers as sentences: what takes longer, by how much, and what would decide it. The terminal and the page have the same words.
 import type { Answer, LabResults } from "../../engine/answer.js";
 import type { Verdict } from "../../engine/estimate.js";
-import { duration } from "../duration.js";
 import { hostTitle } from "../host-titles.js";
-import { shown } from "../number.js";
+import { duration, shown } from "../number.js";
 
 /** The groups of the report, in its order. */
 export const GROUPS: readonly { verdict: Verdict; title: string }[] = [

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Draws a stall timeline: one strip for each run, as long as the run. The coloured parts are stalls of the main thread.
-import { unbroken } from "../fold.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, unbroken } from "../html.js";
 import { shown } from "../number.js";
 
 export interface Strip {

@@ -4,7 +4,7 @@ import { type RunRecord, withoutImpossibleParts } from "../../run/record.js";
 import { resultsOf } from "../../run/results.js";
 import { loadExperiments } from "../../scenario/experiment.js";
 import { loadScenarios } from "../../scenario/load.js";
-import { duration } from "../duration.js";
+import { duration } from "../number.js";
 import { findingGroups, verdictCounts } from "./findings-text.js";
 import { experimentViews, type TableView, tableView } from "./view.js";
 

@@ -7,7 +7,7 @@ import type { AuthorsRow, Experiment, ExperimentColumn, ExperimentTable } from "
 import { includes } from "../../scenario/experiment.js";
 import { budgetOf } from "../../statistics/budget.js";
 import type { Distribution } from "../../statistics/distribution.js";
-import { jankLine } from "../../statistics/jank-line.js";
+import { jankLine } from "../../statistics/stalls.js";
 import { hostTitle } from "../host-titles.js";
 import { bytes, shown, shownTime, unitText } from "../number.js";
 import { clockStepUsOf, metricsFor } from "../table.js";

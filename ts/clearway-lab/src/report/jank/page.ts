@@ -4,9 +4,7 @@ import type { CauseKind } from "../../jank/cause.js";
 import type { FoundStall, JankReport, Run, Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { type Strip, timelineChart } from "../chart/timeline.js";
-import { unbroken } from "../fold.js";
-import { Html, html } from "../html.js";
-import { scrolling } from "../scroll.js";
+import { Html, html, scrolling, unbroken } from "../html.js";
 import { STYLE } from "../style.js";
 import {
   budgetText,

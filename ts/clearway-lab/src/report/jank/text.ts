@@ -4,7 +4,7 @@
 import type { JankReport, Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { colours as pc } from "../colours.js";
-import { folded } from "../fold.js";
+import { folded } from "../html.js";
 import {
   budgetText,
   causeDetails,
