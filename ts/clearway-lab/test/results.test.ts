@@ -62,8 +62,8 @@ describe("a part that is greater than its whole", () => {
     expect(checked(10.9)).toEqual(trip(10.9));
   });
 
-  test("fails a new measurement", () => {
-    expect(() => sharesOf(10.1, 35)).toThrow("a hop is longer than its round trip: hopUs=35.0, roundTripUs=10.1");
+  test("has a share of at most the whole", () => {
+    expect(sharesOf(10.1, 35)).toMatchObject({ hop: { value: 35 }, hopShare: { value: 100 }, copyShare: { value: 0 } });
     expect(sharesOf(10, 10.5)).toMatchObject({ hopShare: { value: 100 }, copyShare: { value: 0 } });
     expect(sharesOf(10, 4)).toMatchObject({ hopShare: { value: 40 }, copyShare: { value: 60 } });
   });

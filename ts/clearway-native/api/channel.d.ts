@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { MessageCodec, EndpointOptions, Endpoint } from 'clearway/channel';
 import { WhenFull, Plugin } from './index.js';
 

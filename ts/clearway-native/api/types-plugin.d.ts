@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * The kind of view that JavaScript gets of native memory. `shared` is a SharedArrayBuffer, which other threads may have too. `detachable`
  * is an ArrayBuffer that becomes empty after its release. `copied` is an independent ArrayBuffer.

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { Extension } from 'clearway/channel';
 import { C as ConnectOptions, D as DurableCallerOptions } from './types-connect.js';
 export { a as DurableOptions } from './types-connect.js';

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 import { C as ConnectOptions, b as DurableServeOptions } from './types-connect.js';
 export { a as DurableOptions } from './types-connect.js';
 import { PoolOptions, PoolStats, WorkerSource, SetupData } from 'clearway';

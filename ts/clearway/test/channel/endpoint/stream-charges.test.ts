@@ -142,6 +142,24 @@ describe("an endpoint that listens and never reads", () => {
   );
 });
 
+describe("an endpoint whose stream is stopped before its handler comes", () => {
+  test("serves only the later stream of the same number", async () => {
+    const { end, there } = await bare();
+    const listen = (args: string): void => {
+      const body = new Uint8Array([7, 6, ...text.encode("listen"), 7, args.length, ...text.encode(args)]);
+      there.send(writeFrame({ op: Op.listen, id: 1, name: text.encode("e"), a: 9, b: 9, body }));
+    };
+    listen("first");
+    there.send(writeFrame({ op: Op.stop, id: 1 }));
+    listen("second");
+    await turn();
+    const served: unknown[] = [];
+    end.events("e").serve((args, _sink: EventSink) => void served.push(args));
+    await turn();
+    expect([served, end.stats().serving]).toEqual([["second"], 1]);
+  });
+});
+
 describe("an endpoint that asks for answers to events on the plain wire and never reads", () => {
   test("is disconnected when too many answers wait", async () => {
     const [transport, there] = memoryPair({ windowBytes: 1000 });
