@@ -79,6 +79,18 @@ const stages = [
   { name: "a newcomer's page", ...tests("test", { files: ["browsers"] }) },
   { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...afterAddon, ...afterJava] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
+  ...(jdk.builds
+    ? [
+        conforms("jvm", afterJava),
+        {
+          name: ["jvm tests, JDK", jdk.builds, ...(jdk.newest ? ["and", jdk.newest] : [])].join(" "),
+          command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
+          after: [...afterJava, "build", ...afterAddon],
+          lane: "native",
+          reads: jvm,
+        },
+      ]
+    : [{ name: `jvm tests, JDK ${oldest}`, command: [node, "scripts/jvm.mjs", "test", `${oldest}`], lane: "native" }]),
   ...checks.map((stage) => ({
     lane: "typescript",
     ...stage,
@@ -152,18 +164,6 @@ const stages = [
     name: `native plugins, node ${process.versions.node}`,
     ...tests("ts/clearway-native", { after: afterAddon, lane: "native", reads: addon }),
   },
-  ...(jdk.builds
-    ? [
-        conforms("jvm", afterJava),
-        {
-          name: ["jvm tests, JDK", jdk.builds, ...(jdk.newest ? ["and", jdk.newest] : [])].join(" "),
-          command: [node, "scripts/jvm.mjs", "test", ...[jdk.builds, jdk.newest].filter(Boolean).map(String)],
-          after: [...afterJava, "build", ...afterAddon],
-          lane: "native",
-          reads: jvm,
-        },
-      ]
-    : [{ name: `jvm tests, JDK ${oldest}`, command: [node, "scripts/jvm.mjs", "test", `${oldest}`], lane: "native" }]),
 ];
 
 await runStages("test", stages, process.argv.slice(2), { record: "out/stages.json", leaveOutPassed: true });

@@ -12,8 +12,8 @@ import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 
 /**
- * Returns a cold flow of the channel's events: each collection listens as [Events.listen] does. An endpoint has one
- * stream per channel, so a second collection ends the first one with `cancelled`. To share one stream, use `shareIn`.
+ * Returns a cold flow of the channel's events: each collection listens as [Events.listen] does, with a stream of its
+ * own. To share one stream, use `shareIn`.
  *
  * The other end sends only as many events as the window of `options` allows. The collector gets one event at a time,
  * and the next event is requested after that. A slow collector therefore slows down the source or applies its policy.

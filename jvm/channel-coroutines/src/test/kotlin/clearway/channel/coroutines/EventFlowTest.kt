@@ -16,6 +16,7 @@ import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.onCompletion
+import kotlinx.coroutines.flow.onEach
 import kotlinx.coroutines.flow.take
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
@@ -163,22 +164,25 @@ class EventFlowTest {
     }
 
     @Test
-    fun `a second collection ends the first one with cancelled, which is no cancellation of its coroutine`() =
-        connected { ends ->
-            ends.there.events("count").serveFlow(this) { Numbers().from(1) }
-            val began = CompletableDeferred<Unit>()
-            val ended = CompletableDeferred<Throwable?>()
-            launch {
-                try {
-                    ends.here.events("count").asFlow<Int>().collect { began.complete(Unit) }
-                } catch (failed: ChannelException) {
-                    ended.complete(failed)
+    fun `each collection has its own stream, and goes on when another one ends`() = connected { ends ->
+        ends.there.events("count").serveFlow(this) { Numbers().from(1) }
+        val first = ends.here.events("count").asFlow<Int>()
+        val begun = CompletableDeferred<Unit>()
+        val ended = CompletableDeferred<List<Int>>()
+        val go = CompletableDeferred<Unit>()
+        launch {
+            val read =
+                first.onEach {
+                    begun.complete(Unit)
+                    go.await()
                 }
-            }
-            began.await()
-            assertEquals(1, ends.here.events("count").asFlow<Int>().take(1).toList().single())
-            assertEquals(ChannelError.CANCELLED, (ended.await() as ChannelException).error)
+            ended.complete(read.take(3).toList())
         }
+        begun.await()
+        assertEquals(1, ends.here.events("count").asFlow<Int>().take(1).toList().single())
+        go.complete(Unit)
+        assertEquals(listOf(1, 2, 3), ended.await())
+    }
 
     @Test
     fun `a flow ends with transport-closed when the connection ends, also the one that is served`() =
