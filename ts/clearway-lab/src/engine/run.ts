@@ -33,6 +33,8 @@ interface ComparisonSession extends Session {
 
 /** The idle arm sleeps between two slices; this gives its threads the time to. */
 const BETWEEN_SLICES_MS = 1;
+/** The most processor time of the call with which an arm starts its threads, in milliseconds. */
+const START_CPU_MS = 1000;
 /** The guess of a session's first pair, in milliseconds. */
 const PAIR_MS = 4000;
 
@@ -100,6 +102,9 @@ async function pairOf(all: readonly Measured[], bench: Bench, signal: AbortSigna
   const arms = { subject: await bench.open(host, subject, "free"), reference: undefined as Arm | undefined };
   try {
     arms.reference = await bench.open(host, reference, "free");
+    // Threads start while the arms have all cores: what a library decides at its start from their number holds for its users.
+    const { work: firstWork, warm: first } = all[0]!.comparison;
+    for (const arm of [arms.subject, arms.reference]) await arm.warm(first?.work ?? firstWork, 1, START_CPU_MS);
     for (const measured of all) {
       const { work, warm, cores, slicing } = measured.comparison;
       const { subject: one, reference: other } = arms;
