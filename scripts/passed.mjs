@@ -17,7 +17,6 @@ const sha = (data) => createHash("sha256").update(data).digest("hex");
 export class Passed {
   #folder;
   #path;
-  #files;
   #system;
   #entries;
 
@@ -35,10 +34,11 @@ export class Passed {
   keyOf({ command, env, reads }) {
     if (reads === undefined) return undefined;
     const under = [...always, ...reads];
-    this.#files ??= paths(/./, this.#folder).map((name) => [name, sha(readFileSync(join(this.#folder, name)))]);
     this.#system ??= existsSync(installed) ? sha(readFileSync(installed)) : "";
     const variables = Object.entries(process.env).filter(([name]) => /^(CLEARWAY_|NODE_OPTIONS$)/.test(name));
-    const files = this.#files.filter(([name]) => under.some((each) => name === each || name.startsWith(`${each}/`)));
+    const files = paths(/./, this.#folder)
+      .filter((name) => under.some((each) => name === each || name.startsWith(`${each}/`)))
+      .map((name) => [name, sha(readFileSync(join(this.#folder, name)))]);
     return sha(JSON.stringify([process.version, this.#system, variables.sort(), command, env, files]));
   }
 

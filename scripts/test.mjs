@@ -30,7 +30,7 @@ if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
 
 // What the stages of each part read. A stage without such a list reads files of several parts, and runs after each change.
-const library = ["ts/clearway", "ts/clearway-build", "conformance", "spec", "measure"];
+const library = ["ts/clearway", "ts/clearway-build", "conformance", "spec", "measure", "ARCHITECTURE.md"];
 const remotePools = ["ts/clearway", "ts/clearway-nats"];
 const addon = ["ts/clearway", "ts/clearway-build", "ts/clearway-native", "native", "spec", "conformance"];
 const swift = [...addon, "swift"];

@@ -62,12 +62,13 @@ function summaryTable(results) {
     return interval === undefined ? "not decided in this run" : `**${time(subjectNs)}**; ${peer}: ${time(peerNs)}`;
   };
   const { machine, run } = results;
+  const answers = summary.flatMap(({ node, chromium }) => [node, chromium]).map((name) => answerOf(name, results));
   return [
     line("", "Node", "Chromium"),
     line("---", "---", "---"),
     ...summary.map(({ title, node, chromium }) => line(title, cell(node), cell(chromium))),
     "",
-    `${run.startedAt.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, ${machine.virtual}.${busy(results, " ")}`,
+    `${run.startedAt.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, ${machine.virtual}.${busy({ answers }, " ")}`,
   ];
 }
 

@@ -80,13 +80,19 @@ describe("the figures of a page", () => {
 
   test("say in which row and how often the machine was busy, and nothing of it after a quiet run", () => {
     expect(startRow({ otherShare: 0.4 })).toContain(", machine busy |");
-    const busy = { ...quiet, answers: [{ ...quiet.answers[0], otherShare: 0.834 }, ...quiet.answers.slice(1)] };
-    for (const name of ["machine", "summary"]) {
-      expect(fill(marked(name), busy).page).toContain(
-        `**The machine was busy**: other programs used up to 83 % of the cores during 1 of ${quiet.answers.length} answers.`,
-      );
-      expect(fill(marked(name), quiet).page).not.toContain("busy");
-    }
+    const during = (name: string) => ({
+      ...quiet,
+      answers: quiet.answers.map((answer: { name: string }) =>
+        answer.name === name ? { ...answer, otherShare: 0.834 } : answer,
+      ),
+    });
+    const said = (count: number) =>
+      `**The machine was busy**: other programs used up to 83 % of the cores during 1 of ${count} answers.`;
+    expect(fill(marked("machine"), during("call-piscina")).page).toContain(said(quiet.answers.length));
+    expect(fill(marked("summary"), during("call-piscina")).page).toContain(said(8));
+    // The summary says nothing of an answer that it does not show.
+    expect(fill(marked("summary"), during("remote-two")).page).not.toContain("busy");
+    for (const name of ["machine", "summary"]) expect(fill(marked(name), quiet).page).not.toContain("busy");
   });
 
   test("are left unchanged under an unknown table name, which is reported", () => {
