@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { regretsOf, type Times, withoutCutRound } from "../src/statistics/regret.js";
+import { regretsOf, type Times } from "../src/statistics/regret.js";
 import fc from "./fast-check.js";
 
 type Rows = Record<string, number[]>;
@@ -110,16 +110,6 @@ describe("regret", () => {
     const found = regretsOf(timesOf({ a: [1, 1], b: [2, 2], late: [0.5] }));
     expect([...found.best.values()]).toEqual(["a", "a"]);
     expect(found.of.get("late")).toMatchObject({ ratio: 0.5, rounds: 1, chosenElsewhere: true });
-  });
-
-  test("leaves out the round in which a run was cut short, unless it is the only round", () => {
-    const cut = withoutCutRound(timesOf({ a: [1, 1], b: [2, 2, 2], c: [3, 3, 3] }));
-    expect([...regretsOf(cut).best.values()]).toEqual(["a", "a"]);
-    const whole = timesOf({ a: [1, 1], b: [2, 2] });
-    expect(withoutCutRound(whole)).toBe(whole);
-    const first = timesOf({ a: [1], b: [], c: [3] });
-    expect(withoutCutRound(first)).toBe(first);
-    expect(withoutCutRound(new Map()).size).toBe(0);
   });
 
   test("is absent without strategies and for a time of zero", () => {

@@ -2,8 +2,7 @@
 // A hand-written Node-API addon. It borrows the bytes of a call and copies them into its answer.
 
 import { loadAddon } from "../native/peers.js";
-import type { Mechanism } from "../protocol/measured.js";
-import { bytesOf, nativeChannel, type OpenNative } from "./native.js";
+import { bytesOf, type OpenNative } from "./native.js";
 
 const NOTHING = new Uint8Array(0);
 
@@ -27,5 +26,3 @@ export const openNativeAddon: OpenNative = (params, direction) => {
   };
   return { call: async (value) => call(value), callNow: call, copiedBytes: () => copied, close: () => {} };
 };
-
-export const nativeAddon: Record<string, Mechanism> = { "node-api": nativeChannel(openNativeAddon) };

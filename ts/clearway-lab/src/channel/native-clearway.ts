@@ -4,9 +4,8 @@
 import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import type { NativeMessage } from "clearway-native";
 import { openPlugin } from "../native/plugin.js";
-import type { Mechanism } from "../protocol/measured.js";
 import type { ChannelParams } from "./caller.js";
-import { nativeChannel, type OpenNative } from "./native.js";
+import type { OpenNative } from "./native.js";
 
 /** Converts a value to the bytes of the channel and back. A null message has no bytes. */
 interface Form {
@@ -91,5 +90,3 @@ export const openNativeClearway: OpenNative = async (params, direction) => {
   };
   return { ...common, call: async (value) => call(value), callNow: call };
 };
-
-export const nativeClearway: Record<string, Mechanism> = { clearway: nativeChannel(openNativeClearway) };

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Channels to native code in the same process, on the calling thread or through a queue. Node only.
 import { Packr } from "msgpackr";
-import { type Mechanism, textParam } from "../protocol/measured.js";
-import type { Caller } from "./caller.js";
-import { type ChannelParams, channelParamsOf } from "./caller.js";
-import { drive, measuredOf } from "./drive.js";
+import type { Caller, ChannelParams } from "./caller.js";
 
 export type Direction = "host to native" | "host to native, background" | "native to host";
 
 /** Opens a caller of native code. */
 export type OpenNative = (params: ChannelParams, direction: Direction) => Caller | Promise<Caller>;
-
-export function nativeChannel(open: OpenNative): Mechanism {
-  return async (work) => {
-    const params = channelParamsOf(work.params);
-    const caller = await open(params, textParam(work.params, "direction") as Direction);
-    try {
-      return measuredOf(await drive(caller, params));
-    } finally {
-      await caller.close();
-    }
-  };
-}
 
 export interface Bytes {
   write(value: unknown): Uint8Array;

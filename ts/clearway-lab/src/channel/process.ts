@@ -3,33 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Mechanism } from "../protocol/measured.js";
-import type { Caller, OpenCaller } from "./caller.js";
-import { type ChannelParams, channelParamsOf } from "./caller.js";
-import { drive, measuredOf } from "./drive.js";
-
-/** Makes the mechanism. `entry` names the child's program, which serves the same kind. The program gets the parameters as its argument. */
-export function processChannel(kind: ProcessKind, entry: string): Mechanism {
-  return async (work) => {
-    const params = channelParamsOf(work.params);
-    const child = startEcho(kind, entry, params);
-    const exited = once(child, "exit");
-    const failed = exited.then(([code, signal]) => {
-      throw new Error(`the child exited too early: code=${code} signal=${signal}`);
-    });
-    // Marks the rejection as handled: after a successful measurement, nothing awaits `failed`.
-    failed.catch(() => {});
-    try {
-      const caller = await kind.open(child, params);
-      const figures = await Promise.race([drive(caller, params), failed]);
-      await caller.close();
-      return measuredOf(figures);
-    } finally {
-      child.kill("SIGKILL");
-      await exited;
-    }
-  };
-}
+import type { Caller, ChannelParams, channelParamsOf, OpenCaller } from "./caller.js";
 
 /** Starts a process that echoes, and opens a caller in this process. */
 export async function openProcessEcho(kind: ProcessKind, entry: string, params: ChannelParams): Promise<OpenCaller> {

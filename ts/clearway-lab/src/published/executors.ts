@@ -4,9 +4,8 @@ import type { Params } from "../protocol/message.js";
 import { byRound } from "../run/floor.js";
 import type { RecordedCell, RunRecord } from "../run/record.js";
 import { CONTROL_PARAM } from "../scenario/plan.js";
-import { median, pairedRatios } from "../statistics/compare.js";
+import { pairedRatios } from "../statistics/compare.js";
 import { pairedFloor } from "../statistics/decide.js";
-import { decodeHistogram } from "../statistics/histogram.js";
 import type { Times } from "../statistics/regret.js";
 
 /** The scenario of the experiment. */
@@ -81,69 +80,4 @@ function isRepeat(first: RecordedCell, repeat: RecordedCell): boolean {
     first.mechanism === repeat.mechanism &&
     Object.entries(params).every(([name, value]) => first.params[name] === value)
   );
-}
-
-/** The times of one way with one work, over all rounds. */
-export interface ExecutorFigures {
-  minimumMs: number;
-  /** The median of the rounds' medians. */
-  medianMs: number;
-  maximumMs: number;
-  /** The number of timed runs. A run may be a mean of several, if one is too short for the clock. */
-  runs: number;
-  /** The number of objects that one run allocates. Absent if they were not counted. */
-  allocations?: number;
-  /** The number of threads that ran the actions. Absent if they were not counted. */
-  threads?: number;
-}
-
-export interface ExecutorRow {
-  mechanism: string;
-  title: string;
-  /** Whether the way follows the published text. */
-  isPublished: boolean;
-  figures: Partial<Record<ExecutorWork, ExecutorFigures>>;
-}
-
-/** Returns the table of a run: the sixteen ways, and then the others that it measured. */
-export function executorTable(record: MeasuredRun): ExecutorRow[] {
-  const rows = new Map<string, ExecutorRow>();
-  for (const work of EXECUTOR_WORKS) {
-    for (const cell of executorCells(record, work)) {
-      const { mechanism, title } = cell;
-      const row = rows.get(mechanism) ?? { mechanism, title, isPublished: isPublished(mechanism), figures: {} };
-      row.figures[work] = figuresOf(record, cell);
-      rows.set(mechanism, row);
-    }
-  }
-  const rank = ({ mechanism }: ExecutorRow) => {
-    const at = EXECUTOR_WAYS.findIndex(({ name }) => name === mechanism);
-    return at < 0 ? EXECUTOR_WAYS.length : at;
-  };
-  return [...rows.values()].sort((a, b) => rank(a) - rank(b));
-}
-
-function isPublished(mechanism: string): boolean {
-  return EXECUTOR_WAYS.some(({ name }) => name === mechanism);
-}
-
-const NS_PER_MS = 1e6;
-
-function figuresOf(record: MeasuredRun, cell: RecordedCell): ExecutorFigures {
-  const sets = cell.rounds.flatMap(({ measurement }) => measurement.samples["batchTimes"] ?? []);
-  const ends = sets.map(({ raw, hdr }) => {
-    if (raw !== undefined) return { least: Math.min(...raw), most: Math.max(...raw) };
-    const histogram = decodeHistogram(hdr);
-    return { least: histogram.getValueAtPercentile(0), most: histogram.getValueAtPercentile(100) };
-  });
-  const counted = (name: string) => cell.rounds.flatMap(({ measurement }) => measurement.values[name]?.value ?? []);
-  const [allocations, threads] = [counted("allocations"), counted("threads")];
-  return {
-    minimumMs: Math.min(...ends.map(({ least }) => least)) / NS_PER_MS,
-    medianMs: median([...byRound(record, cell, METRIC).values()]),
-    maximumMs: Math.max(...ends.map(({ most }) => most)) / NS_PER_MS,
-    runs: sets.reduce((sum, { n }) => sum + n, 0),
-    ...(allocations.length === 0 ? {} : { allocations: median(allocations) }),
-    ...(threads.length === 0 ? {} : { threads: median(threads) }),
-  };
 }

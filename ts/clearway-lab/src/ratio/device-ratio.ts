@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The ratio of two devices, from the times of the same pieces of work on both.
 
-import { estimateUnpaired, intervalOf } from "../statistics/compare-runs.js";
-import { sharedCorrelation } from "../statistics/effective-size.js";
+import {
+  bootstrapError,
+  estimateUnpaired,
+  intervalOf,
+  REDRAWS,
+  type RoundFigure,
+  sharedCorrelation,
+} from "../statistics/compare-runs.js";
 import { randomFrom } from "../statistics/random.js";
-import { bootstrapError, REDRAWS, type RoundFigure } from "../statistics/resample.js";
 import type { DeviceSamples, PieceSamples } from "./device/measure-device.js";
 
 /** How many times as long the other device takes. The interval contains the true ratio with a probability of 95 %. */
@@ -42,12 +47,12 @@ export function ratioOf(here: DeviceSamples, there: DeviceSamples): RatioOfPiece
   const shared = [here, there].map(({ pieces }) => sharedCorrelation(pieces.map(logsOf))) as [number, number];
   const random = randomFrom(1);
   const figures: RoundFigure[] = [];
-  const pieces = here.pieces.map((piece, at): PieceRatio => {
+  const pieces = here.pieces.map((piece): PieceRatio => {
     const sides = [piece, pieceOf(there, piece.name)].map(logsOf) as [number[], number[]];
-    const [a, b] = sides.map((logs) => logs.map((log, round): RoundFigure => ({ round, log, redrawn: [] })));
+    const [a, b] = sides.map((logs) => logs.map((log): RoundFigure => ({ log, redrawn: [] })));
     const estimate = estimateUnpaired(a!, b!, shared, [randomFrom(2), randomFrom(3)]);
     const redrawn = Array.from({ length: REDRAWS }, () => redraw(sides[1], random) - redraw(sides[0], random));
-    figures.push({ round: at, log: estimate.log, redrawn });
+    figures.push({ log: estimate.log, redrawn });
     return { name: piece.name, ...expOf(estimate.log, intervalOf(estimate, LEVEL)) };
   });
   const log = mean(figures.map((figure) => figure.log));

@@ -24,11 +24,6 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Returns JSON for a script element. It contains no `<`, so it cannot end the element. */
-export function scriptJson(value: unknown): Html {
-  return new Html(JSON.stringify(value).replace(/</g, "\\u003c"));
-}
-
 // A table that scrolls sideways where the page is narrow. It can be focused, so that a keyboard scrolls it, and it has a name.
 
 /** From this number of columns on, the figures of a table are smaller on paper: an upright A4 page has no room for them otherwise. */

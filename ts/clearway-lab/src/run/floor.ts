@@ -3,7 +3,7 @@
 // scenario, host and load with such a pair has a noise floor.
 import type { HostName, Params } from "../protocol/message.js";
 import { CONTROL_PARAM } from "../scenario/plan.js";
-import { type Comparison, compare, FLOOR_RATIO_MIN, noiseFloor } from "../statistics/compare.js";
+import { noiseFloor } from "../statistics/compare.js";
 import { QUANTILES, type QuantileName } from "../statistics/distribution.js";
 import { decodeHistogram, type Histogram } from "../statistics/histogram.js";
 import type { RecordedCell, RunRecord } from "./record.js";
@@ -93,22 +93,4 @@ function isRepeatOf(cell: RecordedCell, repeat: RecordedCell): boolean {
 export function sameParams(a: Params, b: Params): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
-}
-
-/** Returns the noise floor of a cell: that of its own load, or the largest of its scenario and host, or the minimum. */
-export function floorFor(floors: readonly Floor[], cell: RecordedCell): number {
-  const near = floors.filter((floor) => floor.scenario === cell.scenario && floor.host === cell.host);
-  const own = near.find((floor) => sameParams(floor.params, cell.params));
-  return own?.ratio ?? Math.max(FLOOR_RATIO_MIN, ...near.map(({ ratio }) => ratio));
-}
-
-/** Compares a cell with another cell of the same load, by `metric`. Returns undefined if they share no round. */
-export function compareCells(
-  record: RunRecord,
-  subject: RecordedCell,
-  reference: RecordedCell,
-  metric: string,
-  floors: readonly Floor[],
-): Comparison | undefined {
-  return compare(byRound(record, subject, metric), byRound(record, reference, metric), floorFor(floors, subject));
 }

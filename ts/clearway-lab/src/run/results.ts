@@ -97,3 +97,15 @@ export function metricsOf(cell: RecordedCell): Record<string, Metric> {
   }
   return metrics;
 }
+
+/** Returns the summarised metrics of a recorded cell. */
+export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
+  // `results.cells` has one entry for each of `record.cells`, in the same order.
+  return results.cells[record.cells.indexOf(cell)]!.metrics;
+}
+
+/** Returns the effect of a clock step on a sample, in microseconds: the step divided by the number of calls in a batch. */
+export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
+  const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
+  return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
+}

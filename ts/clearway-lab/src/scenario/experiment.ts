@@ -244,23 +244,6 @@ function repeatedCell(experiments: readonly Experiment[], scenarios: readonly Sc
   return undefined;
 }
 
-/** Returns whether an experiment has the cell. */
-export function hasCell(
-  { measures }: Experiment,
-  cell: { scenario: string; mechanism: string; host: HostName; params: Params },
-): boolean {
-  return measures.some(
-    ({ scenario, sets }) =>
-      scenario === cell.scenario &&
-      sets.some(
-        (set) =>
-          (set.hosts === undefined || set.hosts.includes(cell.host)) &&
-          (set.mechanisms === undefined || set.mechanisms.includes(cell.mechanism)) &&
-          includes(cell.params, set.params),
-      ),
-  );
-}
-
 /** Returns whether `params` has every entry of `wanted`. */
 export function includes(params: Params, wanted: Params): boolean {
   return Object.entries(wanted).every(([name, value]) => params[name] === value);

@@ -6,8 +6,6 @@ import { FLOOR_RATIO_MIN } from "./compare.js";
 
 /** Minimum number of rounds for a decision. The true median lies between the smallest and largest of five rounds in 15 of 16 cases. */
 export const ROUNDS_MIN = 5;
-/** Maximum number of rounds of `clearway bench`. A question without a decision after these rounds stays undecided. */
-export const ROUNDS_MAX = 9;
 
 /** Minimum probability that the interval contains the median: the probability for the smallest and largest of five rounds. */
 const COVERAGE_MIN = 1 - 2 / 2 ** ROUNDS_MIN;
@@ -51,11 +49,6 @@ export function decide(ratios: readonly number[], floor: number | undefined): De
   const sorted = [...ratios].sort((a, b) => a - b);
   const decision = { ratio: medianRatio(sorted), ...intervalOf(sorted), rounds: sorted.length, floor };
   return { verdict: verdictOf(decision), ...decision };
-}
-
-/** Returns whether only the noise left a comparison undecided: all of its interval is on one side of 1. */
-export function isWithinNoise({ verdict, low, high, rounds }: Decision): boolean {
-  return verdict === "undecided" && rounds >= ROUNDS_MIN && (low > 1 || high < 1);
 }
 
 /**

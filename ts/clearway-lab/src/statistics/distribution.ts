@@ -33,11 +33,6 @@ export function samplesBeyond(n: number, q: number): number {
   return Math.round(n * Math.min(q, 1 - q) * 1e6) / 1e6;
 }
 
-/** Returns the minimum number of samples that supports quantile `q`. */
-export function samplesNeeded(q: number): number {
-  return Math.ceil(Math.round((SAMPLES_BEYOND_MIN / Math.min(q, 1 - q)) * 1e6) / 1e6);
-}
-
 export function isSupported(n: number, q: number): boolean {
   return samplesBeyond(n, q) >= SAMPLES_BEYOND_MIN;
 }

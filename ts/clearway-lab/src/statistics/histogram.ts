@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // An HdrHistogram of nanoseconds. It has three significant digits, so values are exact to 0.1 %, and grows as needed.
-import {
-  build,
-  decodeFromCompressedBase64,
-  encodeIntoCompressedBase64,
-  type Histogram,
-  JsHistogram,
-} from "hdr-histogram-js";
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
 export type { Histogram };
 
@@ -37,28 +31,4 @@ export function mergeHistograms(parts: readonly Histogram[]): Histogram {
   const merged = histogramOf([]);
   for (const part of parts) merged.add(part);
   return merged;
-}
-
-/**
- * Returns each recorded value with its count, in ascending order. A value is the largest that the histogram cannot distinguish from the
- * recorded one, as its quantiles are.
- */
-export function recordedValues(histogram: Histogram): [value: number, count: number][] {
-  if (!(histogram instanceof JsHistogram))
-    throw new TypeError("histogram must come from decodeHistogram or histogramOf");
-  const found: [number, number][] = [];
-  const iterator = histogram.recordedValuesIterator;
-  iterator.reset();
-  while (iterator.hasNext()) {
-    const { valueIteratedTo, countAtValueIteratedTo } = iterator.next();
-    found.push([valueIteratedTo, countAtValueIteratedTo]);
-  }
-  return found;
-}
-
-/** Returns the percentile distribution that HdrHistogram's plotters read (.hgrm). Divides the values by `unitNs`. */
-export function percentileText(histogram: Histogram, unitNs: number): string {
-  if (!(histogram instanceof JsHistogram))
-    throw new TypeError("histogram must come from decodeHistogram or histogramOf");
-  return histogram.outputPercentileDistribution(5, unitNs);
 }

@@ -61,20 +61,6 @@ export function regretsOf(times: Times): Regrets {
   return { of, best };
 }
 
-/**
- * Returns the times without the last round if that round was cut short, because it may lack the best strategy. Returns all times if every
- * strategy has the last round, or if it is the only one.
- */
-export function withoutCutRound(times: Times): Times {
-  const all = [...times.values()];
-  const rounds = new Set(all.flatMap((byRound) => [...byRound.keys()]));
-  const last = Math.max(...rounds);
-  if (rounds.size < 2 || all.every((byRound) => byRound.has(last))) return times;
-  return new Map(
-    [...times].map(([name, byRound]) => [name, new Map([...byRound].filter(([round]) => round !== last))]),
-  );
-}
-
 /** Returns the best strategy by geometric mean. A round that is slow for all strategies then weighs no more than a fast one. */
 function bestStrategyOver(
   candidates: readonly (readonly [string, ReadonlyMap<number, number>])[],

@@ -31,16 +31,6 @@ export function studentQuantile(probability: number, degrees: number): number {
   return high;
 }
 
-/**
- * Returns half of the 99.9 % confidence interval of a mean, as JMH prints it. `squares` is the sum of the squared deviations of all `n`
- * samples. Returns undefined for up to two samples.
- */
-export function meanError(n: number, squares: number): number | undefined {
-  if (n <= 2) return undefined;
-  const freedom = n - 1;
-  return studentQuantile(0.0005, freedom) * Math.sqrt(squares / freedom / n);
-}
-
 /** Returns the regularised incomplete beta function at nu / (nu + t²) for a = nu / 2 and b = 1 / 2: both tails of Student's t. */
 function betaOf(nu: number, t: number): number {
   const square = t * t;

@@ -2,7 +2,7 @@
 // The authors' findings about executors, each compared with invented runs that agree, differ, or decide nothing.
 import { describe, expect, test } from "vitest";
 import { executorFindings } from "../../src/published/executor-findings.js";
-import { EXECUTOR_WAYS, EXECUTOR_WORKS, executorTable } from "../../src/published/executors.js";
+import { EXECUTOR_WAYS, EXECUTOR_WORKS } from "../../src/published/executors.js";
 import { AUTHORS, executorRecord, scenario, type Times } from "./executor-record.js";
 
 const verdicts = (times: Times, rounds?: number) =>
@@ -155,23 +155,5 @@ describe("the findings of a run", () => {
       };
       expect(verdicts(lacking)["work-stealing-lists"]).toBe("not decided");
     }
-  });
-});
-
-describe("the table of a run", () => {
-  const rows = executorTable(executorRecord(AUTHORS));
-
-  test("has the sixteen ways in the published order, and then the lab's own", () => {
-    expect(rows.slice(0, 16).map(({ mechanism }) => mechanism)).toEqual(EXECUTOR_WAYS.map(({ name }) => name));
-    expect(rows.map(({ isPublished }) => isPublished)).toEqual(rows.map((_, at) => at < 16));
-    expect(rows).toHaveLength(scenario.mechanisms.length);
-  });
-
-  test("has the smallest, the median and the largest time of all runs, and the counts where they were made", () => {
-    const figures = rows[0]?.figures.network;
-    expect(figures).toMatchObject({ runs: 15, allocations: 700, threads: 2 });
-    expect(figures?.medianMs).toBeCloseTo(100, 5);
-    expect(figures?.minimumMs).toBeCloseTo(88.2, 5);
-    expect(figures?.maximumMs).toBeCloseTo(153, 5);
   });
 });

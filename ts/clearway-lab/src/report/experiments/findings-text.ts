@@ -31,16 +31,6 @@ export interface FindingLine {
   ofAuthors: boolean;
 }
 
-/** Returns a headline with the number of findings of each verdict, and one line per experiment. */
-export function experimentLines(record: RunRecord): string[] {
-  const experiments = record.experiments ?? [];
-  const tested = experiments.map((experiment) => findingLines(experiment, record));
-  return [
-    verdictCounts(experiments.length, tested.flat()),
-    ...experiments.map(({ number, title }, i) => `${number}. ${title}. ${findingsText(tested[i]!)}`),
-  ];
-}
-
 /**
  * Returns how many of the authors' findings agree, differ, are unclear, or were not measured. A second sentence counts what this lab expected
  * beyond them.
@@ -78,13 +68,6 @@ export function findingLines(experiment: Experiment, record: RunRecord): Finding
 function executorVerdict({ verdict, parts }: ExecutorFinding): FindingVerdict {
   if (verdict !== "not decided") return verdict;
   return parts.some(({ rounds }) => rounds > 0) ? "unclear" : "not measured";
-}
-
-/** Returns all findings as one paragraph, grouped by verdict. */
-export function findingsText(findings: readonly FindingLine[]): string {
-  return findingGroups(findings)
-    .map(({ lead, sentences }) => [...(lead === "" ? [] : [`${lead}:`]), ...sentences].join(" "))
-    .join(" ");
 }
 
 /** Groups the findings by verdict, those of the authors first. The lead names the verdict; it is empty if there is no finding. */

@@ -2,7 +2,7 @@
 // The published experiments of a run as texts: tables with the authors' figures and ours, and what agrees. The HTML report
 // and the page docs/experiments.md show the same view.
 import type { RecordedCell, RunRecord } from "../../run/record.js";
-import type { Metric, Results } from "../../run/results.js";
+import { clockStepUsOf, type Metric, metricsFor, type Results } from "../../run/results.js";
 import type { AuthorsRow, Experiment, ExperimentColumn, ExperimentTable } from "../../scenario/experiment.js";
 import { includes } from "../../scenario/experiment.js";
 import { budgetOf } from "../../statistics/budget.js";
@@ -10,7 +10,6 @@ import type { Distribution } from "../../statistics/distribution.js";
 import { jankLine } from "../../statistics/stalls.js";
 import { hostTitle } from "../host-titles.js";
 import { bytes, shown, shownTime, unitText } from "../number.js";
-import { clockStepUsOf, metricsFor } from "../table.js";
 import { waysView } from "../ways/view.js";
 import { type FindingLine, findingLines } from "./findings-text.js";
 

@@ -2,12 +2,10 @@
 // "Which way, in which language": the mechanisms of all hosts under one load of a live stream, by the way in which they hand an event over.
 import type { HostName } from "../../protocol/message.js";
 import type { RecordedCell, RunRecord } from "../../run/record.js";
-import type { Results } from "../../run/results.js";
+import { clockStepUsOf, metricsFor, type Results } from "../../run/results.js";
 import { inOrder } from "../../scenario/scenario.js";
 import type { Distribution } from "../../statistics/distribution.js";
-import { figuresOf } from "../columns.js";
 import { shown } from "../number.js";
-import { clockStepUsOf, metricsFor } from "../table.js";
 
 interface Way {
   title: string;
@@ -87,10 +85,13 @@ export function waysView(results: Results, record: RunRecord): WaysView | undefi
   return best !== undefined && best.hosts.length > 1 ? best : undefined;
 }
 
+/** The scenarios of plain streams, of each host and of the published experiment. */
+const IS_STREAM = /^(published-)?stream(-published)?(-(jvm|flutter|swift))?$/;
+
 /** Returns the load that cells of different scenarios share. Undefined if the cell is not of a plain stream. */
 function loadOf({ scenario, control, params }: RecordedCell): string | undefined {
   const { perSecond, payloadBytes, receiver, loop, cores } = params;
-  if (control || figuresOf(scenario) !== "stream" || scenario.startsWith("chained-hops")) return undefined;
+  if (control || !IS_STREAM.test(scenario)) return undefined;
   if (typeof perSecond !== "number" || payloadBytes !== 8 || receiver !== "idle" || cores === "one") return undefined;
   const closed = loop === "closed" || scenario.startsWith("published-");
   return `${shown(perSecond)} events/s, ${closed ? "stamped when sent" : "from the intended time"}`;
