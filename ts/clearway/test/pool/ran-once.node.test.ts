@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
+type Borders = typeof import("../fixtures/borders.tasks.js");
 type Chaos = typeof import("../fixtures/chaos.tasks.js");
 
 test.each([1, 2])(
@@ -44,4 +45,17 @@ test("a running call fails and does not run again when its worker no longer acce
   expect(await running).toMatchObject({ code: "worker-crashed" });
   expect(await pool.call.ok({ cells, at: 1 }, 5)).toBe(5);
   expect([...cells]).toEqual([1, 1]);
+});
+
+test("a call whose workers end and say that no call has begun fails with worker-exited after eleven of them, although other calls are answered", async () => {
+  const pool = testPool<Borders>(builtUrl("borders"), { size: 1, concurrency: 2 });
+  const cells = new Int32Array(new SharedArrayBuffer(8));
+  const denied = reasonOf(pool.call.deny(cells));
+  for (let runs = 1; runs <= 11; runs++) {
+    await expect.poll(() => cells[0]).toBe(runs);
+    expect(await pool.call.echo(runs)).toBe(runs);
+    Atomics.store(cells, 1, runs);
+  }
+  expect(await denied).toMatchObject({ code: "worker-exited" });
+  expect(cells[0]).toBe(11);
 });

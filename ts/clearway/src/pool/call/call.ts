@@ -140,6 +140,8 @@ export class PoolCall extends CallLife {
   postedMs = 0;
   /** Number of runs of this call that ended because the worker died. */
   lostRuns = 0;
+  /** Number of workers that ended while they had this call, and said that no call had begun. */
+  unbegun = 0;
   /** Timer for the deadline of the whole call. */
   deadline: Timer | undefined;
   /** Timer for the timeout of the current run, or for the grace period after a cancel. */

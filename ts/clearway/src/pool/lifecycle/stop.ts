@@ -200,10 +200,13 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   const left = [...calls.values()];
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
   const streaming = left.some((call) => call.isStream);
+  const { begun } = worker;
+  const saysNone = begun !== undefined && !left.some((call) => begun.has(call.id));
   for (const call of left) {
     const reportsStart = call.guarded || settings.concurrency > 1;
-    const mayHaveRun = !known || (reportsStart ? call.state !== "posted" : streaming);
-    noCallBegan = lost(engine, worker, call, worker.begun?.has(call.id) ?? mayHaveRun, why) && noCallBegan;
+    let mayHaveRun = begun?.has(call.id) ?? (!known || (reportsStart ? call.state !== "posted" : streaming));
+    if (saysNone && ++call.unbegun > unbegunMax) mayHaveRun = true;
+    noCallBegan = lost(engine, worker, call, mayHaveRun, why) && noCallBegan;
   }
   if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
@@ -276,6 +279,9 @@ function exitFailure(uncaught: { error: unknown } | undefined, code: ExitCode): 
 // workers exit as soon as they are ready, the pool must stop at some point. From the second exit on, it pauses before the next start, and
 // doubles the pause each time (1.3 s in total). Eight exits in a row are not a coincidence.
 const exitsInRowMax = 8;
+// Maximum number of workers that say that no call has begun, and exit, for one call. Code in the worker can send this list, too, so it may be
+// wrong. The call then counts as one that may have run. Larger than `exitsInRowMax`, so that workers that exit without any call fail all calls first.
+const unbegunMax = 10;
 const firstPauseMs = 10;
 // Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
 const pauseMsMax = 2_000;
