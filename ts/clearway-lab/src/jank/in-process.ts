@@ -10,7 +10,7 @@ import {
   PROCESS_HANDLE,
   type ThreadMessage,
 } from "./process-message.js";
-import { RUNS_TYPESCRIPT, TYPESCRIPT } from "./typescript.js";
+import { hasEsbuild, TYPESCRIPT } from "./typescript.js";
 
 /** How long the end of the script waits for the profile, in milliseconds. A profile of minutes takes about a second. */
 const PROFILE_MS_MAX = 20_000;
@@ -21,7 +21,7 @@ if (isMainThread && process.env[PARENT_VARIABLE] === String(process.ppid)) await
 async function start(): Promise<void> {
   const floorMs = Number(process.env[FLOOR_VARIABLE]);
   for (const name of [PARENT_VARIABLE, FLOOR_VARIABLE]) delete process.env[name];
-  if (TYPESCRIPT.test(process.argv[1] ?? "") && !RUNS_TYPESCRIPT) register("./jank-typescript.js", import.meta.url);
+  if (TYPESCRIPT.test(process.argv[1] ?? "") && hasEsbuild()) register("./jank-typescript.js", import.meta.url);
   const { watch } = await import("clearway/meter");
   /** `[0]` becomes 1 when the profiler's thread has sent everything. `[1]`: the last answer of this thread, in ms since the start. */
   const shared = new Int32Array(new SharedArrayBuffer(8));

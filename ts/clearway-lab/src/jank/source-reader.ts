@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInside } from "../../../../scripts/local-server.mjs";
 import { MAP_BYTES_MAX, type ReadResult, SCRIPT_BYTES_MAX, type SourceReader } from "./source-map.js";
-import { RUNS_TYPESCRIPT, TYPESCRIPT, withoutTypes } from "./typescript.js";
+import { hasEsbuild, TYPESCRIPT, withoutTypes } from "./typescript.js";
 
 const READ_MS_MAX = 10_000;
 
@@ -54,7 +54,7 @@ export function fileReader(script: string): SourceReader {
   return {
     readScript: async (url) => {
       const read = readInside(root, url, SCRIPT_BYTES_MAX, false);
-      if ("problem" in read || !TYPESCRIPT.test(url) || RUNS_TYPESCRIPT) return read;
+      if ("problem" in read || !TYPESCRIPT.test(url) || !hasEsbuild()) return read;
       try {
         return { text: await withoutTypes(read.text, path.basename(fileURLToPath(url))) };
       } catch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hooks of Node's module loader, in the process of a measured script in TypeScript: only where Node does not run TypeScript itself.
+// Hooks of Node's module loader, in the process of a measured script in TypeScript, if esbuild is installed.
 import { readFile } from "node:fs/promises";
 import type { LoadHook, ResolveHook } from "node:module";
 import path from "node:path";

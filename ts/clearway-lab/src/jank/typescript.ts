@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Removes the types of a script for a Node that cannot do so itself (older than 22.18).
+// Removes the types of a measured script with esbuild. Without esbuild, Node 22.18 and newer do that, with limits: an import must name the .ts
+// file, and the package may not be one of CommonJS.
 import { packagesMissing } from "../machine/optional-packages.js";
 
 export const TYPESCRIPT = /\.[cm]?ts$/;
@@ -18,10 +19,11 @@ export async function withoutTypes(text: string, name: string): Promise<string> 
   return code;
 }
 
-/** Returns what is missing to run a file on this Node: undefined, or what to install. */
-export function compilerMissing(file: string): string | undefined {
-  return TYPESCRIPT.test(file) && !RUNS_TYPESCRIPT ? packagesMissing(["esbuild"]) : undefined;
-}
+/** Whether esbuild is installed. */
+export const hasEsbuild = (): boolean => packagesMissing(["esbuild"]) === undefined;
 
-/** Whether this Node runs TypeScript itself. It then keeps every line and column in its place. */
-export const RUNS_TYPESCRIPT = Boolean((process.features as { typescript?: unknown }).typescript);
+/** Returns what is missing to run a file: undefined, or what to install. */
+export function compilerMissing(file: string): string | undefined {
+  const runsTypescript = Boolean((process.features as { typescript?: unknown }).typescript);
+  return TYPESCRIPT.test(file) && !runsTypescript ? packagesMissing(["esbuild"]) : undefined;
+}

@@ -33,9 +33,10 @@ export function jank(
   args: string[],
   env: Record<string, string> = {},
   heard?: (stderr: string, send: (signal: NodeJS.Signals) => void) => void,
+  node = process.execPath,
 ): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [path.join(builtLab(), "cli.js"), "jank", ...args], {
+    const child = spawn(node, [path.join(builtLab(), "cli.js"), "jank", ...args], {
       cwd: scratch,
       env: { ...process.env, NO_COLOR: "1", ...env },
     });
@@ -51,8 +52,8 @@ export function jank(
   });
 }
 
-export async function measured(args: string[]): Promise<Ended & { report: JankReport }> {
-  const ended = await jank(["--json", ...args]);
+export async function measured(args: string[], node?: string): Promise<Ended & { report: JankReport }> {
+  const ended = await jank(["--json", ...args], {}, undefined, node);
   return { ...ended, report: JSON.parse(ended.stdout) as JankReport };
 }
 

@@ -7,7 +7,6 @@ import path from "node:path";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import type { FoundStall, JankReport } from "../../src/jank/record.js";
-import { RUNS_TYPESCRIPT } from "../../src/jank/typescript.js";
 import { type Ended, measured, scratch, scripts, stallIn } from "./run-jank.js";
 
 /** Measures a script until a stall has its cause in `functionName`. */
@@ -66,10 +65,9 @@ export function burn({ ms }: Job): void {
 }
 `,
   );
-  const specifier = RUNS_TYPESCRIPT ? "./burn.ts" : "./burn.js";
   writeFileSync(
     file,
-    `import { burn, type Job } from "${specifier}";\nconst job: Job = { ms: 300 };\nsetTimeout(() => burn(job), 20);\n`,
+    `import { burn, type Job } from "./burn.js";\nconst job: Job = { ms: 300 };\nsetTimeout(() => burn(job), 20);\n`,
   );
   const { code, stall } = await explained([file], "burn");
   expect(code).toBe(0);

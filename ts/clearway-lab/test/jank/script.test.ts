@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it, on Node scripts and with wrong usage. What a stall is explained by is in script.deep.test.ts.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { node24 } from "../../../../scripts/node24.mjs";
 import type { JankReport } from "../../src/jank/record.js";
 import { hasEnded } from "../has-ended.js";
 import { here, jank, measured, scratch, scripts } from "./run-jank.js";
@@ -26,6 +27,19 @@ new Worker("require('node:worker_threads').parentPort.postMessage(1)", { eval: t
     expect(stdout).not.toContain("said a --b");
     expect(report.subjects[0]!.runs).toHaveLength(1);
   });
+
+  test.each([process.execPath, ...[node24()].flatMap((node) => node ?? [])])(
+    "in TypeScript imports ./a.js for ./a.ts, also in a package of CommonJS, in %s",
+    async (node) => {
+      const folder = mkdtempSync(path.join(scratch, "typed-"));
+      writeFileSync(path.join(folder, "package.json"), '{ "type": "commonjs" }');
+      writeFileSync(path.join(folder, "words.ts"), "export enum Words { first = 'typed' }\n");
+      writeFileSync(path.join(folder, "main.ts"), 'import { Words } from "./words.js";\nconsole.log(Words.first);\n');
+      const { code, stderr } = await measured([path.join(folder, "main.ts")], node);
+      expect(stderr).toContain("typed");
+      expect(code).toBe(0);
+    },
+  );
 
   test("that ends its process without notice is reported", async () => {
     const file = path.join(scratch, "dies.mjs");
