@@ -375,6 +375,34 @@ type OutcomeKind = "not-implemented" | "no-handler" | "dropped" | "queue-full" |
  */
 declare function outcome<T>(call: Promise<T>, signal?: AbortSignal): Promise<Outcome<T>>;
 
+/**
+ * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
+ * With the other policies, the oldest or the newest event is dropped.
+ */
+type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+/** Sends a source's events to one listener. */
+interface EventSink<T = unknown> {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the listener has cancelled, or the transport has closed. */
+    readonly signal: AbortSignal;
+    /**
+     * Sends an event. Encodes the event at once and moves its large lists.
+     *
+     * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
+     * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
+     * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
+     * `queue-full` if 1024 calls already wait.
+     *
+     * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
+     */
+    send(event: T): Promise<boolean>;
+    /** Ends the stream after the events sent so far. */
+    end(): void;
+    /** Ends the stream with an error, after the events sent so far. */
+    fail(error: unknown): void;
+}
+
 /** Settings of an endpoint. */
 interface EndpointOptions {
     /**
@@ -464,73 +492,6 @@ interface EndpointOptions {
     /** Called with errors that no caller receives, such as the error of a post's handler. Default: `console.error`. */
     readonly onError?: (error: unknown, channel: string) => void;
 }
-
-/**
- * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
- * With the other policies, the oldest or the newest event is dropped.
- */
-type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
-
-/** Limits and cancellation of one call. */
-interface CallOptions {
-    /**
-     * When the signal aborts, cancels the call at both ends; on the plain wire, at this end only. The call rejects with the
-     * signal's reason.
-     */
-    readonly signal?: AbortSignal | undefined;
-    /**
-     * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
-     * On the plain wire, this end measures it from the start of the call.
-     */
-    readonly timeoutMs?: number | undefined;
-    /** Maximum time of the whole call, in milliseconds. This end enforces it, even if the other end does not react. */
-    readonly deadlineMs?: number | undefined;
-}
-
-/** A handler's second argument. */
-interface HandlerContext {
-    /** The channel's name. */
-    readonly channel: string;
-    /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
-    readonly signal: AbortSignal;
-    /** Time that the caller had left when it sent the call, in milliseconds. Undefined if the call has no deadline. */
-    readonly deadlineMs: number | undefined;
-}
-
-/** Sends a source's events to one listener. */
-interface EventSink<T = unknown> {
-    /** The channel's name. */
-    readonly channel: string;
-    /** Aborts when the listener has cancelled, or the transport has closed. */
-    readonly signal: AbortSignal;
-    /**
-     * Sends an event. Encodes the event at once and moves its large lists.
-     *
-     * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
-     * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
-     * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
-     * `queue-full` if 1024 calls already wait.
-     *
-     * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
-     */
-    send(event: T): Promise<boolean>;
-    /** Ends the stream after the events sent so far. */
-    end(): void;
-    /** Ends the stream with an error, after the events sent so far. */
-    fail(error: unknown): void;
-}
-
-/**
- * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
- * too.
- */
-interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
-    /** Total number of events that were dropped before the event read last. */
-    readonly dropped: number;
-    /** Ends the stream at both ends, like `break`. Never rejects. */
-    return(): Promise<IteratorResult<T, void>>;
-}
-
 /** Options of a listener. */
 interface ListenOptions {
     /** Ends the stream at both ends when it aborts. Reading rejects with the signal's reason. */
@@ -564,6 +525,43 @@ interface ServeOptions {
  * flight while the reader reads one.
  */
 declare function latest(window?: number): ListenOptions;
+
+/** Limits and cancellation of one call. */
+interface CallOptions {
+    /**
+     * When the signal aborts, cancels the call at both ends; on the plain wire, at this end only. The call rejects with the
+     * signal's reason.
+     */
+    readonly signal?: AbortSignal | undefined;
+    /**
+     * Maximum run time of the handler, in milliseconds. The other end measures it from the start of the handler, and enforces it.
+     * On the plain wire, this end measures it from the start of the call.
+     */
+    readonly timeoutMs?: number | undefined;
+    /** Maximum time of the whole call, in milliseconds. This end enforces it, even if the other end does not react. */
+    readonly deadlineMs?: number | undefined;
+}
+
+/** A handler's second argument. */
+interface HandlerContext {
+    /** The channel's name. */
+    readonly channel: string;
+    /** Aborts when the caller has cancelled, the time limit is over, or the transport has closed. Created when first read. */
+    readonly signal: AbortSignal;
+    /** Time that the caller had left when it sent the call, in milliseconds. Undefined if the call has no deadline. */
+    readonly deadlineMs: number | undefined;
+}
+
+/**
+ * The iterator of an event stream. It reads one event at a time. Leaving a `for await` loop ends the stream at the other end
+ * too.
+ */
+interface EventStream<T> extends AsyncIterableIterator<T, void, void>, AsyncDisposable {
+    /** Total number of events that were dropped before the event read last. */
+    readonly dropped: number;
+    /** Ends the stream at both ends, like `break`. Never rejects. */
+    return(): Promise<IteratorResult<T, void>>;
+}
 
 /** The result of a source of events: an iterable of events. A source that pushes events through the sink returns nothing. */
 type EventSource<T> = AsyncIterable<T> | Iterable<T> | void | Promise<AsyncIterable<T> | Iterable<T> | void>;

@@ -294,26 +294,6 @@ declare class ChunkCursor<R> {
     at(row: number): R;
 }
 
-/** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
-declare class Column<F extends Field = Field> extends Unsendable {
-    #private;
-    readonly name: string;
-    readonly length: number;
-    constructor(segments: Segments, shape: Shape, at: number);
-    /**
-     * The column's memory, with one part per chunk. Parts are the fastest way to read a column.
-     *
-     * Copies nothing. The arrays in the parts are views that stay valid as long as the table. Do not post or move them.
-     */
-    get chunks(): TypesOf<F>["part"][];
-    /** Returns a row's value, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`. */
-    get(row: number): TypesOf<F>["read"] | undefined;
-    /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an ordinary array of values. */
-    toArray(): TypesOf<F>["flat"];
-    /** Iterates over the values in row order. */
-    [Symbol.iterator](): IterableIterator<TypesOf<F>["read"]>;
-}
-
 /** A table of the optional package `apache-arrow`. The type is `any` if that package is not installed. */
 /** @ts-ignore: an optional peer */
 type ArrowTable = apache_arrow.Table;
@@ -390,6 +370,25 @@ declare class Table<R extends RecordType = RecordType> implements Iterable<Row<R
     toArrow(): Promise<ArrowTable>;
     /** Returns the table as plain data with its buffers, for your own transport. Copies nothing. Throws `released`. */
     toMessage(): TableMessage;
+}
+/** One column of a table. A column stores no values but reads the table's memory. Reads throw `released` if that memory is gone. */
+declare class Column<F extends Field = Field> extends Unsendable {
+    #private;
+    readonly name: string;
+    readonly length: number;
+    constructor(segments: Segments, shape: Shape, at: number);
+    /**
+     * The column's memory, with one part per chunk. Parts are the fastest way to read a column.
+     *
+     * Copies nothing. The arrays in the parts are views that stay valid as long as the table. Do not post or move them.
+     */
+    get chunks(): TypesOf<F>["part"][];
+    /** Returns a row's value, or `undefined` if there is no such row. Negative rows count from the end, as in `Array.at`. */
+    get(row: number): TypesOf<F>["read"] | undefined;
+    /** Copies the whole column. Returns a typed array for numbers that are not nullable, otherwise an ordinary array of values. */
+    toArray(): TypesOf<F>["flat"];
+    /** Iterates over the values in row order. */
+    [Symbol.iterator](): IterableIterator<TypesOf<F>["read"]>;
 }
 
 /** Options of a table's writer. */

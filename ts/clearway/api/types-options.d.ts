@@ -72,7 +72,6 @@ interface Summary {
     /** Number of samples of less than 16, 64, 256 ... 2^24 us (16.8 s): the buckets of a histogram for metrics, in this order. */
     buckets: number[];
 }
-
 /** How long each phase of a task's calls took, in microseconds. */
 interface TaskTimings {
     /** Time from the call until the pool sent it to a worker. */

@@ -3,12 +3,6 @@ import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
 export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
 import { IncomingMessage, Server } from 'node:http';
 
-/**
- * A function of the application that checks a token, for example in a database. `signal` aborts when `handshakeMs` is over.
- * Pass the signal on. A check that ignores the signal counts against the limit of running checks until it settles.
- */
-type CheckToken = (token: string, request: IncomingMessage, signal: AbortSignal) => boolean | Promise<boolean>;
-
 interface WebSocketServerOptions extends TransportLimits {
     /** An existing server to attach to. Default: a new server, on `host` and `port`. */
     readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
@@ -47,6 +41,11 @@ interface WebSocketServerOptions extends TransportLimits {
      */
     readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
+/**
+ * A function of the application that checks a token, for example in a database. `signal` aborts when `handshakeMs` is over.
+ * Pass the signal on. A check that ignores the signal counts against the limit of running checks until it settles.
+ */
+type CheckToken = (token: string, request: IncomingMessage, signal: AbortSignal) => boolean | Promise<boolean>;
 
 /** A running server of channels. */
 interface WebSocketChannels extends AsyncDisposable {

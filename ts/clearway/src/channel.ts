@@ -44,10 +44,10 @@ export type { CallOptions } from "./channel/endpoint/calls.js";
 export { connect, type Endpoint, type EndpointStats } from "./channel/endpoint/endpoint.js";
 export type { EventStream } from "./channel/endpoint/event-stream.js";
 export type { EventSource, Events } from "./channel/endpoint/events.js";
-export { type ListenOptions, latest, type ServeOptions } from "./channel/endpoint/listen-options.js";
 export type { MessageHandler, Messages } from "./channel/endpoint/messages.js";
 export { type MethodHandler, type MethodHandlers, type Methods, notImplemented } from "./channel/endpoint/methods.js";
 export type { EndpointOptions } from "./channel/endpoint/options.js";
+export { type ListenOptions, latest, type ServeOptions } from "./channel/endpoint/options.js";
 export {
   type Outcome,
   type OutcomeKind,
@@ -56,8 +56,7 @@ export {
   type RemoteErrorParts,
 } from "./channel/endpoint/outcome.js";
 export type { HandlerContext } from "./channel/endpoint/served.js";
-export type { EventSink } from "./channel/endpoint/source.js";
-export type { WhenFull } from "./channel/endpoint/source-queue.js";
+export type { EventSink, WhenFull } from "./channel/endpoint/source.js";
 export {
   type Caller,
   type Callers,

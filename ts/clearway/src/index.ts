@@ -21,8 +21,7 @@ export type { CallOptions, PoolOptions, PoolSize, WhenFull, WorkerEvent } from "
 export { type Callable, type Pool, type PoolCallable, pool, type RunOptions, run } from "./pool/pool.js";
 export type { PoolStats, RestartPause, TaskStats } from "./pool/stats.js";
 export type { WorkerSource } from "./pool/worker/worker.js";
-export type { Summary } from "./stats/histogram.js";
-export type { CallTiming } from "./stats/timings.js";
+export type { CallTiming, Summary } from "./stats/timings.js";
 export type { Window } from "./stream/credit.js";
 export type { CallbackArgument, CallbackFor } from "./task/callback-stub.js";
 export type {

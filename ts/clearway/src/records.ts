@@ -7,7 +7,6 @@
 
 export type { TableMessage } from "./records/chunk.js";
 export type { ChunkCursor } from "./records/chunk-cursor.js";
-export type { Column } from "./records/column.js";
 export {
   type BitPart,
   type BytesPart,
@@ -48,6 +47,6 @@ export {
   tableFromArrow,
 } from "./records/record.js";
 export type { Shape, TimeUnit } from "./records/shape.js";
-export type { ObjectWindow, Table } from "./records/table.js";
+export type { Column, ObjectWindow, Table } from "./records/table.js";
 export type { TableWriter, WriterOptions } from "./records/writer.js";
 export type { CrossesAs, crossesAs } from "./transfer/crossing.js";

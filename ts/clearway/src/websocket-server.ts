@@ -7,6 +7,5 @@
 
 export type { TransportLimits } from "./channel/transport/limits.js";
 export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
-export type { CheckToken } from "./websocket-server/authorize.js";
-export type { WebSocketServerOptions } from "./websocket-server/options.js";
+export type { CheckToken, WebSocketServerOptions } from "./websocket-server/options.js";
 export { type OnTransport, serveWebSockets, type WebSocketChannels } from "./websocket-server/serve.js";

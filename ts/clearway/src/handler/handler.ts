@@ -8,7 +8,7 @@ import { copyValue } from "../transfer/copy-value.js";
 import { findMemory, searchLimit } from "../transfer/find-memory.js";
 import { enterCopy, type LedgerSide } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";
-import { preparedMove } from "../transfer/prepare-argument.js";
+import { preparedMove } from "../transfer/prepare.js";
 import { unknownHandler, wouldCopy } from "../transfer/refusal.js";
 import { movedKey, type PreparedValue, scope, type TransferHooks } from "../transfer/revive.js";
 

@@ -9,8 +9,7 @@ import { byName } from "../task/by-name.js";
 import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, SetupData, TasksOf } from "../task/task.js";
 import type { Broadcasters } from "./call/broadcast.js";
 import type { Advice } from "./call/inline.js";
-import type { MapOptions, Mappers } from "./call/map.js";
-import { MapResults } from "./call/map.js";
+import { type MapOptions, type Mappers, MapResults } from "./call/map.js";
 import { Engine } from "./engine.js";
 import {
   type CallOptions,

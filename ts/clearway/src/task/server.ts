@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { heapBytes } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import type { WireError } from "../error/wire.js";
+import { decodeError, type WireError } from "../error/wire.js";
 import { clock, now, setTimeout } from "../globals.js";
 import type { ParentEndpoint } from "../host/host.js";
 import { allCodedAs, type Form } from "../transfer/coded.js";
-import { decodeError } from "../transfer/thrown.js";
 import { PortTransport } from "../transport/port.js";
 import {
   callFlagBits,

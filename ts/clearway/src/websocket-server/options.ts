@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import { type Rules as OptionRules, type Test, wholeFrom } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
-import { type CheckToken, type Rules, randomToken } from "./authorize.js";
+import { offeredToken } from "../websocket/socket.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
   /** An existing server to attach to. Default: a new server, on `host` and `port`. */
@@ -101,4 +103,119 @@ export function serverOptions(given: WebSocketServerOptions): ServerRules {
     origins: origins?.slice(),
     onError,
   };
+}
+
+/** Returns a token of 256 random bits, which cannot be guessed. */
+export function randomToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/**
+ * Compares two tokens. The time that this takes reveals neither the position of a difference nor the length of the right token.
+ */
+function sameToken(given: string, right: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(right));
+}
+
+// A page of any site can open a WebSocket to this machine, and the browser sends this machine's cookies with the request. Only
+// the header `Origin` identifies such a page, and pages cannot forge it. Programs other than browsers send no origin, or any
+// origin. The token protects against such programs.
+
+/** Returns whether a host name or an address, as written in a URL, is a loopback name. */
+function isLoopbackName(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
+}
+
+/** Returns whether a socket's address is a loopback address. */
+function isLoopbackAddress(address: string | undefined): boolean {
+  return address !== undefined && /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i.test(address);
+}
+
+/**
+ * Returns whether a page of this origin may connect. A request without an origin may connect, because it does not come from a
+ * page. If there is a list, only the list decides. Otherwise the origin must be the server's own (`host` is the header of the
+ * request), and its name must be a loopback name. The second condition stops DNS rebinding: a site whose name points to this
+ * machine sends its own name as origin and as host.
+ */
+function originAllowed(
+  origin: string | undefined,
+  host: string | undefined,
+  list: readonly string[] | undefined,
+): boolean {
+  if (origin === undefined) return true;
+  if (list !== undefined) return list.includes(origin);
+  let url: URL;
+  try {
+    url = new URL(origin);
+  } catch {
+    return false; // the origin is "null": a file or a sandboxed frame
+  }
+  return url.host === host?.toLowerCase() && isLoopbackName(url.hostname);
+}
+
+/**
+ * A function of the application that checks a token, for example in a database. `signal` aborts when `handshakeMs` is over.
+ * Pass the signal on. A check that ignores the signal counts against the limit of running checks until it settles.
+ */
+export type CheckToken = (token: string, request: IncomingMessage, signal: AbortSignal) => boolean | Promise<boolean>;
+
+/** The rules for accepting a request. */
+export interface Rules {
+  readonly path: string;
+  /** The token, or a function that checks a token. False: no token is needed. */
+  readonly token: string | CheckToken | false;
+  readonly origins: readonly string[] | undefined;
+  readonly remote: boolean;
+  readonly connectionsMax: number;
+}
+
+/** Connections and checks at the time when a request arrives. */
+interface Usage {
+  /** Number of open connections, and of requests that are not answered yet. */
+  readonly connections: number;
+  /** Number of checks that have not settled. It includes checks that took too long, although their request was answered. */
+  readonly checks: number;
+}
+
+/** A refusal, as an HTTP status and a sentence. */
+export type Refusal = readonly [status: number, why: string];
+
+/**
+ * Checks a request to connect. Returns undefined if it accepts the request, else the refusal. Cheap checks come first. During
+ * the checks, the server keeps nothing of the connection except its socket.
+ */
+export async function authorize(
+  request: IncomingMessage,
+  { connections, checks }: Usage,
+  rules: Rules,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  const { headers, socket } = request;
+  if (pathOf(request) !== rules.path) return [404, "no channel here"];
+  if (!rules.remote && !isLoopbackAddress(socket.remoteAddress)) return [403, "from this machine only"];
+  if (!originAllowed(headers.origin, headers.host, rules.origins)) return [403, "pages of this origin may not connect"];
+  if (connections >= rules.connectionsMax) return [503, "too many connections"];
+  if (rules.token === false) return undefined;
+  const token = tokenOf(request);
+  if (token === undefined) return [401, "a token is needed"];
+  if (typeof rules.token === "string") return sameToken(token, rules.token) ? undefined : wrongToken;
+  // A check that hangs stops counting as a connection after the time limit. This second limit keeps a client from starting any
+  // number of checks.
+  if (checks >= rules.connectionsMax * 2) return [503, "too many tokens are being checked"];
+  return (await rules.token(token, request, signal)) === true ? undefined : wrongToken;
+}
+
+const wrongToken: Refusal = [401, "the token is wrong"];
+
+/** Returns the requested path, without its query. */
+export function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0] ?? "/";
+}
+
+// Returns a request's token. A page can only set the header of the subprotocols. Other programs may send the header
+// `Authorization`.
+function tokenOf({ headers }: IncomingMessage): string | undefined {
+  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
+  return offeredToken(offered) ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
 }

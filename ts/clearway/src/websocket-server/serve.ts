@@ -19,8 +19,14 @@ import {
 } from "../globals.js";
 import { subprotocol } from "../websocket/socket.js";
 import { SocketTransport } from "../websocket/socket-transport.js";
-import { authorize, pathOf, type Refusal } from "./authorize.js";
-import { type ServerRules, serverOptions, type WebSocketServerOptions } from "./options.js";
+import {
+  authorize,
+  pathOf,
+  type Refusal,
+  type ServerRules,
+  serverOptions,
+  type WebSocketServerOptions,
+} from "./options.js";
 
 type OnError = (error: unknown, request: IncomingMessage) => void;
 

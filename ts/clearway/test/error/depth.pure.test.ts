@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { checkDepth, depthMax } from "../../src/error/depth.js";
 import { searchLimit } from "../../src/transfer/find-memory.js";
-import { prepareResult } from "../../src/transfer/prepare-result.js";
+import { prepareResult } from "../../src/transfer/prepare.js";
 
 class Box {
   constructor(readonly inner: unknown) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { bucketBoundsUs, Histogram } from "../../src/stats/histogram.js";
+import { bucketBoundsUs, Histogram } from "../../src/stats/timings.js";
 import fc from "../fixtures/fast-check.js";
 
 const filled = (values: number[]): Histogram => {

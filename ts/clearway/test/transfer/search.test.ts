@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
-import { findMovable } from "../../src/transfer/prepare-result.js";
+import { findMovable } from "../../src/transfer/prepare.js";
 import { movable } from "../fixtures/capabilities.js";
 import fc from "../fixtures/fast-check.js";
 

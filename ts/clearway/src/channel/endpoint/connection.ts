@@ -36,7 +36,7 @@ import {
   valueFrame,
 } from "./outgoing-value.js";
 import { countValues } from "./search-value.js";
-import type { ByteBudget } from "./source-queue.js";
+import type { ByteBudget } from "./source.js";
 
 // All encoded messages have the same properties in the same order, which keeps the code that reads them fast.
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined, value: undefined };

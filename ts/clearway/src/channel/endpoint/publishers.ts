@@ -3,11 +3,10 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { type FrameParts, Op, Status, whenFullShift } from "../wire/frame.js";
 import type { Head } from "./calls.js";
 import { type Connection, nothing } from "./connection.js";
-import { limitsFor } from "./listen-options.js";
+import { limitsFor } from "./options.js";
 import type { Encoded, Received } from "./outgoing-value.js";
 import type { StreamRequest } from "./request-router.js";
-import { Source, type SourceWire } from "./source.js";
-import type { QueueLimits } from "./source-queue.js";
+import { type QueueLimits, Source, type SourceWire } from "./source.js";
 
 /** Limits and functions to serve a channel's events. */
 export interface Serving {

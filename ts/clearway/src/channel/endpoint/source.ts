@@ -1,12 +1,113 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { ClearwayError } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import { asyncIteratorOf } from "../../host/async-iterable.js";
+import { SendCredit } from "../../stream/credit.js";
 import { type Budget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
-import type { OutgoingValue } from "./outgoing-value.js";
-import { bytesOf, type Encoded } from "./outgoing-value.js";
-import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
+import { bytesOf, type Encoded, type OutgoingValue } from "./outgoing-value.js";
+
+/**
+ * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
+ * With the other policies, the oldest or the newest event is dropped.
+ */
+export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
+
+/**
+ * Counts the bytes of events that wait for one peer, in all its streams. The limit holds whatever capacities the peer asks for.
+ */
+export interface ByteBudget {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
+/** Limits of a listener's queue. */
+export interface QueueLimits {
+  readonly whenFull: WhenFull;
+  readonly capacity: number;
+}
+
+/** Queues events that have no credit yet, up to a capacity. It does no I/O. Its owner sends the events that `next` returns. */
+export class SourceQueue<T> {
+  readonly credit = new SendCredit();
+  /** Number of events dropped since the last event that left. */
+  dropped = 0;
+  /** Number of events dropped since the stream began. */
+  droppedEver = 0;
+  readonly #limits: QueueLimits;
+  readonly #budget: ByteBudget;
+  #waiting: { value: T; bytes: number }[] = [];
+
+  constructor(limits: QueueLimits, budget: ByteBudget = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY }) {
+    this.#limits = limits;
+    this.#budget = budget;
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** Whether the queue takes an event without dropping one. An event that can leave at once needs no room. */
+  get room(): boolean {
+    const { bytes, bytesMax } = this.#budget;
+    const kept = this.#waiting.length < this.#limits.capacity && bytes < bytesMax;
+    return kept || (this.#waiting.length === 0 && this.credit.maySend);
+  }
+
+  /** Adds an event. Returns "full" without adding the event, if the queue is full and the policy is "wait" or "fail". */
+  push(value: T, bytes: number): "taken" | "dropped" | "full" {
+    const { whenFull } = this.#limits;
+    const full = !this.room;
+    if (full && (whenFull === "wait" || whenFull === "fail")) return "full";
+    // In the second case, events of other streams have taken the room, and this stream has no event to drop.
+    if (full && (whenFull === "dropNewest" || this.#waiting.length === 0)) {
+      this.#drop();
+      return "dropped";
+    }
+    if (full) {
+      this.#shift();
+      this.#drop();
+    }
+    this.#waiting.push({ value, bytes });
+    this.#budget.bytes += bytes;
+    return "taken";
+  }
+
+  /**
+   * Removes and returns the next event that may leave, with the number of events dropped before it. Returns undefined if no
+   * event may leave.
+   */
+  next(): { value: T; dropped: number; bytes: number } | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined || !this.credit.maySend) return undefined;
+    this.#shift();
+    this.credit.spend(first.bytes);
+    const { dropped } = this;
+    this.dropped = 0;
+    return { value: first.value, dropped, bytes: first.bytes };
+  }
+
+  /** Takes back an event of `next` that could not leave, as if it had never been pushed. */
+  skip({ dropped, bytes }: { dropped: number; bytes: number }): void {
+    this.dropped += dropped;
+    this.credit.grant(1, bytes);
+  }
+
+  clear(): void {
+    for (const { bytes } of this.#waiting) this.#budget.bytes -= bytes;
+    this.#waiting = [];
+  }
+
+  #shift(): void {
+    this.#budget.bytes -= this.#waiting.shift()?.bytes ?? 0;
+  }
+
+  #drop(): void {
+    this.dropped++;
+    this.droppedEver++;
+  }
+}
 
 /** Sends a source's events to one listener. */
 export interface EventSink<T = unknown> {

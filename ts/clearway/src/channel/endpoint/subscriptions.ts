@@ -8,10 +8,10 @@ import { Op, Status, whenFullShift } from "../wire/frame.js";
 import { type Calls, failure, follow, type Head, type Outbox, type QueuedRequest } from "./calls.js";
 import { type Connection, nothing } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
-import { type ListenOptions, listenSettings, policyNumber } from "./listen-options.js";
+import { type ListenOptions, listenSettings, policyNumber } from "./options.js";
 import { noAnswer, RemoteError } from "./outcome.js";
 import type { Encoded, Received } from "./outgoing-value.js";
-import type { WhenFull } from "./source-queue.js";
+import type { WhenFull } from "./source.js";
 
 /** A stream that this end listens to. */
 interface Listen extends QueuedRequest {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { WireError } from "../../error/wire.js";
+
+import { decodeError, type WireError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
 import { MovedValue } from "../../transfer/move.js";
-import { decodeError, encodeThrown } from "../../transfer/thrown.js";
+import { encodeThrown } from "../../transfer/thrown.js";
 import { codecError, encodeWithin, isCodecError } from "../codec/codec.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/outcome.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect } from "vitest";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
-import type { ListenOptions } from "../../../src/channel/endpoint/listen-options.js";
+import type { ListenOptions } from "../../../src/channel/endpoint/options.js";
 import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { ClearwayError } from "../../../src/error/clearway-error.js";

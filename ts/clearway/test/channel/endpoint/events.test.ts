@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
-import { latest } from "../../../src/channel/endpoint/listen-options.js";
+import { latest } from "../../../src/channel/endpoint/options.js";
 import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { endpoints, rejection, transports, until } from "./pairs.js";

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { nothing } from "../../../src/channel/endpoint/connection.js";
 import type { Encoded } from "../../../src/channel/endpoint/outgoing-value.js";
-import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
-import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
+import { type QueueLimits, Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
 import { Status } from "../../../src/channel/wire/frame.js";
 import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
