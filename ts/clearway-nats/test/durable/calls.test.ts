@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { namesOf } from "../../src/durable/names.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { logFile } from "../fixtures/log-file.js";
+import { notCalledByLanguage } from "../fixtures/not-called.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, type Ends, serve } from "./harness.js";
 
@@ -24,6 +25,12 @@ describe.skipIf(noServer)("a durable call", () => {
     await expect
       .poll(() => worker.stats())
       .toMatchObject({ open: 0, received: 1, answered: 1, duplicates: 0, interrupted: 0 });
+  });
+
+  test("is not made by an await of the functions, nor by a logger that writes them as JSON or text", async () => {
+    const { work } = await ends();
+    await notCalledByLanguage([work.call, work.with({ key: "k" }).call]);
+    expect(work.stats().calls).toBe(0);
   });
 
   test("carries every value of the standard codec", async () => {

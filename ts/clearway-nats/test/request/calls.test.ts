@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { encodeCall } from "../../src/wire/call.js";
 import { Op } from "../../src/wire/op.js";
 import { subjectsOf } from "../../src/wire/subjects.js";
+import { notCalledByLanguage } from "../fixtures/not-called.js";
 import { noServer } from "../server/nats-server.js";
 import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
 import { codec, peer } from "./peer.js";
@@ -54,6 +55,12 @@ describe.skipIf(noServer)("a call in request mode", () => {
     const { pool } = await pair(nats.url);
     const call = (pool.call as unknown as Record<string, () => Promise<unknown>>)["missing"]!;
     await expect(call()).rejects.toMatchObject({ code: "unknown-task", message: expect.stringContaining("add, echo") });
+  });
+
+  test("a call is not made by an await of the functions, nor by a logger that writes them as JSON or text", async () => {
+    const { pool } = await pair(nats.url);
+    await notCalledByLanguage([pool.call, pool.with({ deadlineMs: 60_000 }).call]);
+    expect(pool.stats().tasks).toEqual({});
   });
 
   test("a value that the codec has no form for fails its call, as an argument and as a result", async () => {
