@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a terminal would obey reaches no output of a command, wherever it comes from: a record, a file, an argument.
-import { mkdirSync, writeFileSync } from "node:fs";
+// What a terminal would obey reaches no output of a command, wherever it comes from: a record, a file, an argument. The same for reports.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { visible } from "../../../scripts/terminal-text.mjs";
@@ -14,6 +14,7 @@ const codes = [...Array(0xa0).keys()].filter((code) => code < 0x20 || code > 0x7
 const HOSTILE = [
   ...codes.filter((code) => code !== 9 && code !== 10).map((code) => String.fromCharCode(code)),
   "\u001b[2J\u001b]0;title\u0007\u001b[31mred\u009b31mred",
+  "<script>alert(1)</script><img src=x onerror='alert(1)'>",
   "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
 ].join("");
 
@@ -83,5 +84,13 @@ describe("a command", () => {
     expect(stdout + stderr).not.toBe("");
     expect(stdout).not.toMatch(OBEYED);
     expect(stderr).not.toMatch(OBEYED);
+  });
+
+  test("writes no such character into a report, and no HTML of a record", async () => {
+    expect(await cli.run(["report", "shown", "--out", "page.html"])).toMatchObject({ code: 0 });
+    const page = readFileSync(cli.path("page.html"), "utf8");
+    expect(page).toContain("\\u202e");
+    expect(page).not.toMatch(OBEYED);
+    expect(page).not.toMatch(/<(?:script|img)\b/);
   });
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Makes HTML from templates. A template escapes all its values, except the results of other templates.
+import { visible } from "../../../../scripts/terminal-text.mjs";
 
 export class Html {
   constructor(readonly text: string) {}
@@ -20,8 +21,9 @@ function rendered(part: Part): string {
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
+/** Escapes a text. Characters that a terminal or a browser would obey or hide become visible, so that no text reorders the page. */
 export function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  return visible(text).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
 // A table that scrolls sideways where the page is narrow. It can be focused, so that a keyboard scrolls it, and it has a name.
