@@ -20,8 +20,10 @@ const full = new Set([10002, 10023, 10026, 10027, 10028, 10047, 10122]);
 const unreservable = new Set([10002, 10005, 10023, 10028, 10047, 10122]);
 // The store refuses a message. Only the text says why: a limit of the stream, or the disk.
 const storeFailed = 10077;
-// What the system says of a full disk. The servers pass it on with the number of whatever they tried, such as to make a consumer.
-const fullDisk = /no space left|quota exceeded/i;
+// A disk is full or fails. The servers pass on what the system says, with the number of whatever they tried. nats-server 2.9 says only that
+// it could not create a store, which is the folder of a stream or a consumer.
+const diskFails =
+  /no space left|quota exceeded|input\/output error|read-only file system|too many open files|error creating store/i;
 const missing = new Set<number>([serverNumbers.streamNotFound, serverNumbers.consumerNotFound]);
 const notEnabled = new Set([10039, 10076]);
 const tooLarge = new Set([10054, 10097]);
@@ -41,7 +43,7 @@ export function refused(number: number, text: string, cause?: unknown): Clearway
 }
 
 function codeOf(number: number, text: string): ClearwayError["code"] {
-  if (full.has(number) || fullDisk.test(text)) return "queue-full";
+  if (full.has(number) || diskFails.test(text)) return "queue-full";
   if (number === storeFailed && /maximum|resource|insufficient/i.test(text)) return "queue-full";
   if (missing.has(number)) return "storage-lost";
   if (notEnabled.has(number)) return "connect-failed";

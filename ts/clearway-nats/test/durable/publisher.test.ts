@@ -134,6 +134,9 @@ describe("the publisher", () => {
     [10077, "write msgs/1.blk: disk quota exceeded", "queue-full"],
     [10049, "mkdir streams/b: no space left on device", "queue-full"],
     [10104, "error creating store for consumer: mkdir obs/c: no space left on device", "queue-full"],
+    [10012, "error creating store for consumer", "queue-full"],
+    [10049, "error creating store for stream", "queue-full"],
+    [10077, "write msgs/1.blk: input/output error", "queue-full"],
     [10077, "expected header not found", "protocol"],
   ])("rejects with the servers' refusal %i, %s: %s", async (number, description, code) => {
     const { connection, publisher } = setup();
