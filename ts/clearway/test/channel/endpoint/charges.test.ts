@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { MessageCodec } from "../../../src/channel/codec/codec.js";
+import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
+import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { messageBytes } from "../../../src/channel/transport/limits.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
@@ -16,12 +19,17 @@ afterEach(() => {
 
 describe("an endpoint that calls and never reads", () => {
   /** Makes a thousand calls, and returns a count of those that ran. */
-  async function flood(options: EndpointOptions, change?: (transport: ChannelTransport) => ChannelTransport) {
+  async function flood(
+    options: EndpointOptions,
+    change?: (transport: ChannelTransport) => ChannelTransport,
+    codec: MessageCodec<unknown> = standardMessageCodec,
+    bytes = answerBytes,
+  ) {
     const made = await bare({ replyBytesMax: 20_000, ...options }, change);
     let ran = 0;
-    made.end.messages("m").handle(() => {
+    made.end.messages("m", codec).handle(() => {
       ran++;
-      return new Uint8Array(answerBytes);
+      return new Uint8Array(bytes);
     });
     for (let id = 1; id <= 1000; id++) made.there.send(call(id));
     await turn();
@@ -37,6 +45,15 @@ describe("an endpoint that calls and never reads", () => {
     expect(ran()).toBe(Math.ceil(20_000 / (waitingBytes / (ran() - 1))) + 1);
     await turn();
     expect(end.stats().waitingBytes).toBe(waitingBytes);
+  });
+
+  test.each([answerBytes, 1, 0])("is charged for answers of %i raw bytes, each as an object too", async (bytes) => {
+    const { end, ran } = await flood({}, undefined, binaryCodec as MessageCodec<unknown>, bytes);
+    const { waitingBytes } = end.stats();
+    expect(waitingBytes).toBeGreaterThanOrEqual(20_000);
+    expect(waitingBytes).toBeLessThan(20_000 + bytes + 2 * messageBytes);
+    // Without the charge of an object, all thousand empty answers would wait. Those that fill the window do not wait.
+    expect(ran()).toBeLessThan(2 * (20_000 / (bytes + messageBytes)));
   });
 
   test("receives all answers in order when it reads later", async () => {
