@@ -61,13 +61,7 @@ const everywhere = [
   "push-bare",
   "push-comlink",
   "push-tasks",
-  "channel-clearway",
-  "channel-clearway-move",
-  "channel-clearway-ring",
-  "channel-clone",
-  "channel-comlink",
-  "channel-move",
-  "channel-msgpackr",
+  "channel",
 ];
 
 await rm(out, { recursive: true, force: true });
@@ -129,9 +123,7 @@ await build({
       "pool-tasks-node",
       "offload-function",
       "offload-tasks",
-      "channel-clearway-stdio",
-      "channel-json-stdio",
-      "channel-ipc",
+      "channel-process",
       "flutter-answer",
       "remote-tasks",
       "remote-worker",

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../src/channel/caller.js";
-import { type ChannelParams, channelParamsOf } from "../src/channel/caller.js";
+import { type ChannelParams, channelParamsOf, PendingCalls } from "../src/channel/caller.js";
 import { drive, measuredOf } from "../src/channel/drive.js";
 import { bytesOf } from "../src/channel/native.js";
 import { payloadOf, same } from "../src/channel/payload.js";
-import { PendingCalls } from "../src/channel/pending-calls.js";
 
 const paramsWith = (more: Partial<ChannelParams> = {}): ChannelParams => ({
   channel: "message",

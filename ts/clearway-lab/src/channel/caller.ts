@@ -52,3 +52,25 @@ export function channelParamsOf(params: Params): ChannelParams {
     throw new RangeError(`no such codec: codec=${codec}`);
   return { channel, codec, payload: textParam(params, "payload"), messages: numberParam(params, "messages") };
 }
+
+/** A hand-written id map. It finds the promise of a call by the call's id. */
+export class PendingCalls {
+  readonly #pending = new Map<number, (value: unknown) => void>();
+  #nextId = 0;
+
+  /** Sends a call with a new id. Resolves when `settle` is called with that id. */
+  call(send: (id: number) => void): Promise<unknown> {
+    return new Promise((resolve) => {
+      const id = this.#nextId++;
+      this.#pending.set(id, resolve);
+      send(id);
+    });
+  }
+
+  /** Resolves the call with this id. Ignores an unknown id. */
+  settle(id: number, value: unknown): void {
+    const resolve = this.#pending.get(id);
+    this.#pending.delete(id);
+    resolve?.(value);
+  }
+}

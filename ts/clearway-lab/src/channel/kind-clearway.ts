@@ -22,7 +22,7 @@ export const clearwayRingKind: PortKind = {
 };
 
 export const workerClearway: Record<string, Mechanism> = {
-  clearway: workerChannel(clearwayKind, "channel-clearway"),
-  "clearway-move": workerChannel(clearwayMoveKind, "channel-clearway-move"),
-  "clearway-ring": workerChannel(clearwayRingKind, "channel-clearway-ring"),
+  clearway: workerChannel(clearwayKind, "clearway"),
+  "clearway-move": workerChannel(clearwayMoveKind, "clearway-move"),
+  "clearway-ring": workerChannel(clearwayRingKind, "clearway-ring"),
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A bare port with an id map. `cloneKind` sends values by structured clone; `moveKind` sends bytes by transfer.
+// A bare port with an id map, which sends values by structured clone.
 import { serializer } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
-import type { Caller, ChannelParams, PortKind } from "./caller.js";
-import { PendingCalls } from "./pending-calls.js";
+import { type Caller, type ChannelParams, PendingCalls, type PortKind } from "./caller.js";
 import { workerChannel } from "./worker.js";
 
 interface CallMessage {
@@ -46,35 +45,8 @@ export const cloneKind: PortKind = {
   },
 };
 
-const bufferOf = (value: unknown) => (value as Uint8Array).buffer as ArrayBuffer;
-
-/** Sends bytes only. Each message transfers their buffer, and each answer transfers it back. */
-export const moveKind: PortKind = {
-  open(end, params): Caller {
-    const pending = new PendingCalls();
-    end.listen((message) => {
-      const { id, value } = message as CallMessage;
-      pending.settle(id, value);
-    });
-    return {
-      moves: true,
-      call: (value) => pending.call((id) => end.post(callMessage(params, id, value), [bufferOf(value)])),
-      // A transfer copies no bytes. It leaves the sender's buffer empty.
-      copiedBytes: () => 0,
-      close: () => end.close(),
-    };
-  },
-  serve(end) {
-    end.listen((message) => {
-      const { id, value } = message as CallMessage;
-      end.post({ id, value }, [bufferOf(value)]);
-    });
-  },
-};
-
 // Hand-written channels to a worker.
 
 export const workerBare: Record<string, Mechanism> = {
-  "structured-clone": workerChannel(cloneKind, "channel-clone"),
-  "port-move": workerChannel(moveKind, "channel-move"),
+  "structured-clone": workerChannel(cloneKind, "clone"),
 };

@@ -32,4 +32,4 @@ export const comlinkKind: PortKind = {
   },
 };
 
-export const workerComlink: Record<string, Mechanism> = { comlink: workerChannel(comlinkKind, "channel-comlink") };
+export const workerComlink: Record<string, Mechanism> = { comlink: workerChannel(comlinkKind, "comlink") };

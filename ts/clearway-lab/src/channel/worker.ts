@@ -9,15 +9,17 @@ import { drive, type Figures, measuredOf } from "./drive.js";
 /** The main thread's request to a worker. It is the only message that the main thread sends on the worker's own port. */
 export interface WorkerRequest {
   role: "serve" | "drive";
+  /** The name of the kind, a key in work/channel.ts. */
+  kind: string;
   params: ChannelParams;
   port: MessagePort;
 }
 
 export type WorkerReply = "ready" | Figures | { failed: string };
 
-/** Starts a worker that echoes, and opens a caller in this thread. `entry` names the worker's file, as in `workerChannel`. */
-export async function openWorkerEcho(kind: PortKind, entry: string, params: ChannelParams): Promise<OpenCaller> {
-  const worker = openWorker(entry);
+/** Starts a worker that echoes, and opens a caller in this thread. `name` is the kind's, as in `workerChannel`. */
+export async function openWorkerEcho(kind: PortKind, name: string, params: ChannelParams): Promise<OpenCaller> {
+  const worker = openWorker("channel");
   const { port1, port2 } = new MessageChannel();
   const end = portEnd(port1);
   const ended = async (): Promise<void> => {
@@ -26,7 +28,7 @@ export async function openWorkerEcho(kind: PortKind, entry: string, params: Chan
   };
   try {
     const replied = new Promise<WorkerReply>((resolve) => worker.listen((message) => resolve(message as WorkerReply)));
-    const request: WorkerRequest = { role: "serve", params, port: port2 };
+    const request: WorkerRequest = { role: "serve", kind: name, params, port: port2 };
     worker.post(request, [port2]);
     const reply = await replied;
     if (reply !== "ready") throw new Error("failed" in reply ? reply.failed : "the worker measured instead of serving");
@@ -37,12 +39,12 @@ export async function openWorkerEcho(kind: PortKind, entry: string, params: Chan
   }
 }
 
-/** Makes the mechanism. `entry` names the worker's file, which calls `serveOrDrive` with the same kind. */
-export function workerChannel(kind: PortKind, entry: string): Mechanism {
+/** Makes the mechanism. `name` is the kind's name in work/channel.ts, the worker's file. */
+export function workerChannel(kind: PortKind, name: string): Mechanism {
   return async (work) => {
     const params = channelParamsOf(work.params);
     const driver = textParam(work.params, "direction") === "worker to host" ? "worker" : "host";
-    const worker = openWorker(entry);
+    const worker = openWorker("channel");
     const { port1, port2 } = new MessageChannel();
     const end = portEnd(port1);
     try {
@@ -50,7 +52,7 @@ export function workerChannel(kind: PortKind, entry: string): Mechanism {
         worker.listen((message) => resolve(message as WorkerReply)),
       );
       if (driver === "worker") await kind.serve(end, params);
-      const request: WorkerRequest = { role: driver === "worker" ? "drive" : "serve", params, port: port2 };
+      const request: WorkerRequest = { role: driver === "worker" ? "drive" : "serve", kind: name, params, port: port2 };
       worker.post(request, [port2]);
       const reply = await replied;
       if (reply !== "ready") {
@@ -71,13 +73,14 @@ export function workerChannel(kind: PortKind, entry: string): Mechanism {
 // Runs the worker's side of a channel measurement.
 
 /** Waits for the request of the main thread. Then serves (echoes calls) or drives (makes calls and measures them). */
-export function serveOrDrive(kind: PortKind): void {
+export function serveOrDrive(kinds: Record<string, () => Promise<PortKind>>): void {
   const main = parent();
   const post = (reply: WorkerReply) => main.post(reply);
   main.listen((message) => {
-    const { role, params, port } = message as WorkerRequest;
+    const { role, kind: name, params, port } = message as WorkerRequest;
     const end = portEnd(port);
     const work = async (): Promise<WorkerReply> => {
+      const kind = await kinds[name]!();
       if (role === "serve") {
         await kind.serve(end, params);
         return "ready";

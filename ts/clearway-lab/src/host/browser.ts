@@ -75,11 +75,6 @@ export function portEnd(port: MessagePort): PortEnd {
   };
 }
 
-/** Throws. A worker in a page cannot crash in a way that the page can detect. See the pool scenario. */
-export function crash(): never {
-  throw new Error("a worker in a page has no process to exit");
-}
-
 /** Returns an upload of the cell's size. Its source is a Blob, which is sent to a worker by reference. */
 export function openUpload(work: Work): Upload {
   const upload = uploadOf(work, "");

@@ -86,11 +86,6 @@ export function portEnd(port: MessagePort): PortEnd {
   };
 }
 
-/** Ends the calling worker at once, as a crash does. */
-export function crash(): never {
-  process.exit(1);
-}
-
 /** Returns an upload of the fixture's file, cut to the cell's size. */
 export function openUpload(work: Work): Upload {
   return uploadOf(work, work.fixture.filePath);

@@ -85,33 +85,31 @@ const koffiHeld = fillMechanism(async (bytes) => {
 });
 
 /**
- * Writes the list to C's memory, fills it there, and reads it back as another list. "Array" converts each element of a plain array
- * (the naive way); "Typed" copies blocks. `koffi.inout` would be shorter, but gives wrong elements from 2 MB on (koffi 3.3.4).
+ * Writes the list to C's memory, fills it there, and reads it back as another list. koffi converts each element of the plain array (the
+ * naive way). `koffi.inout` would be shorter, but gives wrong elements from 2 MB on (koffi 3.3.4).
  */
-function koffiConverted(hint: "Array" | "Typed"): Mechanism {
-  return fillMechanism(async (bytes) => {
-    const { ffi, library } = await loadPlain();
-    const hold = library.func("lab_hold", "void *", ["size_t"]);
-    const release = library.func("lab_release", "void", ["void *", "size_t"]);
-    const fill = library.func("lab_fill", "void", ["void *", "size_t", "int"]);
-    const type = ffi.array("uint8_t", bytes, hint);
-    let memory: unknown = hold(bytes);
-    let list: ArrayLike<number> = hint === "Array" ? new Array<number>(bytes).fill(1) : new Uint8Array(bytes);
-    return {
-      release: () => release(memory, bytes),
-      renew: () => {
-        memory = hold(bytes);
-      },
-      fill: (value) => {
-        ffi.encode(memory, type, list);
-        fill(memory, bytes, value);
-        list = ffi.decode(memory, type) as ArrayLike<number>;
-      },
-      holds: (value) => list.length === bytes && allBytesAre(list, value),
-      close: () => release(memory, bytes),
-    };
-  });
-}
+const koffiElements = fillMechanism(async (bytes) => {
+  const { ffi, library } = await loadPlain();
+  const hold = library.func("lab_hold", "void *", ["size_t"]);
+  const release = library.func("lab_release", "void", ["void *", "size_t"]);
+  const fill = library.func("lab_fill", "void", ["void *", "size_t", "int"]);
+  const type = ffi.array("uint8_t", bytes, "Array");
+  let memory: unknown = hold(bytes);
+  let list: ArrayLike<number> = new Array<number>(bytes).fill(1);
+  return {
+    release: () => release(memory, bytes),
+    renew: () => {
+      memory = hold(bytes);
+    },
+    fill: (value) => {
+      ffi.encode(memory, type, list);
+      fill(memory, bytes, value);
+      list = ffi.decode(memory, type) as ArrayLike<number>;
+    },
+    holds: (value) => list.length === bytes && allBytesAre(list, value),
+    close: () => release(memory, bytes),
+  };
+});
 
 export const memoryReference: Record<string, Mechanism> = {
   c: reference,
@@ -120,8 +118,7 @@ export const memoryReference: Record<string, Mechanism> = {
 };
 export const memoryAddon: Record<string, Mechanism> = { "node-api": nodeApi };
 export const memoryKoffi: Record<string, Mechanism> = {
-  "koffi-elements": koffiConverted("Array"),
-  "koffi-copied": koffiConverted("Typed"),
+  "koffi-elements": koffiElements,
   "koffi-shared": koffiShared,
   "koffi-held": koffiHeld,
 };

@@ -3,7 +3,7 @@
 // stream, stored before the call is acknowledged. No keys, no priorities, no deadlines, no dead letters. Node only.
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { PendingCalls } from "../channel/pending-calls.js";
+import { PendingCalls } from "../channel/caller.js";
 import type { RemoteKind, RemotePlace } from "./kind.js";
 
 /** Bytes of the call's number, which precede the call's bytes and those of its result. */

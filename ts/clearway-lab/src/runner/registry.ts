@@ -54,7 +54,6 @@ const loaders: Record<string, Loader[]> = {
   "channel-worker": [
     async () => (await import("../channel/kind-clone.js")).workerBare,
     async () => (await import("../channel/kind-comlink.js")).workerComlink,
-    async () => (await import("../channel/kind-msgpackr.js")).workerMsgpackr,
     async () => (await import("../channel/kind-clearway.js")).workerClearway,
   ],
   ...nodeOnly,

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compares two cells of one run. The ratios are paired round by round and compared with the noise floor of an A/A
-// pair, which measures the same mechanism as two cells.
-
-export interface Comparison {
-  /** Geometric mean over the rounds of subject / reference. 0.5 means that the subject takes half as long. */
-  ratio: number;
-  ratioMin: number;
-  ratioMax: number;
-  rounds: number;
-  /** "no difference seen" unless the mean ratio exceeds the noise floor and all rounds differ in the same direction. */
-  verdict: "lower" | "higher" | "no difference seen";
-}
+// The ratios of two cells of one run, paired round by round, and the noise floor of an A/A pair, which measures the same mechanism as two
+// cells.
 
 /** Minimum noise floor. Two cells of an A/A pair may agree by chance. */
 export const FLOOR_RATIO_MIN = 1.05;
@@ -49,19 +39,4 @@ export function noiseFloor(
   if (a.length === 0 || b.length === 0) return undefined;
   const all = [...a, ...b];
   return Math.max(FLOOR_RATIO_MIN, Math.max(...all) / Math.min(...all));
-}
-
-/** Compares two series. Returns undefined if no round has both. */
-export function compare(
-  subject: ReadonlyMap<number, number>,
-  reference: ReadonlyMap<number, number>,
-  floorRatio: number,
-): Comparison | undefined {
-  const ratios = pairedRatios(subject, reference);
-  if (ratios.length === 0) return undefined;
-  const ratio = geometricMean(ratios);
-  const sameDirection = ratios.every((each) => each > 1) || ratios.every((each) => each < 1);
-  const exceedsFloor = Math.max(ratio, 1 / ratio) > Math.max(floorRatio, FLOOR_RATIO_MIN);
-  const verdict = sameDirection && exceedsFloor ? (ratio < 1 ? "lower" : "higher") : "no difference seen";
-  return { ratio, ratioMin: Math.min(...ratios), ratioMax: Math.max(...ratios), rounds: ratios.length, verdict };
 }

@@ -26,8 +26,8 @@ const inFlight = (call: () => Promise<unknown>): Work => ({
   },
 });
 
-async function open(kind: PortKind, entry: string, payload: string, codec: "standard" | "binary") {
-  const { caller, end } = await openWorkerEcho(kind, entry, { channel: "message", codec, payload, messages: 0 });
+async function open(kind: PortKind, name: string, payload: string, codec: "standard" | "binary") {
+  const { caller, end } = await openWorkerEcho(kind, name, { channel: "message", codec, payload, messages: 0 });
   const value = payloadOf(payload);
   await checkEcho(caller, payload, value);
   const call = () => caller.call(value);
@@ -43,7 +43,7 @@ export async function checkEcho(caller: Caller, payload: string, value: unknown)
 }
 
 export const clearway = (payload: string, codec: "standard" | "binary"): OpenArm =>
-  open.bind(undefined, clearwayKind, "channel-clearway", payload, codec);
+  open.bind(undefined, clearwayKind, "clearway", payload, codec);
 
 export const cloned = (payload: string, codec: "standard" | "binary"): OpenArm =>
-  open.bind(undefined, cloneKind, "channel-clone", payload, codec);
+  open.bind(undefined, cloneKind, "clone", payload, codec);

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The other end of a channel: see channel/worker.ts.
-import { comlinkKind } from "../channel/kind-comlink.js";
-import { serveOrDrive } from "../channel/worker.js";
-
-serveOrDrive(comlinkKind);

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The child at the other end of a channel: see channel/process.ts.
-import { servedParams } from "../channel/process.js";
-import { ipcKind } from "../channel/process-ipc.js";
-
-await ipcKind.serve(servedParams());
