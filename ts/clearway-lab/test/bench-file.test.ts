@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { type BenchPlan, comparisonsOf, controlOf } from "../src/bench/comparisons.js";
 import { readDefinition } from "../src/bench/definition.js";
 import { nearest, orMeant } from "../src/bench/nearest-name.js";
-import { isSame, snapshotOf } from "../src/bench/same-result.js";
 import { describeThrown } from "../src/bench/steps.js";
+import { isSame, snapshotOf } from "../src/bench/ways.js";
 
 const direct = (input: unknown) => input;
 

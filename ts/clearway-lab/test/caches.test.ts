@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { hugePagesOf } from "../src/machine/facts.js";
-import { cacheSizes } from "../src/memory/caches.js";
+import { cacheSizes } from "../src/memory/peers.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "clearway-caches-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nearest } from "../src/bench/nearest-name.js";
 import { examinationText } from "../src/cli/hosts-command.js";
-import { columnsOf, fitted } from "../src/cli/width.js";
+import { columnsOf, fitted } from "../src/cli/print.js";
 import { wantsColours } from "../src/report/colours.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
 import { record } from "./record.js";

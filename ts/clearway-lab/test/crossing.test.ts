@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the measurement of one crossing, and the lists of the published students.
 import { describe, expect, test } from "vitest";
-import { type Content, type Crossing, crossingMechanism, makeContent, summaryOf } from "../src/isolate/crossing.js";
-import { longestTurnMs, type TurnClock } from "../src/isolate/longest-turn.js";
+import {
+  type Content,
+  type Crossing,
+  crossingMechanism,
+  longestTurnMs,
+  makeContent,
+  summaryOf,
+  type TurnClock,
+} from "../src/isolate/crossing.js";
 import { probed } from "../src/isolate/metered.js";
-import { repeatStudent } from "../src/isolate/shared-student.js";
+import { repeatStudent } from "../src/isolate/student.js";
 import { publishedMechanism } from "../src/isolate/students-published.js";
 
 const fixture = { httpUrl: "", echoPort: 0, idlePort: 0, feedUrl: "", filePath: "" };

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { makeFolders } from "../src/machine/make-folders.js";
+import { makeFolders } from "../src/cli/out-folder.js";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway-folders-"));
 afterAll(() => rmSync(scratch, { recursive: true }));

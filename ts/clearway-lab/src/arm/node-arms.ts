@@ -28,7 +28,7 @@ export const nodeArms: Record<string, () => Promise<OpenArm>> = {
   ...loop(30),
   "pool-clearway-port": async () => (await import("./works/pool.js")).clearwayPort,
   "push-clearway-port": async () => (await import("./works/push.js")).clearwayPort,
-  "pool-piscina": async () => (await import("./works/pool-peers.js")).piscina,
+  "pool-piscina": async () => (await import("./works/pool.js")).piscina,
   ...channel("null", "standard"),
   ...channel("2 KB", "standard"),
   ...channel("1 MB", "binary"),

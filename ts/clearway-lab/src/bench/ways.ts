@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Verifies one way with one input, and opens a way as a mechanism of an arm: each input is two kinds of work, its calls and their stalls.
-import { inspect } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 import { measure } from "clearway/meter";
 import { nowMs } from "#lab-host";
 import type { OpenMechanism, Work } from "../arm/work.js";
 import { callsOf, stallsOf } from "./comparisons.js";
 import { type Definition, DefinitionError, kindOf, type ReadInput, type ReadWay } from "./definition.js";
-import { isSame, snapshotOf } from "./same-result.js";
 import { describeThrown, StepError, type Steps } from "./steps.js";
 
 /** Time of a first call below which a second one is timed, in milliseconds. */
@@ -217,4 +216,23 @@ async function named(call: () => Promise<void>): Promise<void> {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+// Compares results of two ways. A result that has crossed to another thread has lost its classes, so both results are cloned first.
+
+export type Snapshot = { value: unknown } | undefined;
+
+/** Returns a copy of a value. Returns undefined if the value cannot be cloned: it contains a function, or memory that was moved away. */
+export function snapshotOf(value: unknown): Snapshot {
+  try {
+    return { value: structuredClone(value) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether two results are the same for an app. Compares values that cannot be cloned as they are. */
+export function isSame(a: unknown, b: unknown): boolean {
+  const [one, other] = [snapshotOf(a), snapshotOf(b)];
+  return one === undefined || other === undefined ? isDeepStrictEqual(a, b) : isDeepStrictEqual(one.value, other.value);
 }

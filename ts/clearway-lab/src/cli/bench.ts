@@ -14,8 +14,7 @@ import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
 import { printError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";
-import { parseDuration, parseSeconds, parseSeed, UsageError } from "./select.js";
-import { compileFile, findFile } from "./user-file.js";
+import { compileFile, findFile, parseDuration, parseSeconds, parseSeed, UsageError } from "./select.js";
 
 interface BenchOptions {
   time?: number;

@@ -12,10 +12,9 @@ import { answersText } from "../report/answers/text.js";
 import { duration } from "../report/number.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { keepRun } from "./out-folder.js";
-import { print, printError, printJson } from "./print.js";
+import { columnsOf, fitted, print, printError, printJson } from "./print.js";
 import { openProgress } from "./progress.js";
 import { writeAnswers } from "./run-files.js";
-import { columnsOf, fitted } from "./width.js";
 
 /** The signals that end a run early: Ctrl-C, `kill`, and a closed terminal. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

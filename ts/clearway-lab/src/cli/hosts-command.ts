@@ -13,13 +13,11 @@ import {
   stealPercent,
 } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
-import type { Description, HostName } from "../protocol/message.js";
-import { findChromium } from "../runner/find.js";
+import type { ByHost, Description, HostName } from "../protocol/message.js";
+import { chromiumProblem, findChromium, findJvmRunner, findSwiftRunner, flutterMissing } from "../runner/find.js";
 import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
-import { askHosts } from "./hosts.js";
-import { print, printJson } from "./print.js";
-import { columned, columnsOf, fitted } from "./width.js";
+import { columned, columnsOf, fitted, print, printJson } from "./print.js";
 
 /** How long the idle thread is observed, in milliseconds: long enough to see a stall that comes once a second. */
 const QUIET_MS = 2000;
@@ -145,4 +143,58 @@ function hostText({ host, state, problem, runtime, clockStepUs, mechanisms, ...f
   const memory = facts.crossOriginIsolated ? "shared memory" : "not isolated: no shared memory";
   const fresh = facts.fresh === undefined ? "" : `, ${freshness(facts.fresh)}`;
   return `${runtime}, ${mechanisms} mechanisms, clock steps of ${clockStepUs} us, ${memory}${fresh}`;
+}
+
+// Asks each host's runner for its description. If a host cannot answer, the reason is recorded and reported.
+
+export interface Hosts {
+  described: ByHost<Description>;
+  problems: ByHost<string>;
+  /** The hosts among the problems whose programs are installed and do not work. The others are only not installed. */
+  broken?: HostName[];
+}
+
+export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk?: number): Promise<Hosts> {
+  const described: Hosts["described"] = {};
+  const problems: Hosts["problems"] = {};
+  const broken: HostName[] = [];
+  await Promise.all(
+    hosts.map(async (host) => {
+      const missing = notInstalled(host, jdk);
+      if (missing !== undefined) {
+        problems[host] = missing;
+        return;
+      }
+      try {
+        described[host] = await runners.describe(host);
+      } catch (error) {
+        problems[host] = `its runner did not start: ${(error as Error).message.split("\n")[0]}`;
+        broken.push(host);
+      }
+    }),
+  );
+  return { described, problems, broken };
+}
+
+/** Returns why a host of the lab is not installed here, and the remedy; or undefined. Whether it works, its runner says. */
+function notInstalled(host: HostName, jdk?: number): string | undefined {
+  if (process.env["CLEARWAY_LAB_RUNNER"] !== undefined) return undefined;
+  if (host === "chromium") return chromiumProblem();
+  if (host === "flutter") return flutterMissing();
+  const found = host === "jvm" ? findJvmRunner(jdk) : host === "swift" ? findSwiftRunner() : undefined;
+  return typeof found === "string" ? found : undefined;
+}
+
+/**
+ * Returns why a host's runner cannot run a mechanism, or undefined if it can. A cell with a reason is reported and not run.
+ */
+export function missingMechanism(
+  description: Description | undefined,
+  scenario: string,
+  mechanism: string,
+): string | undefined {
+  if (description === undefined) return undefined;
+  const known = description.mechanisms.find((each) => each.scenario === scenario && each.mechanism === mechanism);
+  if (known !== undefined) return known.unavailable;
+  return `this build's ${description.host} runner does not have it: in a clone of Clearway's repository run make lab, which builds it`;
 }

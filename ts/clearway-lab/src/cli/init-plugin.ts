@@ -5,9 +5,9 @@ import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, wri
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { didYouMean } from "../bench/nearest-name.js";
-import { makeFolders } from "../machine/make-folders.js";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot } from "../machine/optional-packages.js";
 import { FailedError } from "./errors.js";
+import { makeFolders } from "./out-folder.js";
 import { print } from "./print.js";
 import { UsageError } from "./select.js";
 

@@ -4,11 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { didYouMean } from "../bench/nearest-name.js";
-import { makeFolders } from "../machine/make-folders.js";
-import { packagesMissing } from "../machine/optional-packages.js";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot, packagesMissing } from "../machine/optional-packages.js";
 import { DEFAULT_FILES } from "./bench.js";
 import { DEFAULT_FOLDER, initPlugin } from "./init-plugin.js";
+import { makeFolders } from "./out-folder.js";
 import { print } from "./print.js";
 import { UsageError } from "./select.js";
 

@@ -4,23 +4,21 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError, Option } from "commander";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot } from "../machine/optional-packages.js";
 import type { HostName } from "../protocol/message.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { addBench } from "./bench.js";
 import { addCompare } from "./compare.js";
 import { FailedError, UsageError } from "./errors.js";
-import { addExport } from "./export.js";
 import { addHosts } from "./hosts-command.js";
 import { addInit } from "./init.js";
 import { addJank } from "./jank.js";
 import { lab, listComparisons } from "./lab.js";
 import { addMeasure } from "./measure.js";
-import { print, printError, printUncaught, tolerateClosedOutput } from "./print.js";
+import { columnsOf, helpItem, print, printError, printUncaught, tolerateClosedOutput } from "./print.js";
 import { addRatio } from "./ratio.js";
-import { report } from "./report.js";
+import { addExport, report } from "./run-files.js";
 import { parseHosts, parseRounds, parseSeconds, parseSeed } from "./select.js";
-import { columnsOf, helpItem } from "./width.js";
 
 interface LabArguments {
   time?: number;

@@ -17,8 +17,7 @@ import { type DeviceTime, deviceText } from "../ratio/device-time.js";
 import { folded, WIDTH_MAX } from "../report/html.js";
 import { SilentError, UserProcesses } from "../runner/user-process.js";
 import { print, printError, printJson } from "./print.js";
-import { DEVICE_HELP, parseDeviceOption, parseDuration, UsageError } from "./select.js";
-import { compileFile, findFile } from "./user-file.js";
+import { compileFile, DEVICE_HELP, findFile, parseDeviceOption, parseDuration, UsageError } from "./select.js";
 
 interface MeasureOptions {
   args: string[];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Everything that the command prints goes through here, because a page, a record or another process may have written a part of it.
+
+import { Help } from "commander";
 import { terminalText } from "../report/colours.js";
 
 /** Prints a text to the standard output. Makes control characters visible, except those of the lab's own colours. */
@@ -36,4 +38,67 @@ export function tolerateClosedOutput(): void {
     process.exit(1);
   });
   process.stderr.on("error", () => {});
+}
+
+// The width of the terminal, and text that fits it.
+
+/** Lines beyond these limits are hard to read. */
+const WIDTH_MIN = 40;
+const WIDTH_MAX = 100;
+
+/**
+ * Returns the number of columns for the text of the standard output, 40 to 100. It is the terminal's, or else that of the variable COLUMNS.
+ * Returns undefined if neither is known: a file or a pipe, where a line should stay whole.
+ */
+export function columnsOf(
+  stream: { columns?: number | undefined } = process.stdout,
+  env: NodeJS.ProcessEnv = process.env,
+): number | undefined {
+  const columns = stream.columns ?? Number.parseInt(env["COLUMNS"] ?? "", 10);
+  return columns > 0 ? Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, columns)) : undefined;
+}
+
+/** Breaks a text at its spaces. All lines but the first begin with `indent` spaces. A word that is too long is broken too. */
+export function fitted(text: string, width: number | undefined, indent = 0): string[] {
+  if (width === undefined || text.length <= width) return [text];
+  const lines: string[] = [];
+  let line = /^ */.exec(text)?.[0] ?? "";
+  let empty = true;
+  for (const word of text.trim().split(/ +/)) {
+    let rest = word;
+    if (!empty && line.length + 1 + rest.length > width) {
+      lines.push(line);
+      line = " ".repeat(indent);
+      empty = true;
+    }
+    while (empty && line.length + rest.length > width) {
+      lines.push(line + rest.slice(0, width - line.length));
+      rest = rest.slice(width - line.length);
+      line = " ".repeat(indent);
+    }
+    line += empty ? rest : ` ${rest}`;
+    empty = false;
+  }
+  return [...lines, line];
+}
+
+/** Puts a text in a column behind a name. All lines but the first begin with spaces of the name's width. */
+export function columned(name: string, text: string, nameWidth: number, width: number | undefined): string[] {
+  const blank = " ".repeat(nameWidth);
+  const room = width === undefined ? undefined : width - nameWidth;
+  // A name that is longer than its column has a line of its own. In a pipe, an entry stays one line.
+  if (width !== undefined && name.length > nameWidth)
+    return [name.trimEnd(), ...fitted(text, room).map((line) => blank + line)];
+  return fitted(text, room).map((line, at) => (at === 0 ? name.padEnd(nameWidth) : blank) + line);
+}
+
+/** In narrower terminals, the help of an option gets lines of its own. */
+const HELP_WIDE = 80;
+
+/** Formats an item of commander's help. */
+export function helpItem(term: string, termWidth: number, description: string, help: Help): string {
+  const width = help.helpWidth ?? WIDTH_MAX;
+  if (width >= HELP_WIDE || description === "")
+    return Help.prototype.formatItem.call(help, term, termWidth, description, help);
+  return [`  ${term}`, ...fitted(`      ${description}`, width, 6)].join("\n");
 }

@@ -6,7 +6,7 @@ import { extremes, SLOWER_MIN, slowdown } from "../ratio/device-ratio.js";
 import { ratioText } from "../ratio/device-time.js";
 import type { Device, RatioFile } from "../ratio/ratio-file.js";
 import { colours as pc } from "../report/colours.js";
-import { fitted } from "./width.js";
+import { fitted } from "./print.js";
 
 /** Returns the result as lines of at most `width` columns. `file` is the file that has it. */
 export function ratioLines(result: RatioFile, file: string, width: number | undefined): string[] {

@@ -7,14 +7,12 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { AMOUNTS, measureRatio, type RatioEvent, type RatioOptions } from "../ratio/measure-ratio.js";
 import { networkAddress, PageEnded } from "../ratio/page-server.js";
-import { RatioError } from "../ratio/ratio-error.js";
-import type { RatioFile } from "../ratio/ratio-file.js";
+import { RatioError, type RatioFile } from "../ratio/ratio-file.js";
 import { CannotMeasureDevice } from "../ratio/this-device.js";
 import { keepRun } from "./out-folder.js";
-import { print, printError, printJson } from "./print.js";
+import { columnsOf, fitted, print, printError, printJson } from "./print.js";
 import { ratioLines } from "./ratio-text.js";
 import { parseDuration, UsageError } from "./select.js";
-import { columnsOf, fitted } from "./width.js";
 
 interface GivenOptions {
   readonly here: RatioOptions["here"];

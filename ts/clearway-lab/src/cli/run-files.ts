@@ -3,11 +3,16 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { Argument, type Command } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import schema from "../../../../spec/results.schema.json" with { type: "json" };
 import type { LabResults } from "../engine/answer.js";
+import { jetpackReport } from "../export/jetpack.js";
+import { markdownText } from "../export/markdown.js";
 import { answersHtml } from "../report/answers/page.js";
 import { UsageError } from "./errors.js";
+import { openPage, readableError } from "./out-folder.js";
+import { print, printJson } from "./print.js";
 
 /** The files of a run. */
 export const RUN_FILES = ["results.json", "report.html"] as const;
@@ -50,4 +55,35 @@ export function problemOf(value: unknown): string | undefined {
     .slice(0, 5)
     .map(({ instancePath, message }) => `${instancePath || "/"} ${message}`)
     .join("; ");
+}
+
+// `clearway report DIR`: writes report.html again from the results of a run.
+
+/** Writes the report of the run in `folder`, to `out` or to the folder. Returns the exit status. */
+export function report(folder: string, { out }: { out?: string } = {}): number {
+  const results = readAnswers(folder);
+  const file = out === undefined ? path.join(folder, "report.html") : openPage(out, "Clearway lab report");
+  try {
+    writeFiles({ [file]: answersHtml(results) });
+  } catch (error) {
+    throw readableError(error, file);
+  }
+  print(`${file} written\n`);
+  return 0;
+}
+
+// `clearway export FORMAT RUN`: prints a run in another format. The JSON of a run is its results.json.
+
+/** Adds the command to the program. */
+export function addExport(program: Command): void {
+  program
+    .command("export")
+    .description("print a run as Markdown, or as the Benchmark JSON of Android's Jetpack Benchmark")
+    .addArgument(new Argument("<format>").choices(["markdown", "jetpack"]))
+    .argument("<run>", "the folder of a run, or its results.json")
+    .action((format: "markdown" | "jetpack", run: string) => {
+      const results = readAnswers(run);
+      if (format === "markdown") print(markdownText(results));
+      else printJson(jetpackReport(results));
+    });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Starts Flutter's engine for one measurement, and ends everything that it started.
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot } from "../machine/optional-packages.js";
 import { startDisplay } from "./display.mjs";
 import { type Engine, startEngine } from "./engine.mjs";
 import { compilePeer, findFlutter } from "./install.mjs";

@@ -3,8 +3,8 @@
 // that it keeps what was measured when its limit is reached.
 import { pool } from "clearway";
 import { measureFrameDrops } from "clearway/meter";
-import { isSame } from "../bench/same-result.js";
 import { describeThrown, LateError, StepError, type Steps } from "../bench/steps.js";
+import { isSame } from "../bench/ways.js";
 import type { ProbedRun } from "../mechanism/frame-drops.js";
 import { TASK } from "./find-function.js";
 import type { Part } from "./run-function.js";

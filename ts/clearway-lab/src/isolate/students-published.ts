@@ -3,8 +3,7 @@
 import { openWorker } from "#lab-host";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import { probed } from "./metered.js";
-import { repeatStudent } from "./shared-student.js";
-import { makeStudents } from "./student.js";
+import { makeStudents, repeatStudent } from "./student.js";
 import { type MakeStudents, readEnds } from "./students.js";
 
 /** What the list has: its own object in each row, or one object in all rows, as the original. */

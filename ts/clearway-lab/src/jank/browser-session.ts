@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { launchChromium } from "../runner/find.js";
-import { CannotMeasure } from "./cannot-measure.js";
 import { TOOL_URL } from "./cause.js";
 import { DocumentLog } from "./document-log.js";
 import { BINDING, FLOOR } from "./page-message.js";
+import { CannotMeasure } from "./target.js";
 import { TRACE_CATEGORIES, type TraceEvent } from "./trace.js";
 
 export interface BrowserSession {

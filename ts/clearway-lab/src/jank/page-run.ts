@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a page once, from its navigation to some time after its last step.
+
+import { realpathSync } from "node:fs";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CDPSession, Page } from "playwright-core";
+import { sendFile, serveLocally } from "../../../../scripts/local-server.mjs";
 import { type BrowserSession, openBrowser } from "./browser-session.js";
-import { serveFolder } from "./folder-server.js";
 import { HANDLE } from "./page-message.js";
 import { pageRun } from "./page-result.js";
 import { evaluate, invalidSelectors, performSteps, StepError, type StepStart } from "./page-steps.js";
@@ -213,4 +216,21 @@ async function terminate(cdp: CDPSession): Promise<true> {
 function firstLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split("\n")[0]!.slice(0, 200);
+}
+
+// Serves a local page and the files below its folder, on 127.0.0.1 only and only while a run lasts.
+
+export interface FolderServer {
+  /** The address of the page. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the folder of `file`. Files above that folder, hidden files and links that lead out of it are refused. */
+export async function serveFolder(file: string): Promise<FolderServer> {
+  const root = realpathSync(path.dirname(file));
+  const server = await serveLocally((asked, response) =>
+    sendFile(root, asked.path, response, { "cache-control": "no-store" }),
+  );
+  return { url: server.url + encodeURIComponent(path.basename(file)), close: server.close };
 }

@@ -5,7 +5,6 @@ import path from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Stall, StallReport } from "clearway/meter";
-import { CannotMeasure } from "./cannot-measure.js";
 import { explain, lastCause } from "./cause.js";
 import { type Evidence, NO_EVIDENCE } from "./evidence.js";
 import { figuresOf } from "./figures.js";
@@ -23,7 +22,7 @@ import { profileSamples } from "./profile.js";
 import type { End, FoundStall, Run } from "./record.js";
 import { SourceMapper } from "./source-map.js";
 import { fileReader } from "./source-reader.js";
-import type { Target } from "./target.js";
+import { CannotMeasure, type Target } from "./target.js";
 import { bounded, isReport, isStall } from "./told.js";
 import { compilerMissing } from "./typescript.js";
 

@@ -40,3 +40,6 @@ function fileOf(text: string): string {
     throw new RangeError(`not the address of a file of this machine: ${text}`);
   }
 }
+
+/** Measuring is not possible here. The message says why, and what to do. */
+export class CannotMeasure extends Error {}

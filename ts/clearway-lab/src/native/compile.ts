@@ -5,8 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { packagesMissing } from "../machine/optional-packages.js";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot, packagesMissing } from "../machine/optional-packages.js";
 
 /** The environment variable that gives runners the paths of the peers, or the reason that there are no peers. */
 export const PEERS_VARIABLE = "CLEARWAY_LAB_NATIVE_PEERS";

@@ -3,8 +3,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Plugin, PluginOptions } from "clearway-native";
-import { packagesMissing } from "../machine/optional-packages.js";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot, packagesMissing } from "../machine/optional-packages.js";
 
 /** A build of an example plugin. Those without `debug` are optimised. */
 export type PluginBuild = "c" | "c-debug" | "rust" | "rust-debug";

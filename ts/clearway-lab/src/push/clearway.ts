@@ -3,6 +3,7 @@
 import { pool } from "clearway";
 import { workerUrl } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
+import { openChain } from "./chains.js";
 import { type PushConnection, pushMechanism } from "./measure.js";
 
 /** Opens a stream. `port` sends messages only; `auto` lets the pool choose between messages and a ring of shared memory. */
@@ -19,4 +20,25 @@ export async function openStream(carrier: "auto" | "port" = "auto"): Promise<Pus
 export const streamClearway: Record<string, Mechanism> = {
   "clearway-stream": pushMechanism(() => openStream("port")),
   "clearway-ring": pushMechanism(() => openStream("auto")),
+};
+
+// Chained hops behind Clearway's stream from a worker: the stream alone, and the stream with a direct call and a queue behind it.
+
+function stream(hopsBehind: number): Mechanism {
+  return pushMechanism(async () => {
+    const workers = pool<typeof import("../work/push-tasks.js")>(workerUrl("push-tasks"), { size: 1 });
+    return {
+      run: async (load, receiver) => {
+        const chain = openChain(hopsBehind, receiver.receive, load.count);
+        for await (const event of workers.call.events(load, receiver.sent)) chain.send(event);
+        await chain.close();
+      },
+      close: () => workers.close(),
+    };
+  });
+}
+
+export const chainsClearway: Record<string, Mechanism> = {
+  "clearway-one-hop": stream(0),
+  "clearway-three-hops": stream(2),
 };

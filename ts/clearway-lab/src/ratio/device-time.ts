@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Another device's time, for budgets: `--device 3.1`, or `--device FILE` with a file of `clearway ratio`.
 import { existsSync } from "node:fs";
-import { assertRatio, RatioError } from "./ratio-error.js";
-import { readRatioFile } from "./ratio-file.js";
+import { assertRatio, RatioError, readRatioFile } from "./ratio-file.js";
 
 export interface DeviceTime {
   /** How many times as long the other device takes. */

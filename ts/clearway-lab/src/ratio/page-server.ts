@@ -8,7 +8,7 @@ import { readBody } from "../../../../scripts/local-server.mjs";
 import type { Amounts } from "./device/measure-device.js";
 import type { PageAnswer, PageResult } from "./device/page-result.js";
 import { WORKS } from "./device/works.js";
-import { RatioError } from "./ratio-error.js";
+import { RatioError } from "./ratio-file.js";
 
 /** Limits against peers that waste the lab's time and memory. Times are in milliseconds. */
 export interface PageLimits {

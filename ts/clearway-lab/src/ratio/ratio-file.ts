@@ -7,7 +7,6 @@ import type { DeviceSamples } from "./device/measure-device.js";
 import type { PageResult } from "./device/page-result.js";
 import { WORKS, WORKS_VERSION } from "./device/works.js";
 import { type RatioOfPieces, ratioOf } from "./device-ratio.js";
-import { assertRatio, RatioError } from "./ratio-error.js";
 
 export interface Device {
   /** Node or Chromium of the lab's machine, or a page on another device. */
@@ -126,4 +125,16 @@ function problemOf(part: string, value: unknown): string | undefined {
 
 function shown(value: unknown): string {
   return JSON.stringify(value)?.slice(0, 60) ?? "undefined";
+}
+
+/** A ratio, or a file of one, cannot be used. The message says what is wrong with which value, and what to do. */
+export class RatioError extends RangeError {}
+
+/** The largest accepted ratio. A wrong unit is likelier than such a device. */
+export const RATIO_MAX = 1000;
+
+/** Throws a RatioError unless `ratio` is a finite number over 0, at most `RATIO_MAX`. */
+export function assertRatio(ratio: number): void {
+  if (!(ratio > 0 && ratio <= RATIO_MAX))
+    throw new RatioError(`a device's ratio must be a number over 0, at most ${RATIO_MAX}: ratio=${ratio}`);
 }

@@ -3,7 +3,7 @@
 import type { RemoteKind } from "./kind.js";
 
 const loaders = {
-  "nats-request": async () => (await import("./nats.js")).natsRequestKind,
+  "nats-request": async () => (await import("./jetstream.js")).natsRequestKind,
   jetstream: async () => (await import("./jetstream.js")).jetstreamKind,
   clearway: async () => (await import("./clearway.js")).clearwayRequestKind,
   "clearway-durable": async () => (await import("./clearway.js")).clearwayDurableKind,

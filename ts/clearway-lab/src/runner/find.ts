@@ -4,8 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { Browser, LaunchOptions } from "playwright-core";
 import { findFlutter } from "../flutter/install.mjs";
-import { packagesMissing } from "../machine/optional-packages.js";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot, packagesMissing } from "../machine/optional-packages.js";
 import type { RunnerCommand } from "./client.js";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];

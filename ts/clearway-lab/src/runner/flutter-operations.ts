@@ -8,7 +8,7 @@ import { dartRelease, findFlutter } from "../flutter/install.mjs";
 import { engineProblem } from "../flutter/open.js";
 import { engineTrips } from "../flutter/round-trips.js";
 import { workerAnswers } from "../flutter/worker-trips.js";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot } from "../machine/optional-packages.js";
 import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Mechanism } from "../protocol/measured.js";
 import { type CellRequest, type Description, PROTOCOL_VERSION } from "../protocol/message.js";

@@ -9,27 +9,27 @@ import type { Loader } from "./loader.js";
 const loaders: Record<string, Loader[]> = {
   students: [
     async () => (await import("../isolate/students.js")).students,
-    async () => (await import("../isolate/students-clearway.js")).studentsClearway,
+    async () => (await import("../isolate/clearway.js")).studentsClearway,
   ],
   "fetch-image": [
     async () => (await import("../isolate/fetch-image.js")).images,
-    async () => (await import("../isolate/fetch-image-clearway.js")).imagesClearway,
+    async () => (await import("../isolate/clearway.js")).imagesClearway,
   ],
   "students-published": [
     async () => (await import("../isolate/students-published.js")).studentsPublished,
-    async () => (await import("../isolate/students-published-clearway.js")).studentsPublishedClearway,
+    async () => (await import("../isolate/clearway.js")).studentsPublishedClearway,
   ],
   "fetch-json": [
     async () => (await import("../isolate/fetch-json.js")).jsonBodies,
-    async () => (await import("../isolate/fetch-json-clearway.js")).jsonBodiesClearway,
+    async () => (await import("../isolate/clearway.js")).jsonBodiesClearway,
   ],
   crossing: [
     async () => (await import("../isolate/crossing.js")).crossings,
-    async () => (await import("../isolate/crossing-clearway.js")).crossingsClearway,
+    async () => (await import("../isolate/clearway.js")).crossingsClearway,
   ],
   upload: [
     async () => (await import("../isolate/upload.js")).uploads,
-    async () => (await import("../isolate/upload-clearway.js")).uploadsClearway,
+    async () => (await import("../isolate/clearway.js")).uploadsClearway,
   ],
   pool: [
     async () => (await import("../isolate/pool.js")).pools,
@@ -45,7 +45,7 @@ const loaders: Record<string, Loader[]> = {
   ],
   "chained-hops": [
     async () => (await import("../push/chains.js")).chains,
-    async () => (await import("../push/chains-clearway.js")).chainsClearway,
+    async () => (await import("../push/clearway.js")).chainsClearway,
   ],
   codec: [
     async () => (await import("../codec/builtin.js")).codecs,

@@ -2,7 +2,7 @@
 // Reads the scenario files. The error for an invalid file has the file's name.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { packageRoot } from "../machine/package-root.js";
+import { packageRoot } from "../machine/optional-packages.js";
 import { FAMILY_NAMES, type MechanismInfo, type Scenario } from "./scenario.js";
 
 /** Returns the folder in CLEARWAY_LAB_SCENARIOS, or the package's own folder of scenarios. */

@@ -2,8 +2,7 @@
 // Makes students and posts them: as objects (structured clone), as one object many times, as one JSON text, or as columns with a transfer
 // list.
 import { parent } from "#lab-host";
-import { repeatStudent } from "../isolate/shared-student.js";
-import { makeStudentColumns, makeStudents } from "../isolate/student.js";
+import { makeStudentColumns, makeStudents, repeatStudent } from "../isolate/student.js";
 
 const main = parent();
 

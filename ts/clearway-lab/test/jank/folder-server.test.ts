@@ -4,7 +4,7 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FolderServer, serveFolder } from "../../src/jank/folder-server.js";
+import { type FolderServer, serveFolder } from "../../src/jank/page-run.js";
 
 let folder: string;
 let server: FolderServer;

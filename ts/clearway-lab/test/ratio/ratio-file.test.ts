@@ -11,10 +11,16 @@ import { writeRatio } from "../../src/cli/ratio.js";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { ratioOf } from "../../src/ratio/device-ratio.js";
 import { deviceNotes, deviceText, parseDevice } from "../../src/ratio/device-time.js";
+import { browserName } from "../../src/ratio/measure-ratio.js";
 import { isPrivate, networkAddress } from "../../src/ratio/page-server.js";
-import { RATIO_MAX, RatioError } from "../../src/ratio/ratio-error.js";
-import { parseResult, type RatioFile, ratioFile, readRatioFile } from "../../src/ratio/ratio-file.js";
-import { browserName } from "../../src/ratio/user-agent.js";
+import {
+  parseResult,
+  RATIO_MAX,
+  RatioError,
+  type RatioFile,
+  ratioFile,
+  readRatioFile,
+} from "../../src/ratio/ratio-file.js";
 import { device, HERE, samples, THERE } from "./samples.js";
 
 let folder: string;

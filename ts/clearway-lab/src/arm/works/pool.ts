@@ -3,8 +3,8 @@
 import { hostName, nowMs } from "#lab-host";
 import { bareWorker, comlinkWorker, type PoolUnderTest } from "../../isolate/pool.js";
 import { openClearway } from "../../isolate/pool-clearway.js";
-import type { OpenArm, Work } from "../work.js";
-import { timedCalls } from "../work.js";
+import { piscinaTuned } from "../../isolate/pool-peers.js";
+import { type OpenArm, timedCalls, type Work } from "../work.js";
 
 const TASK = { connection: "none", port: 0, value: 20 } as const;
 /** A page's clock has steps of 5 us, and a call takes about as long. */
@@ -86,3 +86,7 @@ export const clearway: OpenArm = arm(() => openClearway("auto"));
 export const clearwayPort: OpenArm = arm(() => openClearway("port"));
 export const bare: OpenArm = arm(bareWorker);
 export const comlink: OpenArm = arm(comlinkWorker);
+
+// The pools of libraries that exist in Node only. A file of its own, so that no other arm loads them.
+
+export const piscina: OpenArm = arm(piscinaTuned);

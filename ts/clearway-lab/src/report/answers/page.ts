@@ -3,9 +3,8 @@
 import type { Answer, LabResults } from "../../engine/answer.js";
 import { EQUAL_WITHIN, quantile } from "../../engine/estimate.js";
 import { hostTitle } from "../host-titles.js";
-import { Html, html, scrolling } from "../html.js";
+import { Html, html, STYLE, scrolling } from "../html.js";
 import { duration, withMicroSign } from "../number.js";
-import { STYLE } from "../style.js";
 import { openingOf } from "./advice.js";
 import { controlText, doubtsOf, GROUPS, ratioText, sentenceOf, shownAnswers, timeText } from "./words.js";
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The findings of an experiment as text: which of the authors' findings this run confirms, which it does not, and why.
-import { type ExecutorFinding, executorFindings } from "../../published/executor-findings.js";
+
+import { type ExecutorFinding, executorFindings, type FindingPart } from "../../published/executor-findings.js";
+import { EXECUTOR_WORKS, executorCells, type MeasuredRun } from "../../published/executors.js";
 import { type FindingVerdict, type TestedFinding, testFinding } from "../../run/findings.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Experiment } from "../../scenario/experiment.js";
+import { ROUNDS_MIN } from "../../statistics/decide.js";
 import { inHost } from "../host-titles.js";
 import { shown, unitText } from "../number.js";
-import { executorFindingText, hasExecutors } from "../published/executor-text.js";
 
 const LEAD: Record<FindingVerdict, string> = {
   agrees: "Agrees",
@@ -115,3 +117,33 @@ function numberText({ finding: { kind }, number = 0, numbers, unit, best }: Test
 }
 
 const inverse = (number: number): string => (number > 0 && number < 1 ? `1/${shown(1 / number)}` : shown(number));
+
+// The published experiment "Which executor" as sentences, for the docs.
+
+/** Returns whether a run has cells of the experiment. */
+export function hasExecutors(record: MeasuredRun): boolean {
+  return EXECUTOR_WORKS.some((work) => executorCells(record, work).length > 0);
+}
+
+/** Returns the sentences of one finding: the claim, our ratios with their intervals, and the reason. */
+export function executorFindingText({ claim, measured, parts, verdict, whyDiffers }: ExecutorFinding): string {
+  const known = parts.filter(({ rounds }) => rounds > 0);
+  if (known.length === 0) return `${claim}. This run did not measure it.`;
+  const because = verdict === "differs" && whyDiffers !== undefined ? ` ${whyDiffers}.` : "";
+  const missing = parts.length - known.length;
+  const rest = missing === 0 ? "" : `; ${missing} not measured`;
+  return `${claim}. Here, ${measured}: ${known.map(partText).join("; ")}${rest}.${because}`;
+}
+
+/** Returns the ratio with its interval, and what it says about the finding. */
+function partText({
+  label,
+  ratio = Number.NaN,
+  low = Number.NaN,
+  high = Number.NaN,
+  rounds,
+  verdict,
+}: FindingPart): string {
+  const few = rounds < ROUNDS_MIN ? `, only ${rounds} round${rounds === 1 ? "" : "s"}` : "";
+  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)}${few}), ${verdict}`;
+}

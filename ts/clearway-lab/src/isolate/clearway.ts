@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Clearway's mechanisms of this family. They are in one file, so that a process that measures another one does not load the library.
+import { move, pool } from "clearway";
+import { workerUrl } from "#lab-host";
+import type { Progress } from "../host/upload-source.js";
+import type { Mechanism } from "../protocol/measured.js";
+import { type CrossingContent, crossingMechanism } from "./crossing.js";
+import { imageMechanism } from "./fetch-image.js";
+import { jsonMechanism } from "./fetch-json.js";
+import { fetchImage } from "./image.js";
+import { StudentRows } from "./student.js";
+import { studentsMechanism } from "./students.js";
+import { publishedMechanism } from "./students-published.js";
+import { uploadMechanism } from "./upload.js";
+
+export const studentsClearway: Record<string, Mechanism> = {
+  "clearway-columns": studentsMechanism(async () => {
+    const workers = pool<typeof import("../work/students-tasks.js")>(workerUrl("students-tasks"), { size: 1 });
+    return {
+      make: async (rows) => new StudentRows(await workers.call.make(rows)),
+      close: () => workers.close(),
+    };
+  }),
+  "clearway-records": studentsMechanism(async () => {
+    const workers = pool<typeof import("../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
+    return { make: (rows) => workers.call.make(rows), close: () => workers.close() };
+  }),
+};
+
+export const studentsPublishedClearway: Record<string, Mechanism> = {
+  "clearway-records": publishedMechanism(async () => {
+    const workers = pool<typeof import("../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
+    return { make: (rows) => workers.call.make(rows), close: () => workers.close() };
+  }),
+};
+
+function jsonClearway(result: "objects" | "records"): Mechanism {
+  return jsonMechanism(async () => {
+    const workers = pool<typeof import("../work/json-tasks.js")>(workerUrl("json-tasks"), { size: 1 });
+    return {
+      read: (url) => (result === "objects" ? workers.call.objects(url) : workers.call.records(url)),
+      close: () => workers.close(),
+    };
+  });
+}
+
+export const jsonBodiesClearway: Record<string, Mechanism> = {
+  "clearway-objects": jsonClearway("objects"),
+  "clearway-records": jsonClearway("records"),
+};
+
+function imageClearway(delivery: "copy" | "move" | "fetch"): Mechanism {
+  return imageMechanism(async () => {
+    const workers = pool<typeof import("../work/image-tasks.js")>(workerUrl("image-tasks"), { size: 1 });
+    return {
+      make: async (url) => {
+        if (delivery === "fetch") return workers.call.fetchAndShrink(url);
+        const rgba = await fetchImage(url);
+        return workers.call.shrink(delivery === "move" ? move(rgba) : rgba);
+      },
+      close: () => workers.close(),
+    };
+  });
+}
+
+export const imagesClearway: Record<string, Mechanism> = {
+  "clearway-copy": imageClearway("copy"),
+  "clearway-move": imageClearway("move"),
+  "clearway-fetch": imageClearway("fetch"),
+};
+
+// One crossing through Clearway's pool. A result's bytes always move; an argument's bytes move if the caller says so.
+
+function crossingClearway(kind: CrossingContent, moves: boolean): Mechanism {
+  return crossingMechanism(kind, async (bytes) => {
+    const workers = pool<typeof import("../work/crossing-tasks.js")>(workerUrl("crossing-tasks"), { size: 1 });
+    return {
+      take: (content) => workers.call.take(moves ? move(content as Uint8Array) : content),
+      give: () => workers.call.give(kind, bytes),
+      close: () => workers.close(),
+    };
+  });
+}
+
+export const crossingsClearway: Record<string, Mechanism> = {
+  "clearway-bytes-copied": crossingClearway("bytes", false),
+  "clearway-bytes-moved": crossingClearway("bytes", true),
+  "clearway-objects": crossingClearway("objects", false),
+};
+
+export const uploadsClearway: Record<string, Mechanism> = {
+  clearway: uploadMechanism(async () => {
+    const workers = pool<typeof import("../work/upload-tasks.js")>(workerUrl("upload-tasks"), { size: 1 });
+    return {
+      send: (upload, progress) =>
+        workers.with({ onProgress: (value) => progress(value as Progress) }).call.send(upload),
+      close: () => workers.close(),
+    };
+  }),
+};
