@@ -35,3 +35,6 @@ export function splitId(id: string): { path: string; query: string } {
   const at = id.indexOf("?");
   return at < 0 ? { path: id, query: "" } : { path: id.slice(0, at), query: id.slice(at) };
 }
+
+/** The store of each compiler. webpack passes options to loaders as text, and the loader needs the store itself. */
+export const storeOf = new WeakMap<object, TaskStore>();

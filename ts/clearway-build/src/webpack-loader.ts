@@ -5,8 +5,8 @@ import { offloadModule } from "./find-calls.js";
 import { OffloadRefused } from "./refusal.js";
 import { workerModule } from "./rollup-hooks.js";
 import { taskFilePath } from "./task-file.js";
+import { storeOf } from "./task-store.js";
 import { readOffloads } from "./transform.js";
-import { storeOf } from "./webpack-store.js";
 
 const queryName = "clearway-offload";
 

@@ -9,8 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Compiler, WebpackPluginInstance } from "webpack";
 import { offloadModule } from "./find-calls.js";
 import { sourceFile } from "./parsed-file.js";
-import { TaskStore } from "./task-store.js";
-import { storeOf } from "./webpack-store.js";
+import { storeOf, TaskStore } from "./task-store.js";
 
 const loader = fileURLToPath(new URL("./webpack-loader.js", import.meta.url));
 

@@ -86,24 +86,6 @@ declare class NativeMemory implements Disposable {
 }
 
 /**
- * A message, an answer or an event of a plugin: bytes or null, and attached memories. `using` or `release()` releases its native memory at
- * once. If the message has no native memory, they do nothing.
- */
-interface NativeMessage extends Disposable {
-    /**
-     * The message's bytes, or null for a null message. The bytes are a view of `memory`, or JavaScript's own if `memory` is undefined. Throws
-     * `released` after native memory was released. Throws `released` also if the bytes are in lent memory whose buffer was transferred.
-     */
-    readonly bytes: Uint8Array | null;
-    /** The native memory that contains the bytes. Undefined if the bytes are JavaScript's own. */
-    readonly memory: NativeMemory | undefined;
-    /** The attached memories. They are not copied. */
-    readonly attachments: readonly NativeMessage[];
-    /** Releases the native memory of the message and of its attachments. Calling it again does nothing. */
-    release(): void;
-}
-
-/**
  * JavaScript's memory that is lent to native code without a copy. Native code may use it after a call has returned. A loan ends in two
  * steps. First, JavaScript calls `release()`; it can then no longer send the memory. Second, native code releases its last reference, and
  * `returned` settles. Until then, native code may write to the memory. `await using` does the first step and waits for the second.
@@ -123,11 +105,28 @@ declare class LentMemory implements AsyncDisposable {
     /** Ends the loan at the end of an `await using` block. Waits until native code has released the memory. */
     [Symbol.asyncDispose](): Promise<void>;
 }
-
 /** The content of a message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
 type Payload = Uint8Array | NativeMemory | LentMemory | null;
 /** The memories attached to a message, at most 32. They are not copied. */
 type Attachments = readonly (NativeMemory | LentMemory)[];
+
+/**
+ * A message, an answer or an event of a plugin: bytes or null, and attached memories. `using` or `release()` releases its native memory at
+ * once. If the message has no native memory, they do nothing.
+ */
+interface NativeMessage extends Disposable {
+    /**
+     * The message's bytes, or null for a null message. The bytes are a view of `memory`, or JavaScript's own if `memory` is undefined. Throws
+     * `released` after native memory was released. Throws `released` also if the bytes are in lent memory whose buffer was transferred.
+     */
+    readonly bytes: Uint8Array | null;
+    /** The native memory that contains the bytes. Undefined if the bytes are JavaScript's own. */
+    readonly memory: NativeMemory | undefined;
+    /** The attached memories. They are not copied. */
+    readonly attachments: readonly NativeMessage[];
+    /** Releases the native memory of the message and of its attachments. Calling it again does nothing. */
+    release(): void;
+}
 
 /**
  * The policy when a stream's queue is full. With `wait`, the source waits. With `fail`, the stream ends with the error `overflow`. With

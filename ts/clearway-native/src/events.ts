@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { abortOf, onAbort } from "./abort.js";
 import { abortSignal, checked, type Rules, type Test } from "./checked.js";
+import type { Payload } from "./lent.js";
 import type { NativeMessage } from "./message.js";
-import type { Payload } from "./payload.js";
 import type { Port, StreamSink } from "./port.js";
 
 /**

@@ -10,10 +10,9 @@ export type { NativeFeatures, ViewKind } from "./addon.js";
 export { NativeError, type NativeErrorCode, nativeErrorCodes } from "./error.js";
 export { type ListenOptions, latest, type NativeEvents, type WhenFull } from "./events.js";
 export type { NativeCopyReason, NativeLedger, NativeLedgerSide } from "./ledger.js";
-export type { LentMemory } from "./lent.js";
+export type { Attachments, LentMemory, Payload } from "./lent.js";
 export type { NativeMemory } from "./memory.js";
 export type { NativeMessage } from "./message.js";
-export type { Attachments, Payload } from "./payload.js";
 export {
   loadPlugin,
   type NativeChannel,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Addon, Handle } from "./addon.js";
 import { enterCopy, type NativeCopyReason, type NativeLedgerSide } from "./ledger.js";
-import { handleOf, type Payload } from "./payload.js";
+import { handleOf, type Payload } from "./lent.js";
 import { statusError } from "./status.js";
 
 // The minimum size of a message that is lent instead of copied, in bytes. Lending costs about as much as copying this number of bytes,

@@ -6,13 +6,11 @@ import { checked, type Rules, typed } from "./checked.js";
 import { invalid, textOf } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
-import type { LentMemory } from "./lent.js";
-import { toStderr } from "./log.js";
+import type { Attachments, LentMemory, Payload } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
 import type { NativeMessage } from "./message.js";
-import type { Attachments, Payload } from "./payload.js";
 import { type MessageSink, Port } from "./port.js";
-import { statuses } from "./status.js";
+import { statuses, toStderr } from "./status.js";
 
 /** Options of `loadPlugin`. */
 export interface PluginOptions {

@@ -5,15 +5,13 @@ import { abortSignal, checked, list, type Rules } from "./checked.js";
 import { Records } from "./decode.js";
 import { invalid, NativeError, textOf } from "./error.js";
 import { emptySide, type NativeLedger } from "./ledger.js";
-import { LentMemory } from "./lent.js";
+import { type Attachments, handleOf, LentMemory, type Payload, toAddonPayload } from "./lent.js";
 import { Loans } from "./loans.js";
-import { logLater, type OnLog } from "./log.js";
 import { type MemoryOwner, NativeMemory } from "./memory.js";
 import { type NativeMessage, nullMessage } from "./message.js";
-import { type Attachments, handleOf, type Payload, toAddonPayload } from "./payload.js";
 import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
-import { notDirectError, statusError, statuses } from "./status.js";
+import { logLater, notDirectError, type OnLog, statusError, statuses } from "./status.js";
 
 /** Receives the events of one stream. */
 export interface StreamSink {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The statuses of clearway.h, and the error code for each. A test compares the numbers with the header.
-import { NativeError, type NativeErrorCode } from "./error.js";
+import { NativeError, type NativeErrorCode, textOf } from "./error.js";
 
 /** The header's `CLEARWAY_...` statuses, by name. */
 export const statuses = {
@@ -66,4 +66,29 @@ export function statusError(status: number, what: string, text = ""): NativeErro
 /** Returns the error for a channel whose handler did not answer during a direct call. */
 export function notDirectError(channel: string): NativeError {
   return new NativeError("not-direct", `${channel}: its handler runs elsewhere, or answers later: use send()`);
+}
+
+/** Receives the log lines of a plugin. */
+export type OnLog = (level: number, text: string) => unknown;
+
+/** Prints warnings and errors of a plugin to stderr. */
+export function toStderr(level: number, text: string): void {
+  if (level >= 2) console.error(`clearway plugin: ${text}`);
+}
+
+/** Calls `onLog` in a microtask, because its error must not stop the pump. Prints its error, also a later rejection. */
+export function logLater(onLog: OnLog, level: number, text: string): void {
+  Promise.resolve()
+    .then(() => onLog(level, text))
+    .catch(report);
+}
+
+/** Prints an error of `onLog`. */
+function report(thrown: unknown): void {
+  try {
+    console.error("clearway plugin, onLog threw:", thrown);
+  } catch {
+    // The value cannot be printed.
+    console.error(`clearway plugin, onLog threw: ${textOf(thrown)}`);
+  }
 }

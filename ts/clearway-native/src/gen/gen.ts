@@ -10,8 +10,7 @@ import { UsageError } from "../cli/usage.js";
 import { generateC } from "./c.js";
 import { buildModel, type Model } from "./model.js";
 import { UnsupportedSchemaError, words } from "./names.js";
-import { generateRust } from "./rust.js";
-import { rustfmt } from "./rustfmt.js";
+import { generateRust, rustfmt } from "./rust.js";
 
 export interface GenOptions {
   readonly c?: string;
