@@ -24,7 +24,7 @@ describe("the import rules", () => {
     ["a pool that imports Node by itself", "ts/clearway/src/pool/pool.ts", "node:os"],
     ["a library that reaches out of its src", "ts/clearway/src/pool/pool.ts", "../../../clearway-lab/src/run.js"],
     ["a test of the library that imports the lab", "ts/clearway/test/pool.test.ts", "clearway-lab"],
-    ["an example that imports the lab", "examples/rows/main.ts", "../../ts/clearway-lab/src/run.js"],
+    ["an example that imports the lab", "examples/records/main.ts", "../../ts/clearway-lab/src/run.js"],
     [
       "conformance that imports another part of the lab",
       "conformance/flutter/run.mjs",
