@@ -6,6 +6,11 @@ export class Wrong extends Error {
   name = "Wrong";
 }
 
+/** Throws a `Wrong` that says `what` unless it is right. */
+export const check = (right, what) => {
+  if (!right) throw new Wrong(what);
+};
+
 const unexpectedMax = 20;
 
 export class Tally {

@@ -13,14 +13,10 @@ import { webSocketTransport } from "clearway/channel/websocket";
 import { serveWebSockets } from "clearway/channel/websocket-server";
 import { WebSocket } from "ws";
 import { freeze, readTwice } from "../faults.mjs";
-import { Wrong } from "../tally.mjs";
+import { check, Wrong } from "../tally.mjs";
 import { channelsEach, serve } from "./peer.mjs";
 
 const program = fileURLToPath(new URL("./peer.mjs", import.meta.url));
-
-const check = (right, what) => {
-  if (!right) throw new Wrong(what);
-};
 
 /** Each carrier opens an end with `endpoint`, `cut()` that breaks the connection without a word, and `close()`. A process has a `pid`. */
 const carriers = {

@@ -3,13 +3,9 @@
 import { standardMessageCodec, standardMethodCodec } from "clearway/channel";
 import { loadPlugin } from "clearway-native";
 import { plugins } from "../../scripts/native.mjs";
-import { Wrong } from "../tally.mjs";
+import { check } from "../tally.mjs";
 
 const { encode } = standardMessageCodec;
-
-const check = (right, what) => {
-  if (!right) throw new Wrong(what);
-};
 
 const message = (args) => standardMethodCodec.call.encode({ method: "echo", args });
 const argsOf = ({ bytes }) => standardMethodCodec.reply.decode(bytes ?? new Uint8Array());

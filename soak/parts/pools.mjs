@@ -4,21 +4,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pool } from "clearway";
 import { callback } from "clearway/callback";
 import { readTwice } from "../faults.mjs";
-import { Wrong } from "../tally.mjs";
+import { check, Wrong } from "../tally.mjs";
 
 const source = new URL("./soak.tasks.mjs", import.meta.url);
-
-const check = (right, what) => {
-  if (!right) throw new Wrong(what);
-};
 
 /** The errors of a call whose worker another call has ended: by an exit, a crash, or because it did not stop in time. */
 export const crashed = ["worker-crashed", "worker-exited", "out-of-memory"];
 
-/** Returns the operations of a pool. `random` gives sizes and times. */
-const operations = (random) => {
+/**
+ * Returns the operations of every pool, local or remote. `random` gives sizes and times: up to `bytesMax` bytes, a power of two, and `valuesMax`
+ * values of a stream. `crashed` are the errors of a call whose worker another call or a fault has ended.
+ */
+export const callOperations = (random, { bytesMax, valuesMax, crashed }) => {
   const upTo = (most) => Math.floor(random() * most) + 1;
-  const bytes = () => 2 ** Math.floor(random() * 21);
+  const bytes = () => 2 ** Math.floor(random() * (Math.log2(bytesMax) + 1));
   return [
     {
       name: "call",
@@ -50,7 +49,7 @@ const operations = (random) => {
       weight: 6,
       expected: crashed,
       async run({ work }) {
-        const count = upTo(5000);
+        const count = upTo(valuesMax);
         let next = 0;
         for await (const value of work.call.numbers(count))
           check(value === next++, `value ${value} instead of ${next - 1}`);
@@ -62,7 +61,7 @@ const operations = (random) => {
       weight: 2,
       expected: crashed,
       async run({ work }) {
-        const count = upTo(500);
+        const count = upTo(valuesMax / 10);
         const read = await readTwice(work.call.numbers(count));
         check(read === count, `two readers have read ${read} of ${count} values`);
       },
@@ -85,38 +84,11 @@ const operations = (random) => {
       weight: 4,
       expected: crashed,
       async run({ work }) {
-        const count = upTo(1000);
+        const count = upTo(valuesMax / 5);
         async function* values() {
           for (let at = 0; at < count; at++) yield 1;
         }
         check((await work.call.sum(values())) === count, "a task has read another number of values");
-      },
-    },
-    {
-      name: "stream into a task that fails",
-      weight: 2,
-      expected: ["RangeError", ...crashed],
-      async run({ work }) {
-        async function* values() {
-          yield 1;
-          throw new RangeError("on purpose");
-        }
-        await work.call.sum(values());
-        throw new Wrong("the error of a stream was lost");
-      },
-    },
-    {
-      name: "callback",
-      weight: 4,
-      expected: crashed,
-      async run({ work }) {
-        const count = upTo(20);
-        let told = 0;
-        await work.call.tell(
-          count,
-          callback(() => told++),
-        );
-        check(told === count, `a callback was called ${told} times instead of ${count}`);
       },
     },
     {
@@ -166,6 +138,41 @@ const operations = (random) => {
       weight: 0.5,
       expected: ["timeout", ...crashed],
       run: ({ work }) => work.with({ timeoutMs: upTo(50) }).call.deaf(),
+    },
+  ];
+};
+
+/** Returns the operations of a pool of threads or child processes. */
+const operations = (random) => {
+  const upTo = (most) => Math.floor(random() * most) + 1;
+  return [
+    ...callOperations(random, { bytesMax: 2 ** 20, valuesMax: 5000, crashed }),
+    {
+      name: "stream into a task that fails",
+      weight: 2,
+      expected: ["RangeError", ...crashed],
+      async run({ work }) {
+        async function* values() {
+          yield 1;
+          throw new RangeError("on purpose");
+        }
+        await work.call.sum(values());
+        throw new Wrong("the error of a stream was lost");
+      },
+    },
+    {
+      name: "callback",
+      weight: 4,
+      expected: crashed,
+      async run({ work }) {
+        const count = upTo(20);
+        let told = 0;
+        await work.call.tell(
+          count,
+          callback(() => told++),
+        );
+        check(told === count, `a callback was called ${told} times instead of ${count}`);
+      },
     },
     {
       name: "call that spins",

@@ -3,12 +3,12 @@
 // killed and the server is restarted, frozen, filled and wiped.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { remotePool } from "clearway-nats";
-import { freeze, readTwice } from "../faults.mjs";
+import { freeze } from "../faults.mjs";
 import { NatsServer } from "../nats-server.mjs";
-import { Wrong } from "../tally.mjs";
+import { check, Wrong } from "../tally.mjs";
+import { callOperations, crashed as threadsCrashed } from "./pools.mjs";
 
 const program = fileURLToPath(new URL("./remote-worker.mjs", import.meta.url));
 
@@ -19,144 +19,20 @@ const workerCount = 2;
 /** The exit code of a worker process that cannot connect. */
 export const serverAway = 3;
 
-const check = (right, what) => {
-  if (!right) throw new Wrong(what);
-};
-
 /** The errors of a call in request mode whose worker was killed, or whose messages were lost with the server. */
 const lost = ["worker-lost", "no-worker", "transport-closed"];
 /** The errors of a task whose worker thread another call has ended. */
-const crashed = ["worker-crashed", "worker-exited", "out-of-memory", ...lost];
+const crashed = [...threadsCrashed, ...lost];
 
 const requestOperations = (random) => {
   const upTo = (most) => Math.floor(random() * most) + 1;
-  const bytes = () => 2 ** Math.floor(random() * 22);
   return [
-    {
-      name: "call",
-      weight: 40,
-      expected: crashed,
-      run: async ({ work }) => check((await work.call.add(2, 3)) === 5, "2 + 3 is not 5"),
-    },
+    ...callOperations(random, { bytesMax: 2 ** 21, valuesMax: 2000, crashed }),
     {
       name: "call with a key",
       weight: 8,
       expected: crashed,
       run: async ({ work }) => check((await work.with({ key: upTo(8) }).call.add(1, 1)) === 2, "1 + 1 is not 2"),
-    },
-    {
-      name: "large result",
-      weight: 6,
-      expected: crashed,
-      async run({ work }) {
-        const length = bytes();
-        const result = await work.call.bytes(length);
-        check(result.length === length && result[length - 1] === 7, `a result of ${length} bytes is damaged`);
-      },
-    },
-    {
-      name: "large argument",
-      weight: 6,
-      expected: crashed,
-      async run({ work }) {
-        const length = bytes();
-        check((await work.call.lengthOf(new Uint8Array(length))) === length, "an argument has another length");
-      },
-    },
-    {
-      name: "stream",
-      weight: 6,
-      expected: crashed,
-      async run({ work }) {
-        const count = upTo(2000);
-        let next = 0;
-        for await (const value of work.call.numbers(count))
-          check(value === next++, `value ${value} instead of ${next - 1}`);
-        check(next === count, `a stream ended after ${next} of ${count} values`);
-      },
-    },
-    {
-      name: "stream with two readers",
-      weight: 2,
-      expected: crashed,
-      async run({ work }) {
-        const count = upTo(200);
-        const read = await readTwice(work.call.numbers(count));
-        check(read === count, `two readers have read ${read} of ${count} values`);
-      },
-    },
-    {
-      name: "slow reader that leaves",
-      weight: 2,
-      expected: crashed,
-      async run({ work }) {
-        let left = upTo(8);
-        for await (const chunk of work.call.chunks(1000, 65_536)) {
-          check(chunk.length === 65_536, "a chunk has another length");
-          if (left-- === 0) break;
-          await pause(upTo(10));
-        }
-      },
-    },
-    {
-      name: "stream into a task",
-      weight: 4,
-      expected: crashed,
-      async run({ work }) {
-        const count = upTo(500);
-        async function* values() {
-          for (let at = 0; at < count; at++) yield 1;
-        }
-        check((await work.call.sum(values())) === count, "a task has read another number of values");
-      },
-    },
-    {
-      name: "progress",
-      weight: 4,
-      expected: crashed,
-      async run({ work }) {
-        const count = upTo(100);
-        let last = -1;
-        const onProgress = (value) => {
-          check(value > last, "progress went back");
-          last = value;
-        };
-        await work.with({ onProgress }).call.reports(count);
-        check(last === count - 1, "the last progress is missing");
-      },
-    },
-    {
-      name: "task that throws",
-      weight: 4,
-      expected: ["RangeError", ...crashed],
-      async run({ work }) {
-        await work.call.throws();
-        throw new Wrong("the error of a task was lost");
-      },
-    },
-    {
-      name: "cancelled call",
-      weight: 4,
-      expected: ["AbortError", 20, ...crashed],
-      async run({ work }) {
-        const controller = new AbortController();
-        const call = work.with({ signal: controller.signal }).call.hold();
-        setTimeout(() => controller.abort(), upTo(20));
-        await call;
-        throw new Wrong("a cancelled call has a result");
-      },
-    },
-    {
-      name: "call with a deadline",
-      weight: 3,
-      expected: ["deadline", ...crashed],
-      run: ({ work }) => work.with({ deadlineMs: upTo(20) }).call.hold(),
-    },
-    {
-      name: "call that hangs",
-      weight: 0.5,
-      expected: ["timeout", ...crashed],
-      run: ({ work }) => work.with({ timeoutMs: upTo(50) }).call.deaf(),
     },
     { name: "exit of a worker thread", weight: 0.4, expected: crashed, run: ({ work }) => work.call.exit() },
   ];
