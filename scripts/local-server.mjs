@@ -48,7 +48,7 @@ export function typeOf(name) {
 
 /**
  * Serves HTTP on 127.0.0.1. Calls `answer` for each request that has a permitted method, names this server in its header Host, and has a
- * path that can be decoded; refuses the others with a status 4xx. If `answer` throws or rejects, the client gets status 500 or the end of
+ * path that can be decoded; refuses the others with a status 4xx. Ends a connection that sends a request before the answer to another. If `answer` throws or rejects, the client gets status 500 or the end of
  * its connection, and `onError` gets the error.
  *
  * @param {import("./local-server.d.mts").Answer} answer
@@ -59,10 +59,16 @@ export async function serveLocally(answer, options = {}) {
   const { port: wanted = 0, methods = ["GET", "HEAD"], keepAliveMs = 5_000, onError = () => {} } = options;
   const { connectionsMax = CONNECTIONS_MAX } = options;
   const hosts = new Set();
+  const answering = new WeakSet();
   const server = createServer({ keepAliveTimeout: keepAliveMs }, async (request, response) => {
     // A client may go at any time.
     request.on("error", () => {});
     response.on("error", () => {});
+    // No browser sends a request before it has the answer to the one before. Answers to 200 such requests would be made at the same time.
+    const { socket } = request;
+    if (answering.has(socket)) return socket.destroy();
+    answering.add(socket);
+    response.once("close", () => answering.delete(socket));
     try {
       // A page of another site may have the name of its own site resolved to this machine. The browser then takes the answer for its own.
       if (!hosts.has(request.headers.host?.toLowerCase())) return refuse(response, 403);

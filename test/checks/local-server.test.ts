@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   type Answer,
   type LocalServer,
@@ -127,6 +127,25 @@ describe("a local server", () => {
     expect(await exchange(head("/late"))).not.toContain("\r\n0\r\n");
     expect(await exchange(head("/"))).toContain("page");
     expect(errors.map((error) => (error as Error).message)).toEqual(["/early", "/late"]);
+  });
+
+  test("ends a connection that sends a request before the answer to another, and keeps one that waits for its answers", async () => {
+    let asked = 0;
+    await serve((_, response) => {
+      asked++;
+      setImmediate(() => response.end("page"));
+    });
+    const kept = head("/").replace("close", "keep-alive");
+    expect(await exchange(kept.repeat(200))).toBe("");
+    expect(asked).toBe(1);
+    const socket = connect(server.port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    for (let round = 0; round < 3; round++) {
+      socket.write(kept);
+      const [answer] = await once(socket, "data");
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 200 [\s\S]*page$/);
+    }
+    expect(asked).toBe(4);
   });
 
   test("makes a body only as fast as its client reads it, and stops making it when the client goes", async () => {
