@@ -9,23 +9,25 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { builtUrl } from "../fixtures/pools.js";
 
-async function program(source: string, inline = false): Promise<ChildProcess> {
+/** Starts a program. `first` runs before the library is loaded. */
+async function program(source: string, inline = false, first = ""): Promise<ChildProcess> {
   // In the fixtures' folder, so that `clearway` resolves as it does there.
   const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = `${folder}/program.mjs`;
-  const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("process").href)});
+  const head = `import "data:text/javascript,${encodeURIComponent(first)}"; import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("process").href)});
     const make = (options) => pool(url, { size: 1, processes: true, ...options });\n`;
-  await writeFile(file, head + source);
+  await writeFile(file, source.startsWith('import "data:') ? source.replace(";", `; ${head}`) : head + source);
   const args = inline ? ["--input-type=module", "-e", head + source] : [file];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  // In a group of its own, as a terminal and a service manager start it.
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], detached: true });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }
 
 /** Settles when the program has exited by itself. */
-async function outcome(source: string, inline = false): Promise<{ code: number | null; output: string }> {
-  const child = await program(source, inline);
+async function outcome(source: string, inline = false, first = ""): Promise<{ code: number | null; output: string }> {
+  const child = await program(source, inline, first);
   let output = "";
   for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (data) => (output += data));
   const [code] = await once(child, "close");
@@ -41,6 +43,51 @@ describe("a process that has closed its resources", () => {
       console.log(readdirSync("profiles").length);`);
     expect({ code, output }).toEqual({ code: 0, output: "1" });
   });
+});
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const)(
+  "an app whose whole process group gets %s finishes the calls that run, closes its pool and ends",
+  async (signal) => {
+    const app = await program(`import { callback } from "clearway/callback";
+      let finish;
+      const held = new Promise((resolve) => { finish = resolve; });
+      const p = make();
+      process.once("${signal}", async () => {
+        const closed = p.close({ timeoutMs: 600_000 });
+        finish("finished");
+        console.log(await result);
+        await closed;
+        process.exit();
+      });
+      const result = p.call.asks(callback(() => { console.log("runs"); return held; }));`);
+    const ended = once(app, "close");
+    const lines = createInterface(app.stdout!)[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe("runs");
+    process.kill(-app.pid!, signal);
+    expect((await lines.next()).value).toBe("finished");
+    expect(await ended).toEqual([0, null]);
+  },
+);
+
+test("a script whose timers are numbers, as in Jest's environment for jsdom, uses the library and exits", async () => {
+  const jsdom = `const { setTimeout, setInterval } = globalThis;
+    globalThis.setTimeout = (...args) => Number(setTimeout(...args));
+    globalThis.setInterval = (...args) => Number(setInterval(...args));
+    delete globalThis.setImmediate;`;
+  const source = `import { watch } from "clearway/meter";
+    import { connect, memoryPair } from "clearway/channel";
+    const meter = watch();
+    await meter.ready;
+    const [a, b] = await Promise.all(memoryPair().map((end) => connect(end)));
+    for (const processes of [false, true]) {
+      const p = make({ processes, size: { min: 0, max: 1, idleMs: 1 } });
+      b.methods("add" + processes).handle((_method, value) => p.with({ timeoutMs: 600_000 }).call.add(value, 1));
+      console.log(await a.methods("add" + processes).call("one", 1));
+      await p.close();
+    }
+    meter.stop();
+    await a.close();`;
+  expect(await outcome(source, false, jsdom)).toEqual({ code: 0, output: "2\n2" });
 });
 
 describe("a script exits by itself", () => {

@@ -66,16 +66,6 @@ describe("a worker of a pool with processes", () => {
     expect(await made.call.add(1, 2)).toBe(13);
   });
 
-  test("does not end by a signal that a terminal or a service manager sends to all processes of an app", async () => {
-    const made = processPool();
-    const pid = await made.call.pid();
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) {
-      process.kill(pid, signal);
-      expect(await made.call.pid(), signal).toBe(pid);
-    }
-    await made.close();
-  });
-
   test("that closes its channel ends, and fails its calls", async () => {
     const made = processPool();
     expect(await reasonOf(made.call.disconnect())).toMatchObject({ code: "worker-exited" });
