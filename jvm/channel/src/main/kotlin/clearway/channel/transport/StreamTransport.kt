@@ -357,7 +357,7 @@ internal constructor(
          * output. The child must print nothing to its standard output, because bytes that are not a frame close the
          * transport. If the child exits without a reason, the transport closes with `lost`, and the reason's detail
          * contains the `exitCode`. The caller keeps the process: the transport does not kill it and does not read its
-         * standard error.
+         * standard error. Redirect or read the standard error: the child blocks in a print when its pipe is full.
          */
         @JvmStatic
         @JvmOverloads
@@ -367,7 +367,7 @@ internal constructor(
         /**
          * Returns the child's end of a channel to the process that started it. The channel uses the child's own
          * standard input and output. `System.out` is redirected to `System.err`, so that printed text does not mix with
-         * frames.
+         * frames. Code that has kept the earlier `System.out`, such as a logger, still writes between the frames.
          */
         @JvmStatic
         @JvmOverloads
