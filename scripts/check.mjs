@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `make check`: every check that does not run the library.
-import { checks, jvmFormat, swiftChecks } from "./check/stages.mjs";
+import { checks, headerCheck, jvmFormat, swiftChecks } from "./check/stages.mjs";
 import { runStages } from "./stages.mjs";
 
 const build = { name: "build", command: [process.execPath, "scripts/build.mjs"], lane: "typescript" };
@@ -10,7 +10,7 @@ await runStages(
   "check",
   [
     build,
-    ...[...checks, jvmFormat, ...swiftChecks].map((stage) => ({
+    ...[...checks, headerCheck, jvmFormat, ...swiftChecks].map((stage) => ({
       lane: "typescript",
       after: after[stage.needs] ?? [],
       ...stage,

@@ -9,6 +9,7 @@
 // - CLEARWAY_DEEP_JVM_ORDERS: of the JVM's executor and channels. The default is 100,000.
 import { spawnSync } from "node:child_process";
 import { missing } from "./browsers/engines.mjs";
+import { headerCheck } from "./check/stages.mjs";
 import {
   afterAddon,
   afterJava,
@@ -168,7 +169,10 @@ const stages = [
       ]
     : []),
   ...(toolchains.rust
-    ? [{ name: "loom: every order", command: [node, "scripts/loom.mjs", "all"], lane: "native" }]
+    ? [
+        { ...headerCheck, name: `check: ${headerCheck.name}`, after: ["native: addon"] },
+        { name: "loom: every order", command: [node, "scripts/loom.mjs", "all"], lane: "native" },
+      ]
     : []),
   ...(miri
     ? [

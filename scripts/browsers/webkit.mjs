@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Drives WebKitGTK's MiniBrowser by WebKitWebDriver, on a virtual display: https://w3c.github.io/webdriver/
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { start } from "./own-process.mjs";
 
@@ -30,9 +33,10 @@ async function display() {
   return { name, end: server.end };
 }
 
+/** Sends a command. Not with `fetch`, which gives up after five minutes: a page on a busy machine may take longer. */
 async function command(base, method, path, body) {
-  const response = await fetch(base + path, { method, ...(body && { body: JSON.stringify(body) }) });
-  const { value } = await response.json();
+  const [response] = await once(request(base + path, { method }).end(body && JSON.stringify(body)), "response");
+  const { value } = await json(response);
   if (value?.error) throw new Error(`WebKit: ${value.error}: ${value.message}`);
   return value;
 }
@@ -66,6 +70,8 @@ export async function openWebkit({ driver, browser }, { sharedMemory = false } =
       GDK_BACKEND: "x11",
       GSETTINGS_BACKEND: "memory",
       LIBGL_ALWAYS_SOFTWARE: "1",
+      // The browser's processes would still write there while the profile is removed.
+      MESA_SHADER_CACHE_DISABLE: "true",
       NO_AT_BRIDGE: "1",
       // The sandbox needs namespaces, which a container seldom has.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1",

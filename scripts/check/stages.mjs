@@ -27,11 +27,20 @@ export const checks = [
   { name: "native format", command: cargo("fmt", "--all", "--check"), lane: "native" },
   {
     name: "native lint",
-    command: cargo("clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"),
+    command: cargo(
+      "clippy",
+      "-q",
+      "--workspace",
+      "--exclude",
+      "clearway-header",
+      "--all-targets",
+      "--",
+      "-D",
+      "warnings",
+    ),
     needs: "cargo",
     lane: "native",
   },
-  { name: "native header", command: cargo("run", "-q", "-p", "clearway-header"), needs: "cargo", lane: "native" },
   { name: "import rules", command: own("imports") },
   { name: "globals", command: own("globals") },
   { name: "file sizes", command: own("file-sizes") },
@@ -49,6 +58,14 @@ export const checks = [
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs"], needs: "built" },
   { name: "sizes", command: tool("size-limit/bin.js"), needs: "built" },
 ];
+
+/** The C header is what Rust's code says. `make check` and `make deep` compare them, because cbindgen takes as long to compile as all our Rust. */
+export const headerCheck = {
+  name: "native header",
+  command: cargo("run", "-q", "-p", "clearway-header"),
+  needs: "cargo",
+  lane: "native",
+};
 
 /** The formatting of Kotlin and Java, for a machine with a JDK. */
 export const jvmFormat = {

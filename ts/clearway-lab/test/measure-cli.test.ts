@@ -78,7 +78,7 @@ export default (x: number) => x;`,
 
   test.each([
     [["functions.ts#fails"], 1, "functions.ts#fails: the function threw RangeError: too far (functions.ts:5)"],
-    [["functions.ts#loop", "--timeout", "8s"], 1, "it blocked its thread for more than 8 s; --timeout sets this limit"],
+    [["functions.ts#loop", "--timeout", "2s"], 1, "it blocked its thread for more than 2 s; --timeout sets this limit"],
     [["functions.ts#ad"], 2, 'functions.ts: it has no export "ad"; did you mean "add"? (its functions: '],
     [["functions.ts#size"], 2, "functions.ts: size is a number: 3, not a function"],
     [["functions.ts", "add"], 2, "usage: clearway measure [options] <FILE#FUNCTION>\n"],
