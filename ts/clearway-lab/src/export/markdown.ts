@@ -26,7 +26,10 @@ export function markdownText(results: LabResults): string {
       `${run.startedAt}, ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores.`,
     ),
     ...GROUPS.flatMap((group) =>
-      list(`## ${group.title}`, answers.filter(({ verdict }) => verdict === group.verdict).map(sentenceOf)),
+      list(
+        `## ${group.title}`,
+        answers.filter(({ verdict }) => verdict === group.verdict).map((answer) => sentenceOf(answer, results)),
+      ),
     ),
     ...(control === undefined ? [] : ["## The control", escaped(control)]),
     ...list(

@@ -82,6 +82,14 @@ describe("a sentence", () => {
   });
 });
 
+test("the open answers of a scenario name one command, which has the time to decide all of them", () => {
+  const open = { verdict: "open" as const, interval: undefined, furtherMs: 40_000, command: "clearway bench a.ts" };
+  const answers = [answer({ ...open, name: "pool/big" }), answer({ ...open, name: "worker/big" }), answer()];
+  const text = answersText(results({ run: { ...results().run, kind: "bench", durationMs: 40_000 }, answers }));
+  const commands = text.flatMap((line) => line.split("About 40 s more would decide: ")[1] ?? []);
+  expect(commands).toEqual(["clearway bench a.ts --time 120", "clearway bench a.ts --time 120"]);
+});
+
 test("every comparison and control has a name of its own", () => {
   const names = [...COMPARISONS, ...CONTROLS].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);

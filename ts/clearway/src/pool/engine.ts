@@ -148,7 +148,7 @@ export class Engine {
     call.task.calls++;
     if (call.options.limited) this.#armLimits(call);
     // The caller's signal is foreign code. Reading it may have ended the call or the pool.
-    if (this.ended) this.cancel(call, this.ended);
+    if (this.ended) this.expire(call, this.ended);
     if (call.state === "settled") return call.cleanUp();
     try {
       if (!this.scheduler.sendNow(call)) {
@@ -174,8 +174,9 @@ export class Engine {
     const { signal, deadlineMs } = call.options;
     if (signal) call.unlisten = onAbort(signal, (reason) => this.cancel(call, reason));
     if (deadlineMs === undefined) return;
+    // Made here, so that its stack has the lines of the caller.
     const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
-    call.deadline = after(deadlineMs, () => this.expire(call, why));
+    call.deadline = after(deadlineMs, () => this.cancel(call, why));
   }
 
   /** Fails a call whose arguments cannot be sent, or must not be sent. */
@@ -191,7 +192,7 @@ export class Engine {
     const open = call.state !== "idle";
     const action = call.cancel();
     if (action === "nothing") return;
-    if (open) call.task.cancelled++;
+    if (open) call.task[this.lifecycle?.outcomeOf(reason) ?? "cancelled"]++;
     call.cleanUp();
     this.#settle(call, settle, reason);
     if (worker) return this.lifecycle?.cancel(this, worker, call, reason);
@@ -201,11 +202,9 @@ export class Engine {
     if (open) this.shut();
   }
 
-  /** Fails a call with an error that the pool made for it, because its time is over or its worker is lost. */
+  /** Fails a call with its own copy of an error that the pool made, because its time is over or the pool has ended. */
   expire(call: PoolCall, why: ClearwayError): void {
-    call.ownError = why;
-    call.rethrow = this.lifecycle?.rethrow;
-    this.cancel(call, why);
+    this.cancel(call, this.lifecycle?.ownErrorOf(call, why) ?? why);
   }
 
   /** Handles a result from a worker. */
@@ -331,11 +330,11 @@ export class Engine {
   }
 
   #dropArriving(why: ClearwayError): void {
-    for (const call of this.arriving) this.cancel(call, why);
+    for (const call of this.arriving) this.expire(call, why);
   }
 
   /** Fails all waiting calls, or only those for the worker at `index`. */
   giveUp(why: ClearwayError, index?: number): void {
-    for (const call of this.backlog.all(index)) this.cancel(call, why);
+    for (const call of this.backlog.all(index)) this.expire(call, why);
   }
 }

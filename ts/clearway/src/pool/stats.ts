@@ -8,7 +8,9 @@ import type { Engine } from "./engine.js";
 export interface TaskStats extends TaskTimings {
   calls: number;
   ok: number;
+  /** Number of calls that rejected because of the task, its worker or the pool, for example because the queue was full. */
   failed: number;
+  /** Number of calls that were ended by the caller's signal, by a limit of time or by the reader of their stream. */
   cancelled: number;
   /** Number of calls that ran on the caller's thread. */
   inline: number;

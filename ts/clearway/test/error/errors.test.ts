@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every host: errors cross by ring and by port.
+
+import type { Pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
@@ -86,6 +88,38 @@ describe("the stack of an error", () => {
     const error = (await thrownBy(() => pool.call.leave())) as Error;
     expect(error).toMatchObject({ code: "worker-exited" });
     expect(error.stack).toMatch(thisFile);
+  });
+});
+
+describe("the stack of an error that the pool made for a call has the caller's lines, and no line of the library", () => {
+  type Crash = typeof import("../fixtures/crash.tasks.js");
+  const failures: [
+    code: string,
+    act: (pool: Pool<Crash>) => PromiseLike<unknown>,
+    end?: (pool: Pool<Crash>) => Promise<void>,
+  ][] = [
+    ["unknown-task", (pool) => (pool.call as unknown as Record<string, () => Promise<unknown>>)["leav"]!()],
+    ["timeout", (pool) => pool.with({ timeoutMs: 1 }).call.hold()],
+    ["worker-exited", (pool) => pool.call.leave()],
+    ["pool-closed", (pool) => pool.call.who(), (pool) => pool.ready().then(() => void pool.close())],
+    ["pool-terminated", (pool) => pool.call.hold(), async (pool) => void setTimeout(() => pool.terminate())],
+  ];
+
+  async function business(act: (pool: Pool<Crash>) => PromiseLike<unknown>, pool: Pool<Crash>): Promise<unknown> {
+    return await act(pool);
+  }
+
+  test.runIf(showsAwaiting).each(failures)("%s", async (code, act, end) => {
+    for (const start of ["cold", "warm"]) {
+      const pool = testPool<Crash>(builtUrl("crash"), { size: 1, graceMs: 1 });
+      if (start === "warm") await pool.call.who();
+      await end?.(pool);
+      const error = (await thrownBy(() => business(act, pool))) as Error;
+      expect(error, start).toMatchObject({ code });
+      const lines = error.stack!.split("\n").filter((line) => /business.*errors\.test/.test(line));
+      expect(lines, `${start}: ${error.stack}`).toHaveLength(1);
+      expect(error.stack, start).not.toMatch(/admits|callFrame|lifecycle\//);
+    }
   });
 });
 

@@ -117,6 +117,15 @@ describe("every other function with options", () => {
     ["resource must be an object: resource=undefined", () => resource(undefined as never)],
     ["resources must be an object: resources=null", () => withResources(null as never)],
     ["tasks must be an object: tasks=undefined", () => expose(undefined as never)],
+    [
+      "tasks must be a plain object of functions (no class: its state may be variables of the module): tasks=[object]",
+      () =>
+        expose(
+          new (class Counter {
+            increment() {}
+          })() as never,
+        ),
+    ],
     ['the task "a" must be a function, or made by task(): the task "a"=[object]', () => expose({ a: {} as never })],
   ])("refuses an invalid field with its value: %s", (shown, act) => {
     const reason = thrownBy(act);

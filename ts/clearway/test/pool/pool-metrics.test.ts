@@ -17,6 +17,17 @@ test("a pool counts the errors of each task by code", async () => {
   expect(stats().tasks["unsendable"]!.errors).toEqual({ "not-cloneable": 1 });
 });
 
+test("a call that the pool refuses counts as failed, and one that its caller ends as cancelled", async () => {
+  const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"), { queue: { items: 0 } });
+  await pool.ready();
+  const running = pool.with({ timeoutMs: 1 }).call.hold();
+  await expect(pool.call.who()).rejects.toMatchObject({ code: "queue-full" });
+  await expect(running).rejects.toMatchObject({ code: "timeout" });
+  const { hold, who } = pool.stats().tasks;
+  expect(who).toMatchObject({ failed: 1, cancelled: 0, errors: { "queue-full": 1 } });
+  expect(hold).toMatchObject({ failed: 0, cancelled: 1, errors: { timeout: 1 } });
+});
+
 test("metrics for Prometheus have a pool's calls, bytes and times in buckets", async () => {
   const pool = testPool<Errors>(builtUrl("errors"), { size: 1, metrics: true });
   const metrics = stallMetrics();

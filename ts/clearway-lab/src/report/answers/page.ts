@@ -30,6 +30,7 @@ ${GROUPS.map(({ verdict, title }) =>
   group(
     title,
     answers.filter((answer) => answer.verdict === verdict),
+    results,
   ),
 )}
 ${control === undefined ? html`` : html`<h2>The control</h2><p>${control}</p>`}
@@ -93,20 +94,20 @@ function pictureOfWays({ answers }: LabResults): Html {
 /** The axis of a strip ends at these ratios. Longer bars end at its border. */
 const AXIS = 4;
 
-function group(title: string, answers: readonly Answer[]): Html {
+function group(title: string, answers: readonly Answer[], results: LabResults): Html {
   if (answers.length === 0) return html``;
-  return html`<section><h3>${title}</h3>${answers.map(strip)}
+  return html`<section><h3>${title}</h3>${answers.map((answer) => strip(answer, results))}
 <div class="strip ends-row"><span></span><div class="ends"><span>${AXIS} times shorter</span><span>equal</span><span>${AXIS} times longer</span></div></div></section>`;
 }
 
-function strip(answer: Answer): Html {
+function strip(answer: Answer, results: LabResults): Html {
   const { interval, verdict } = answer;
   const at = (ratio: number) => Math.min(100, Math.max(0, 50 + (50 * Math.log(ratio)) / Math.log(AXIS)));
   const bar =
     interval === undefined
       ? html`<span></span>`
       : html`<div class="axis ${verdict}" role="img" aria-label="${ratioText(interval.low)} to ${ratioText(interval.high)} times"><i style="left:50%"></i><s style="left:${Math.min(98, at(interval.low)).toFixed(1)}%;width:${(at(interval.high) - at(interval.low)).toFixed(1)}%"></s></div>`;
-  return html`<div class="strip" id="${answer.name}"><p>${withCommand(withMicroSign(sentenceOf(answer)))}</p>${bar}</div>`;
+  return html`<div class="strip" id="${answer.name}"><p>${withCommand(withMicroSign(sentenceOf(answer, results)))}</p>${bar}</div>`;
 }
 
 /** Marks the command at the end of an open answer. */

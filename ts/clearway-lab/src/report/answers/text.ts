@@ -18,7 +18,10 @@ export function answersText(results: LabResults): string[] {
     ...(results.run.title === undefined ? [] : ["", colours.bold(title)]),
     ...(results.run.title === undefined ? section(title, list(lines)) : list(lines)),
     ...GROUPS.flatMap(({ verdict, title }) =>
-      section(title, list(answers.filter((answer) => answer.verdict === verdict).map(sentenceOf))),
+      section(
+        title,
+        list(answers.filter((answer) => answer.verdict === verdict).map((answer) => sentenceOf(answer, results))),
+      ),
     ),
     ...(control === undefined ? [] : section("The control", [control])),
     ...section("Doubts", list(doubtsOf(results).map(({ text, next }) => `${text} Next: ${next}.`))),

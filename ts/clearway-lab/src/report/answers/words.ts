@@ -29,20 +29,21 @@ export const limitText = (ratio: number, verb?: Answer["verb"]): string =>
     ? `at least ${shown(1 / ratio)} times ${verb === "block" ? "shorter" : "as fast"}`
     : `at most ${shown(ratio)} times as long`;
 
-/** Returns the answer as one sentence, with its interval and its times, and another one about its limit. */
-export function sentenceOf(answer: Answer): string {
+/** Returns the answer as one sentence, with its interval and its times, and another one about its limit. `results` has the answer. */
+export function sentenceOf(answer: Answer, results?: LabResults): string {
   const { limit, verb, verdict } = answer;
   // An open answer ends with a command, and has said that more time is needed.
-  if (limit === undefined || verdict === "open") return answerOf(answer);
+  if (limit === undefined || verdict === "open") return answerOf(answer, results);
   const start = { held: "Within its limit", missed: "Beyond its limit", open: "Not clear whether within its limit" };
-  return `${answerOf(answer)} ${start[limit.verdict]}: ${limitText(limit.ratio, verb)}.`;
+  return `${answerOf(answer, results)} ${start[limit.verdict]}: ${limitText(limit.ratio, verb)}.`;
 }
 
-function answerOf(answer: Answer): string {
+function answerOf(answer: Answer, results?: LabResults): string {
   const { thing, peer, verb = "takes", verdict, interval, failed } = answer;
   const isStall = verb === "block" || verb === "blocks";
   if (failed !== undefined) return `${thing}: not measured, ${failed.replace(/\.$/, "")}.`;
-  if (interval === undefined) return `${thing}: the time ended before there was an answer.${furtherText(answer)}`;
+  if (interval === undefined)
+    return `${thing}: the time ended before there was an answer.${furtherText(answer, results)}`;
   const { ratio, low, high } = interval;
   const range = `(${ratioText(low)} to ${ratioText(high)})`;
   if (verdict === "no difference")
@@ -51,8 +52,8 @@ function answerOf(answer: Answer): string {
       : `${thing}: no difference to ${peer}, within 10 % ${range}.`;
   if (verdict === "open")
     return isStall
-      ? `${thing} ${verb} the main thread between ${ratioText(low)} and ${ratioText(high)} times as long as ${peer}.${furtherText(answer)}`
-      : `${thing}: between ${ratioText(low)} and ${ratioText(high)} times ${peer}.${furtherText(answer)}`;
+      ? `${thing} ${verb} the main thread between ${ratioText(low)} and ${ratioText(high)} times as long as ${peer}.${furtherText(answer, results)}`
+      : `${thing}: between ${ratioText(low)} and ${ratioText(high)} times ${peer}.${furtherText(answer, results)}`;
   const times = timesText(answer);
   // The opposite of a small ratio is easier to read: "200 times shorter" instead of "0.005 times as long".
   if (ratio >= 1)
@@ -70,14 +71,19 @@ function timesText({ subjectNs, peerNs }: Answer): string {
 }
 
 /** Says which command decides an open answer. */
-function furtherText({ name, furtherMs, command = `clearway lab ${name}` }: Answer): string {
+function furtherText({ name, furtherMs, command = `clearway lab ${name}` }: Answer, results?: LabResults): string {
   if (furtherMs === undefined) return ` More time would hardly decide it.`;
   const seconds = Math.max(10, Math.ceil(furtherMs / 10_000) * 10);
-  return ` About ${duration(seconds * 1000)} more would decide: ${command} --time ${commandSeconds(furtherMs)}`;
+  // All answers of a scenario share the time of its run, and the command decides all of them.
+  const runMs =
+    results?.run.kind === "bench"
+      ? results.answers.reduce((ms, each) => ms + (each.furtherMs ?? 0), results.run.durationMs)
+      : furtherMs * 1.5;
+  return ` About ${duration(seconds * 1000)} more would decide: ${command} --time ${commandSeconds(runMs)}`;
 }
 
 /** A new run also repeats the pairs so far. */
-const commandSeconds = (furtherMs: number): number => Math.ceil((furtherMs * 1.5) / 30_000) * 30;
+const commandSeconds = (ms: number): number => Math.ceil(ms / 30_000) * 30;
 
 /** Returns the answers that a reader is shown. Where no way blocks the thread longer than the meter notices, there is nothing to compare. */
 export const shownAnswers = ({ answers }: LabResults): Answer[] =>
@@ -142,7 +148,7 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
     warming.length > 0
       ? {
           text: `Still warming when the slices ended: ${names(warming)}.`,
-          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : commandSeconds(run.durationMs)}`,
+          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : commandSeconds(run.durationMs * 1.5)}`,
         }
       : undefined,
     ...missing.map(({ why, names }) => ({ text: `Not measured: ${names.join(", ")}.`, next: why })),

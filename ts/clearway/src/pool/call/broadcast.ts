@@ -113,9 +113,13 @@ export async function broadcast({ engine, name, args, call }: BroadcastSource): 
     throw givesStream(name);
   }
   if (failures.length === 0) return results.map(({ result }) => result);
-  for (const end of [engine.ended && { reason: engine.ended }, abortOf(call.signal)]) {
-    if (end && failures.some(({ reason }) => reason === end.reason)) throw end.reason;
-  }
+  // Each call has its own copy of the error of a pool that has ended.
+  const endCode = engine.ended?.code;
+  const abort = abortOf(call.signal);
+  const end =
+    failures.find(({ reason }) => reason instanceof ClearwayError && reason.code === endCode) ??
+    failures.find(({ reason }) => abort && reason === abort.reason);
+  if (end) throw end.reason;
   const error = new FailedBroadcast(name, failures, results);
   error.stack += calledFrom(call.callerStack ?? "");
   throw error;

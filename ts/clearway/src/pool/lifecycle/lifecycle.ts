@@ -15,7 +15,16 @@ import type { Backlog } from "../schedule/backlog.js";
 import type { PoolTasks } from "../schedule/scheduler.js";
 import type { ListedTask, PoolWorker } from "../worker/worker.js";
 import type { WorkerSet } from "../worker/worker-set.js";
-import { announce, frame, ping, refused, rethrowWithCallerStack, unreadable } from "./messages.js";
+import {
+  announce,
+  frame,
+  outcomeOf,
+  ownErrorOf,
+  ping,
+  refused,
+  rethrowWithCallerStack,
+  unreadable,
+} from "./messages.js";
 import { cancel, exited, loadDropped, lost, pauseOf, retireAll, setupEnded, uncaught } from "./stop.js";
 import { watchOf } from "./watch.js";
 
@@ -102,7 +111,7 @@ export function bringBack(engine: Engine, worker: PoolWorker, why: ClearwayError
 export function admits(engine: Engine, call: PoolCall): boolean {
   const { task } = call;
   if (task.index < 0) {
-    engine.cancel(call, unknownTask(task.name, engine.tasks));
+    engine.expire(call, unknownTask(task.name, engine.tasks));
     return false;
   }
   if (call.deep) {
@@ -180,6 +189,8 @@ export const lifecycle = {
   retireAll,
   pauseOf,
   adviceOf,
+  outcomeOf,
+  ownErrorOf,
   rethrow: rethrowWithCallerStack,
   broadcast,
   Consumer,

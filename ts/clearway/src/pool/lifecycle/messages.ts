@@ -55,7 +55,7 @@ function rollCalled(engine: Engine, worker: PoolWorker, ids: readonly number[]):
     if (worker.calls.get(call.id) !== call) continue;
     if (!here.has(call.id)) fail(engine, worker, call, loss.why);
     // The lost message may have contained a value or the credit of this call's stream.
-    else if (loss.sure && (call.isStream || call.inputs)) engine.cancel(call, copyOfError(loss.why));
+    else if (loss.sure && (call.isStream || call.inputs)) engine.expire(call, loss.why);
   }
   for (const ping of loss.pings) {
     const at = worker.pings.indexOf(ping);
@@ -68,14 +68,8 @@ function fail(engine: Engine, worker: PoolWorker, call: PoolCall, why: ClearwayE
   const action = engine.leave(worker, call, -1);
   if (action === "deliver") {
     call.task.failed++;
-    call.ownError = copyOfError(why);
-    engine.end(call, settleFailure, call.ownError);
+    engine.end(call, settleFailure, ownErrorOf(call, why));
   } else if (action === "release") engine.end(call, endReader);
-}
-
-// Returns a copy of the error, because each call gets its own error.
-function copyOfError({ code, message }: ClearwayError): ClearwayError {
-  return caused(code, message, undefined);
 }
 
 /** Handles a frame from a worker that is not a result. */
@@ -188,6 +182,24 @@ function isCancel(reason: unknown): boolean {
   return name === "AbortError" || (reason instanceof ClearwayError && code === "cancelled");
 }
 
+/** Returns how a call counts that the pool has ended for this reason. */
+export const outcomeOf = (reason: unknown): "failed" | "cancelled" =>
+  reason instanceof ClearwayError && !/^(cancelled|timeout|deadline)$/.test(reason.code) ? "failed" : "cancelled";
+
+/**
+ * Returns a copy of an error that the pool made, as the error of this call: one event may fail several calls. Its stack has the lines of the
+ * call's caller, and none of the library. The errors of `close()` and `terminate()` keep the lines of the code that called them.
+ */
+export function ownErrorOf(call: PoolCall, why: ClearwayError): ClearwayError {
+  const error = caused(why.code, why.message, why.cause);
+  const top = why.code.startsWith("pool-") ? why.stack : why;
+  define(error, "stack", top + calledFrom(call.callerStack));
+  call.ownError = error;
+  // A stack that was captured at the call is already in the error.
+  call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
+  return error;
+}
+
 /** Adds the stack of the code that awaits the rejected promise to the error's stack. Throws the error. */
 export function rethrowWithCallerStack(error: unknown): never {
   if (error instanceof Error)
@@ -256,11 +268,7 @@ export function refused(engine: Engine, worker: PoolWorker, op: Op, id: number, 
     const isFunction = path === "" && typeof call.args[Number(at)] === "function";
     const remedy = isFunction ? ", a function without callback() of clearway/callback," : "";
     const error = notCloneable(`${argument} of ${call.task.name}()${remedy}`, reason);
-    // Only the lines of the caller help a reader, so the library's own go.
-    define(error, "stack", `${error}${calledFrom(call.callerStack)}`);
-    call.ownError = error;
-    call.rethrow = call.callerStack ? undefined : rethrowWithCallerStack;
-    engine.end(call, settleFailure, error);
+    engine.end(call, settleFailure, ownErrorOf(call, error));
   } else engine.end(call, endReader);
   engine.loadDropped(worker);
 }

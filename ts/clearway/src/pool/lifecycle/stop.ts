@@ -12,7 +12,7 @@ import type { Engine } from "../engine.js";
 import type { RestartPause } from "../stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { poolClosed } from "../worker/worker-set.js";
-import { pingWorker, rethrowWithCallerStack } from "./messages.js";
+import { ownErrorOf, pingWorker } from "./messages.js";
 import { dropValue } from "./slices.js";
 
 // Lower bound in milliseconds for the time within which a worker must answer a ping. The pool pings a worker if one of its calls does not
@@ -242,19 +242,9 @@ export function lost(
   }
   if (action === "fail" && why) {
     call.task.failed++;
-    call.ownError = withCallerStack(why, call);
-    call.rethrow = rethrowWithCallerStack;
-    engine.end(call, settleFailure, call.ownError);
+    engine.end(call, settleFailure, ownErrorOf(call, why));
   } else engine.end(call, endReader);
   return false;
-}
-
-// Returns a copy of an error, with the stack of the call's own caller. One worker's death may fail several calls, and each call gets its
-// own error.
-function withCallerStack(why: ClearwayError, call: PoolCall): ClearwayError {
-  const error = caused(why.code, why.message, why.cause);
-  error.stack = `${why.name}: ${why.message}${call.callerStack && `\n${call.callerStack}`}`;
-  return error;
 }
 
 // Returns the error for the calls of a worker that the pool did not end. In Node, an uncaught error ends its worker, so the last one is the
