@@ -114,7 +114,7 @@ export async function broadcast({ engine, name, args, call }: BroadcastSource): 
   }
   if (failures.length === 0) return results.map(({ result }) => result);
   // Each call has its own copy of the error of a pool that has ended.
-  const endCode = engine.ended?.code;
+  const endCode = (engine.ended as ClearwayError | undefined)?.code;
   const abort = abortOf(call.signal);
   const end =
     failures.find(({ reason }) => reason instanceof ClearwayError && reason.code === endCode) ??
