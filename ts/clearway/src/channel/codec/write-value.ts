@@ -123,7 +123,7 @@ function writeList(writer: Writer, list: readonly unknown[], depth: number, opti
   const inside = enter(writer, depth, options);
   const { length } = list;
   writer.byte(Tag.list);
-  writer.size(length);
+  writer.count(length);
   for (let index = 0; index < length; index++) writeValue(writer, list[index], inside, options);
 }
 
@@ -133,7 +133,7 @@ function writeRecord(writer: Writer, record: object, prototype: unknown, depth: 
   let count = 0;
   for (const _ in record) count++;
   writer.byte(Tag.map);
-  writer.size(count);
+  writer.count(count);
   for (const key in record) {
     count--;
     writer.byte(Tag.string);
@@ -173,7 +173,7 @@ function writeEntries(
   size = (entries as readonly unknown[]).length,
 ): void {
   writer.byte(Tag.map);
-  writer.size(size);
+  writer.count(size);
   let count = 0;
   for (const [key, value] of entries) {
     count++;

@@ -108,6 +108,12 @@ export class Writer {
     }
   }
 
+  /** Writes the number of values that follow. Throws `too-large` if they have no room even at one byte each: a list of holes is as long as it says. */
+  count(values: number): void {
+    this.#checkSize(this.offset + values);
+    this.size(values);
+  }
+
   /** Writes zeros up to a multiple of `alignment`, counted from the message's first byte. `alignment` is a power of two. */
   pad(alignment: number): void {
     this.room(alignment);

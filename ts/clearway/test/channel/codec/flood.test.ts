@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { encodeWithin } from "../../../src/channel/codec/codec.js";
 import { KeyGuard } from "../../../src/channel/codec/read-value.js";
 import { inlined, standardMessageCodec as standard } from "../../../src/channel/codec/standard.js";
 import { attachmentTag, Tag } from "../../../src/channel/codec/tags.js";
@@ -88,6 +89,16 @@ describe("a map with many keys", () => {
     const read = standard.decode(mapOf(Array.from({ length: 2000 }, () => 7))) as Map<unknown, unknown>;
     expect([...read]).toEqual([[7, null]]);
   });
+});
+
+test("a list that is longer than the limit of the message is refused before its first value is read", () => {
+  const list = new Array(2000);
+  let reads = 0;
+  Object.defineProperty(list, 0, { get: () => reads++ });
+  expect(() => encodeWithin(standard, list, 1999)).toThrowError(expect.objectContaining({ code: "too-large" }));
+  expect(reads).toBe(0);
+  expect(encodeWithin(standard, list, 2100)).toHaveLength(1 + 3 + 5 + 1999);
+  expect(reads).toBe(1);
 });
 
 describe("an attachment that is named repeatedly", () => {
