@@ -25,7 +25,7 @@ const node = (name) => `ts/clearway/dist/node/${name}.js`;
 
 const rest = /^\.\/clearway-rest\.js$/;
 const ring = /^\.\/clearway-channel-ring\.js$/;
-const records = /^\.\/records\.js$/;
+const records = /^\.\/clearway-records\.js$/;
 const arrow = /^(apache-arrow|\.\/clearway-arrow\.js)$/;
 
 /** `ignore` names what is left out; sizes are of the minified code, in bytes of gzip. */
@@ -42,7 +42,7 @@ const sizes = [
     limit: "21.6 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.5 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.6 KB", ignore: [records] },
   { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "23.5 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",
@@ -61,7 +61,7 @@ const sizes = [
   { name: "clearway/meter/trace (browser, minified, gzip)", path: browser("meter-trace"), limit: "1.6 KB" },
   {
     name: "clearway/records (browser, minified, gzip)",
-    path: browser("records"),
+    path: browser("clearway-records"),
     limit: "13.3 KB",
     ignore: [arrow],
   },
@@ -120,7 +120,7 @@ const sizes = [
   {
     name: "clearway/offload/worker (browser, minified, gzip)",
     path: browser("offload-worker"),
-    limit: "22.9 KB",
+    limit: "23 KB",
     ignore: [records],
   },
   {

@@ -185,6 +185,11 @@ describe("an app with the packed library, in Chromium", () => {
         build: { outDir: site, rollupOptions: { input: pages.map((page) => join(folder, page)) } },
       });
       expect(await scripts(site)).not.toContain("worker_threads");
+      // Chunks that a reader of the build did not write are named after the library.
+      const chunks = await readdir(join(site, "assets"));
+      for (const late of ["rest", "records"])
+        expect(chunks).toContainEqual(expect.stringMatching(`^clearway-${late}-`));
+      expect(chunks).not.toContainEqual(expect.stringMatching(/^(records|lifecycle)-/));
       for (const page of pages) expect(await outcomeOf(site, page)).toEqual(expected);
     },
   );

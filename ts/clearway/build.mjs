@@ -77,8 +77,11 @@ const late = {
   "clearway-arrow": here("./src/records/arrow/arrow.ts"),
 };
 
+// In browsers, the file of the entry `clearway/records` is also a chunk of its own in a bundle.
+const fileOf = (name, host) => (name === "records" && host === "browser" ? "clearway-records" : name);
+
 // Leaves imports of these files, and of entries, as they are.
-function apart(names) {
+function apart(names, host) {
   const files = { ...entries, ...Object.fromEntries(names.map((name) => [name, late[name]])) };
   return {
     name: "files apart",
@@ -88,7 +91,9 @@ function apart(names) {
         const name = Object.keys(files).find((each) => files[each] === source);
         // `clearway/offload` uses the pools of the entry `clearway`, instead of a copy of them. Both entries of records share `clearway-arrow`.
         const shared = name === "index" || name === "clearway-arrow";
-        return name && (shared || kind === "dynamic-import") ? { path: `./${name}.js`, external: true } : undefined;
+        return name && (shared || kind === "dynamic-import")
+          ? { path: `./${fileOf(name, host)}.js`, external: true }
+          : undefined;
       });
     },
   };
@@ -106,12 +111,12 @@ async function buildStart(outExtension) {
   copyFileSync(here("./src/start/probe.ts"), here("./dist/node/probe.ts"));
 }
 
-/** The names of the files that this build has written. */
-const written = new Set(["probe.ts"]);
+/** The files that this build has written, with their folders. */
+const written = new Set(["node/probe.ts"]);
 
 async function bundle(buildOptions) {
   const { metafile } = await build({ ...buildOptions, metafile: true });
-  for (const file of Object.keys(metafile.outputs)) written.add(basename(file));
+  for (const file of Object.keys(metafile.outputs)) written.add(file.split("/").slice(-2).join("/"));
 }
 
 for (const host of ["node", "browser"]) {
@@ -122,8 +127,9 @@ for (const host of ["node", "browser"]) {
     ...others
   } = Object.fromEntries(Object.entries(entries).filter(([name]) => host === "node" || !nodeOnly.includes(name)));
   const alone = host === "node" ? ["clearway-arrow"] : ["clearway-arrow", "clearway-channel-ring"];
-  const plugins = [apart(alone)];
-  await bundle({ ...options(host, plugins), entryPoints: others });
+  const plugins = [apart(alone, host)];
+  const entryPoints = Object.fromEntries(Object.entries(others).map(([name, file]) => [fileOf(name, host), file]));
+  await bundle({ ...options(host, plugins), entryPoints });
   // These files keep the comments that tell bundlers not to follow an import of a task file.
   const readable = { ...options(host, plugins), minifyWhitespace: false };
   await bundle({ ...readable, entryPoints: { "offload-worker": offloadWorker } });
@@ -141,7 +147,7 @@ for (const host of ["node", "browser"]) {
 // Files of earlier builds would be packed, too.
 for (const host of ["node", "browser"])
   for (const name of readdirSync(here(`./dist/${host}`)))
-    if (!written.has(name)) rmSync(here(`./dist/${host}/${name}`));
+    if (!written.has(`${host}/${name}`)) rmSync(here(`./dist/${host}/${name}`));
 
 // The pages that messages name. They are in the package, so that a reader finds them without the network.
 mkdirSync(here("./docs"), { recursive: true });

@@ -213,7 +213,7 @@ export function expose<const Tasks extends TaskMap, Data = undefined>(
   // The prototype of a plain object, of any realm, has none itself. The methods of a class are not the object's own, so they would be lost.
   const prototype = Object.getPrototypeOf(tasks);
   if (prototype && Object.getPrototypeOf(prototype))
-    throw invalid("tasks", "a plain object of functions (no class: its state may be variables of the module)", tasks);
+    throw invalid("tasks", "an object of functions, and not of a class", tasks);
   const definitions = [];
   for (const name of names) definitions.push(definitionOfTask(name, tasks[name]));
   const setup = options && checked(options, { setup: "function" }).setup;

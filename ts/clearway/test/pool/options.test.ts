@@ -118,7 +118,7 @@ describe("every other function with options", () => {
     ["resources must be an object: resources=null", () => withResources(null as never)],
     ["tasks must be an object: tasks=undefined", () => expose(undefined as never)],
     [
-      "tasks must be a plain object of functions (no class: its state may be variables of the module): tasks=[object]",
+      "tasks must be an object of functions, and not of a class: tasks=[object]",
       () =>
         expose(
           new (class Counter {
