@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" />
 import { C as ClearwayError, a as CodecErrorCode } from './types-clearway-error.js';
 export { b as ChannelErrorCode, E as ErrorCode, d as channelErrorCodes, e as codecErrorCodes } from './types-clearway-error.js';
-import { c as CloseReason, C as ChannelTransport, T as TransportLimits } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode, V as ValueFrame } from './types-limits.js';
+import { c as CloseReason, C as ChannelTransport, T as TransportLimits } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode, V as ValueFrame } from './types-transport.js';
 import { Window } from './index.js';
 import { M as Moved } from './types-move.js';
 export { m as move } from './types-move.js';

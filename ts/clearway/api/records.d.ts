@@ -208,6 +208,15 @@ declare class Bitmap {
     get(at: number): boolean;
 }
 
+declare const vectorsKey = "clearway:row";
+declare const rowKey: unique symbol;
+/** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
+interface RowView {
+    [vectorsKey]: readonly Vector[];
+    [rowKey]: number;
+}
+type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
+
 /** One block of a table's memory. A table and its slices share chunks. */
 declare class Chunk {
     #private;
@@ -259,16 +268,6 @@ declare class Segments {
     /** Returns the segments for the rows from `from` up to `to`. Both must be within the table. Copies no rows. */
     slice(from: number, to: number): Segments;
 }
-
-declare const vectorsKey = "clearway:row";
-declare const rowKey: unique symbol;
-/** A row without getters for its columns: the chunk's vectors and the position in the chunk. */
-interface RowView {
-    [vectorsKey]: readonly Vector[];
-    [rowKey]: number;
-}
-type RowClass = new (vectors: readonly Vector[], row: number) => RowView;
-
 /**
  * A cursor over the rows of one chunk.
  *

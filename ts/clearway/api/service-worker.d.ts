@@ -1,5 +1,5 @@
-import { c as CloseReason, T as TransportLimits, C as ChannelTransport } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode } from './types-limits.js';
+import { c as CloseReason, T as TransportLimits, C as ChannelTransport } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode } from './types-transport.js';
 
 /** The part of a ServiceWorker that Clearway uses. */
 interface ServiceWorkerLike {

@@ -1,6 +1,6 @@
-import { c as CloseReason, T as TransportLimits, C as ChannelTransport } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode } from './types-limits.js';
 import { P as PortLike } from './types-port-like.js';
+import { c as CloseReason, T as TransportLimits, C as ChannelTransport } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode } from './types-transport.js';
 
 /** The parts of a SharedWorker that Clearway uses. */
 interface SharedWorkerLike {

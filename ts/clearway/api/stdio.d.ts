@@ -1,5 +1,5 @@
-import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
+import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
 import { ChildProcess } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 

@@ -1,4 +1,4 @@
-import { T as TransportLimits } from './types-limits.js';
+import { T as TransportLimits } from './types-transport.js';
 
 /**
  * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's

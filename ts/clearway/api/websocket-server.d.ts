@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" />
-import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
+import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
 import { IncomingMessage, Server } from 'node:http';
 
 interface WebSocketServerOptions extends TransportLimits {

@@ -1,6 +1,6 @@
-import { T as TransportLimits, C as ChannelTransport } from './types-limits.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-limits.js';
 import { a as PortOptions } from './types-port-like.js';
+import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
 
 /** The parts of a window that a page of another origin may use, too. */
 interface WindowLike {

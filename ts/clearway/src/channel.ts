@@ -38,7 +38,7 @@ export {
   standardMethodCodec,
 } from "./channel/codec/standard.js";
 export { type Float64, float64 } from "./channel/codec/tags.js";
-export { binaryCodec, stringCodec } from "./channel/codec/text-binary.js";
+export { binaryCodec, stringCodec } from "./channel/codec/text.js";
 export type { ChannelCopyReason, ChannelLedger, ChannelLedgerSide } from "./channel/endpoint/attachments.js";
 export type { CallOptions } from "./channel/endpoint/calls.js";
 export { connect, type Endpoint, type EndpointStats } from "./channel/endpoint/endpoint.js";
@@ -85,7 +85,6 @@ export {
   type WriteOf,
 } from "./channel/schema/schema.js";
 export type { ValidationIssueParts } from "./channel/schema/validator.js";
-export type { TransportLimits } from "./channel/transport/limits.js";
 export { memoryPair } from "./channel/transport/memory.js";
 export type { PortLike, PortOptions } from "./channel/transport/port-like.js";
 export { portTransport } from "./channel/transport/port-transports.js";
@@ -94,6 +93,7 @@ export type {
   ChannelTransport,
   CloseCode,
   CloseReason,
+  TransportLimits,
   ValueFrame,
 } from "./channel/transport/transport.js";
 export type { WireName } from "./channel/wire/frame.js";

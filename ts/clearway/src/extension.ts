@@ -6,5 +6,10 @@
  */
 
 export { type ExtensionEvent, type ExtensionPort, extensionTransport } from "./browser/extension.js";
-export type { TransportLimits } from "./channel/transport/limits.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";

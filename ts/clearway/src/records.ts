@@ -5,8 +5,7 @@
  * @module clearway/records
  */
 
-export type { TableMessage } from "./records/chunk.js";
-export type { ChunkCursor } from "./records/chunk-cursor.js";
+export type { ChunkCursor, TableMessage } from "./records/chunk.js";
 export {
   type BitPart,
   type BytesPart,

@@ -14,5 +14,10 @@ export {
   serveServiceWorker,
   serviceWorkerTransport,
 } from "./browser/service-worker.js";
-export type { TransportLimits } from "./channel/transport/limits.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";

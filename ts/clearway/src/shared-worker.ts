@@ -12,6 +12,11 @@ export {
   serveSharedWorker,
   sharedWorkerTransport,
 } from "./browser/shared-worker.js";
-export type { TransportLimits } from "./channel/transport/limits.js";
 export type { PortLike } from "./channel/transport/port-like.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";

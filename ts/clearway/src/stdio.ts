@@ -5,6 +5,11 @@
  * @module clearway/channel/stdio
  */
 
-export type { TransportLimits } from "./channel/transport/limits.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";
 export { childTransport, parentTransport, type StdioStreams, streamTransport } from "./stdio/stdio-transport.js";

@@ -5,7 +5,12 @@
  * @module clearway/channel/websocket-server
  */
 
-export type { TransportLimits } from "./channel/transport/limits.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";
 export type { CheckToken, WebSocketServerOptions } from "./websocket-server/options.js";
 export { type OnTransport, serveWebSockets, type WebSocketChannels } from "./websocket-server/serve.js";

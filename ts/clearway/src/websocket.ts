@@ -5,7 +5,12 @@
  * @module clearway/channel/websocket
  */
 
-export type { TransportLimits } from "./channel/transport/limits.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";
 export type { WebSocketClass, WebSocketLike } from "./websocket/socket.js";
 export { type WebSocketOptions, webSocketTransport } from "./websocket/transport.js";

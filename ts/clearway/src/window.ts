@@ -6,6 +6,11 @@
  */
 
 export { type WindowLike, type WindowOptions, windowTransport } from "./browser/window.js";
-export type { TransportLimits } from "./channel/transport/limits.js";
 export type { PortOptions } from "./channel/transport/port-like.js";
-export type { ChannelSink, ChannelTransport, CloseCode, CloseReason } from "./channel/transport/transport.js";
+export type {
+  ChannelSink,
+  ChannelTransport,
+  CloseCode,
+  CloseReason,
+  TransportLimits,
+} from "./channel/transport/transport.js";

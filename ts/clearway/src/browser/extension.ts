@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import {
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
   checkFrame,
+  closedHere,
   frameTooLarge,
+  readReason,
   SendWindow,
   type TransportLimits,
   transportOptions,
   windowBytesOf,
-} from "../channel/transport/limits.js";
-import {
-  type ChannelSink,
-  type ChannelTransport,
-  type CloseReason,
-  closedHere,
-  readReason,
 } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
 import { queueMicrotask } from "../globals.js";

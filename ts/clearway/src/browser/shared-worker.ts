@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import type { PortEvents, PortLike } from "../channel/transport/port-like.js";
 import { UnsharedPortTransport } from "../channel/transport/port-transports.js";
-import { accept, type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
+import {
+  accept,
+  type ChannelTransport,
+  type CloseReason,
+  onPageLeave,
+  type TransportLimits,
+  transportOptions,
+} from "../channel/transport/transport.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 
 /** The parts of a SharedWorker that Clearway uses. */

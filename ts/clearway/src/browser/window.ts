@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
+
 import { PortChannelTransport } from "../channel/transport/port.js";
-import type { PortOptions } from "../channel/transport/port-like.js";
-import { listenTo, type PortEvents, type PortLike } from "../channel/transport/port-like.js";
-import { type ChannelTransport, type CloseReason, onPageLeave } from "../channel/transport/transport.js";
+import { listenTo, type PortEvents, type PortLike, type PortOptions } from "../channel/transport/port-like.js";
+import {
+  type ChannelTransport,
+  type CloseReason,
+  onPageLeave,
+  type TransportLimits,
+  transportOptions,
+} from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, queueMicrotask, type Timer } from "../globals.js";
 import { after } from "../lazy/lazy.js";

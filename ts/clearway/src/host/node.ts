@@ -12,8 +12,7 @@ import { workerOptions } from "./node/options.js";
 import { pipeOutput, printed } from "./node/output.js";
 import { type Referenced, type Release, spawnProcess } from "./node/process.js";
 import { parentKey } from "./node/process-messages.js";
-import { type Start, startOf } from "./node/start.js";
-import { ordersKey } from "./node/task-module.js";
+import { ordersKey, type Start, startOf } from "./node/task-module.js";
 
 export { checkProcesses, refuseFactory, threadRules } from "./node/options.js";
 export { hasHiddenSlots, structureOf } from "./node/process-messages.js";

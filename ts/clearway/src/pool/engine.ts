@@ -18,6 +18,7 @@ import {
 import type { InlineCalls } from "./call/inline.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import type { LifecycleCode } from "./lifecycle/lifecycle.js";
+import type { Restarts } from "./lifecycle/stop.js";
 import type { Watch } from "./lifecycle/watch.js";
 import type { CallSettings, Settings } from "./options.js";
 import { Backlog } from "./schedule/backlog.js";
@@ -52,6 +53,7 @@ export class Engine {
   metrics: Timings | undefined;
   /** Warns of slow use. Undefined in production. */
   watch: Watch | undefined;
+  declare restarts: Restarts | undefined;
   /** The error with which every new call fails once the pool has ended. Undefined before. */
   ended: ClearwayError | undefined;
   /** Number of calls without an outcome. */

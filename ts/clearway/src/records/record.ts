@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../error/clearway-error.js";
-import { readMessage, Segments } from "./chunk.js";
-import { movingRow } from "./chunk-cursor.js";
+import { movingRow, readMessage, Segments } from "./chunk.js";
 import { type Fields, type RowOf, shapesOf, type WriteOf } from "./field.js";
 import { type RowClass, rowClass } from "./row.js";
 import { difference, type Shape } from "./shape.js";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules, type Test } from "../error/checked.js";
 import { type CrossesAs, type crossesAs, markTable } from "../transfer/crossing.js";
-import type { Segment, Segments, TableMessage } from "./chunk.js";
-import { ChunkCursor } from "./chunk-cursor.js";
+import { ChunkCursor, type Segment, type Segments, type TableMessage } from "./chunk.js";
 import type { Field, NumberPart, RowOf, TypesOf } from "./field.js";
 import type { FieldsOf, RecordType, Row } from "./record.js";
 import { invalid, released } from "./refusal.js";

@@ -3,12 +3,14 @@
 import type { ChildProcess } from "node:child_process";
 import type { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { checkFrame, type TransportLimits, transportOptions } from "../channel/transport/limits.js";
 import {
   type ChannelSink,
   type ChannelTransport,
   type CloseReason,
+  checkFrame,
   closedHere,
+  type TransportLimits,
+  transportOptions,
 } from "../channel/transport/transport.js";
 import { checked, type Rules, type Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";

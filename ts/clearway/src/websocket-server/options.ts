@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
-import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
+import { type TransportLimits, transportOptions } from "../channel/transport/transport.js";
 import { type Rules as OptionRules, type Test, wholeFrom } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import { offeredToken } from "../websocket/socket.js";

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import {
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
   checkFrame,
+  closedHere,
   frameTooLarge,
   isShared,
   messageBytes,
   type TransportLimits,
   windowBytesOf,
-} from "../channel/transport/limits.js";
-import {
-  type ChannelSink,
-  type ChannelTransport,
-  type CloseReason,
-  closedHere,
 } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, queueMicrotask, setTimeout } from "../globals.js";

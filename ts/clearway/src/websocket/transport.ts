@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type TransportLimits, transportOptions } from "../channel/transport/limits.js";
-import type { ChannelTransport } from "../channel/transport/transport.js";
+
+import { type ChannelTransport, type TransportLimits, transportOptions } from "../channel/transport/transport.js";
 import type { Rules, Test } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import { keepAlive, offers, type WebSocketClass, type WebSocketLike } from "./socket.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, expect, test, vi } from "vitest";
-import { windowBytesOf } from "../../src/channel/transport/limits.js";
+import { windowBytesOf } from "../../src/channel/transport/transport.js";
 import { markText } from "../../src/websocket/socket.js";
 import { SocketTransport } from "../../src/websocket/socket-transport.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";

@@ -15,7 +15,7 @@ import {
   type MethodReply,
   outOfBand,
 } from "./codec.js";
-import { readUtf8 } from "./utf8.js";
+import { readUtf8 } from "./text.js";
 
 const encoder = new TextEncoder();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type CodecLimits, codecError, type Input, outOfBand } from "./codec.js";
 import { sizes, Tag } from "./tags.js";
-import { keyText, readUtf8 } from "./utf8.js";
+import { keyText, readUtf8 } from "./text.js";
 
 /** Reads the primitives of a message, never beyond its end. The functions in `read-value.ts` read whole values. */
 export class Reader {

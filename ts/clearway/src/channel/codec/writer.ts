@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { isShared } from "../transport/limits.js";
+import { isShared } from "../transport/transport.js";
 import {
   type AttachmentSink,
   checkTarget,
@@ -9,7 +9,7 @@ import {
   requireLittleEndian,
 } from "./codec.js";
 import { sizes } from "./tags.js";
-import { hasLoneSurrogate } from "./utf8.js";
+import { hasLoneSurrogate } from "./text.js";
 
 // Initial size of the scratch buffer, in bytes; enough for most messages. `keptBytesMax` is the size of the largest scratch
 // buffer that is kept for the next message, in bytes.

@@ -2,7 +2,7 @@
 import { isUntransferable } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import type { AttachmentSink } from "../codec/codec.js";
-import { isShared } from "../transport/limits.js";
+import { isShared } from "../transport/transport.js";
 
 /** Why memory of a message was copied. */
 export type ChannelCopyReason =

@@ -3,8 +3,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
 import { type Codec, codecError, encodeWithin, type MethodCodec, outOfBand } from "../codec/codec.js";
 import { inlined } from "../codec/standard.js";
-import { isShared } from "../transport/limits.js";
-import type { ChannelTransport, CloseReason } from "../transport/transport.js";
+import { type ChannelTransport, type CloseReason, isShared } from "../transport/transport.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
 import {
   Flag,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, setTimeout, structuredClone, type Timer } from "../../globals.js";
-import { keyText } from "../codec/utf8.js";
+import { keyText } from "../codec/text.js";
 import { type ChannelTransport, type CloseReason, closedHere, type ValueFrame } from "../transport/transport.js";
 import { Flag, type Hello, Op, readFrame, Status, type WireName } from "../wire/frame.js";
 import { type CallOptions, Calls, type Head, Outbox, type QueuedRequest } from "./calls.js";

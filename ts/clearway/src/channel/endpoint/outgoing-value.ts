@@ -16,8 +16,7 @@ import {
   requireMemory,
 } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
-import { isShared } from "../transport/limits.js";
-import { notCloneable, type ValueFrame } from "../transport/transport.js";
+import { isShared, notCloneable, type ValueFrame } from "../transport/transport.js";
 import { Flag, type FrameParts, Op } from "../wire/frame.js";
 import {
   type AttachmentRules,

@@ -3,8 +3,7 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, newAbortController, type Timer } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
-import { messageBytes } from "../transport/limits.js";
-import type { CloseReason } from "../transport/transport.js";
+import { type CloseReason, messageBytes } from "../transport/transport.js";
 import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
 import { type Connection, nothing } from "./connection.js";

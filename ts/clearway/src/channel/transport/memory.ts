@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
 import { queueMicrotask, structuredClone } from "../../globals.js";
-import { checkFrame, isShared, SendWindow, type TransportLimits, transportOptions, windowBytesOf } from "./limits.js";
-import { type ChannelSink, type ChannelTransport, type CloseReason, closedHere } from "./transport.js";
+import {
+  type ChannelSink,
+  type ChannelTransport,
+  type CloseReason,
+  checkFrame,
+  closedHere,
+  isShared,
+  SendWindow,
+  type TransportLimits,
+  transportOptions,
+  windowBytesOf,
+} from "./transport.js";
 
 /**
  * Returns two connected transports in one thread, for tests and for parts of an app that may be separated later. Copies

@@ -2,7 +2,7 @@
 import { watchLifeline } from "#host";
 import { newAbortController } from "../../globals.js";
 import { lazyModule } from "../../lazy/lazy.js";
-import type { TransportLimits } from "./limits.js";
+import type { TransportLimits } from "./transport.js";
 
 /**
  * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's

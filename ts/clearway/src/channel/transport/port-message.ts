@@ -2,8 +2,7 @@
 
 import { inMicrotask } from "../../lazy/lazy.js";
 import { Op } from "../../transport/protocol.js";
-import { isShared } from "./limits.js";
-import type { CloseReason } from "./transport.js";
+import { type CloseReason, isShared } from "./transport.js";
 
 // Messages that a channel posts through a port. Each begins with a fixed text, so that other code can use the same port:
 //

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { invalid } from "../../error/clearway-error.js";
-import { type TransportLimits, transportOptions } from "./limits.js";
 import { PortChannelTransport } from "./port.js";
 import { defaultPortWindowBytes, type PortLike, type PortOptions } from "./port-like.js";
-import type { ChannelTransport } from "./transport.js";
+import { type ChannelTransport, type TransportLimits, transportOptions } from "./transport.js";
 
 /**
  * Returns a transport over a worker's port. Small frames of one tick are sent as one message. Two ends that both take values exchange

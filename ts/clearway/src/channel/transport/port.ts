@@ -4,7 +4,6 @@ import { invalid } from "../../error/clearway-error.js";
 import { queueMicrotask } from "../../globals.js";
 import { inMicrotask } from "../../lazy/lazy.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
-import { checkFrame, frameTooLarge, SendWindow, type TransportLimits, windowBytesOf } from "./limits.js";
 import {
   closePort,
   listenTo,
@@ -31,11 +30,16 @@ import {
   type ChannelSink,
   type ChannelTransport,
   type CloseReason,
+  checkFrame,
   closedHere,
+  frameTooLarge,
   notCloneable,
   readReason,
   readValueFrames,
+  SendWindow,
+  type TransportLimits,
   type ValueFrame,
+  windowBytesOf,
 } from "./transport.js";
 
 /**
@@ -94,14 +98,10 @@ export class PortChannelTransport implements ChannelTransport {
       message: (message) => this.#receive(message),
       unreadable: () => this.close({ code: "failed", message: "a message could not be read on arrival" }),
       gone: (detail) => this.#gone("the other side of the port is gone", detail),
-      error: (cause) => {
-        // A worker that has sent no message has failed to start. It may survive a later error.
-        if (!this.#messageSeen) this.#end({ code: "failed", message: "the worker failed", cause });
-      },
+      // A worker that has sent no message has failed to start. It may survive a later error.
+      error: (cause) => this.#messageSeen || this.#end({ code: "failed", message: "the worker failed", cause }),
     });
-    void lifeline()?.then((own) => {
-      if (!this.#closed) this.#post([portMark, Post.lifeline, own], []);
-    });
+    void lifeline()?.then((own) => this.#closed || this.#post([portMark, Post.lifeline, own], []));
     if (this.#ring === "offer" && this.shares) void this.#openRing(undefined);
   }
 

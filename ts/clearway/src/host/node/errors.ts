@@ -2,8 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { messageOf } from "../../error/clearway-error.js";
-import { type Start, startFile } from "./start.js";
-import { isTypeScript, siblingsOf } from "./task-module.js";
+import { isTypeScript, type Start, siblingsOf, startFile } from "./task-module.js";
 
 /**
  * Explains why a worker's start failed with this error. Returns undefined if the error's own message says it: an error that the task module

@@ -16,7 +16,7 @@ import {
   type ProcessOrders,
   postCopy,
 } from "./process-messages.js";
-import { libraryFile, type Start, taskUrl } from "./start.js";
+import { libraryFile, type Start, taskUrl } from "./task-module.js";
 
 /** A worker that may keep the process alive. */
 export interface Referenced {

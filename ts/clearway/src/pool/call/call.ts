@@ -141,6 +141,10 @@ export class PoolCall extends CallLife {
   lostRuns = 0;
   /** Number of workers that ended while they had this call, and said that no call had begun. */
   unbegun = 0;
+  /** Whether this call did not stop within its grace period. */
+  declare overdue: boolean | undefined;
+  /** Units of progress that this side has read and not yet acknowledged. */
+  declare unacknowledged: number | undefined;
   /** Timer for the deadline of the whole call. */
   deadline: Timer | undefined;
   /** Timer for the timeout of the current run, or for the grace period after a cancel. */

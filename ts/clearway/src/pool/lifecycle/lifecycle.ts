@@ -11,10 +11,8 @@ import type { PoolCall } from "../call/call.js";
 import { adviceOf, InlineCalls } from "../call/inline.js";
 import { Mapping } from "../call/mapping.js";
 import type { Engine } from "../engine.js";
-import type { Backlog } from "../schedule/backlog.js";
 import type { PoolTasks } from "../schedule/scheduler.js";
 import type { ListedTask, PoolWorker } from "../worker/worker.js";
-import type { WorkerSet } from "../worker/worker-set.js";
 import {
   announce,
   frame,
@@ -34,17 +32,13 @@ import { watchOf } from "./watch.js";
  * without flags, moved memory or deeply nested arguments, and only while no worker has listed its tasks.
  */
 export function sendEarly({ backlog, tasks, workers, watch }: Engine): void {
-  if (!tasks.known) sendToStarting(backlog, workers);
-  watch?.queued();
-}
-
-function sendToStarting(backlog: Backlog, workers: WorkerSet): void {
-  for (const worker of workers.starting) {
+  for (const worker of tasks.known ? [] : workers.starting) {
     const call = backlog.shared.peek();
-    if (call === undefined || call.flags !== 0 || call.deep || call.transfer.length > 0) return;
+    if (call === undefined || call.flags !== 0 || call.deep || call.transfer.length > 0) break;
     backlog.take(backlog.shared);
     worker.post(call);
   }
+  watch?.queued();
 }
 
 /** Records that a worker's module is loaded. From now on, the worker takes calls. A worker that was killed before takes none. */

@@ -152,15 +152,12 @@ function callFrame(engine: Engine, worker: PoolWorker, call: PoolCall, op: Op, a
   }
 }
 
-// Units of progress that this side has read and not yet acknowledged, by call.
-const unacknowledged = new WeakMap<PoolCall, number>();
-
 // Counts a value of progress that was read. Acknowledges values in batches of half a window.
 function acknowledge(worker: PoolWorker, call: PoolCall, units: number): void {
-  const read = (unacknowledged.get(call) ?? 0) + units;
+  const read = (call.unacknowledged ?? 0) + units;
   const due = read * 2 >= progressWindow;
   if (due) worker.transport.send(Op.Progress, call.id, read);
-  unacknowledged.set(call, due ? 0 : read);
+  call.unacknowledged = due ? 0 : read;
 }
 
 function failure(engine: Engine, worker: PoolWorker, call: PoolCall, wire: WireError, runUs: number): void {
@@ -262,7 +259,6 @@ export function refused(engine: Engine, worker: PoolWorker, op: Op, id: number, 
   const action = engine.leave(worker, call, -1);
   if (action === "nothing") return;
   if (action === "deliver") {
-    call.task.failed++;
     const [, at, path] = /^\[(\d+)\](.*)$/s.exec(pathToUncloneable(call.args)) ?? [];
     const argument = at === undefined ? "an argument" : `argument ${Number(at) + 1}${path}`;
     const isFunction = path === "" && typeof call.args[Number(at)] === "function";

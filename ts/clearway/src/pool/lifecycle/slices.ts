@@ -12,21 +12,19 @@ import type { PoolWorker } from "../worker/worker.js";
 // A worker learns a new pace if it differs from the last one by more than this factor.
 const paceFactor = 1.25;
 const paces = new WeakMap<PoolWorker, number>();
-// The value whose pieces a worker posts. It posts nothing else in between.
-const values = new WeakMap<PoolWorker, Assembly>();
 
 /** Begins to read a value, whose first piece is in a port. */
 export function beginValue(worker: PoolWorker, port: unknown): void {
   // A value before it could not be sent after all.
   dropValue(worker);
   if (!isPort(port)) return distrust(worker);
-  values.set(worker, new Assembly(port));
+  worker.assembly = new Assembly(port);
 }
 
 /** Stops reading a value whose pieces cannot all be posted any more. */
 export function dropValue(worker: PoolWorker): void {
-  values.get(worker)?.close();
-  values.delete(worker);
+  worker.assembly?.close();
+  worker.assembly = undefined;
 }
 
 /** Handles the frame that a worker sends once it has posted all pieces of a result, or of a value of a stream. */
@@ -37,8 +35,8 @@ export function endValue(
   op: Op,
   [pieces, b]: readonly [pieces: number, b: number],
 ): void {
-  const assembly = values.get(worker);
-  values.delete(worker);
+  const { assembly } = worker;
+  worker.assembly = undefined;
   if (!assembly?.expect(pieces)) return distrust(worker);
   void assembly.value.then(
     () => sendPace(worker, assembly),

@@ -26,11 +26,6 @@ const closeLimitMs = 5_000;
 // a call needs a worker.
 const provenMs = 1_000;
 
-// Calls that did not stop within their grace period.
-const overdueCalls = new WeakSet<PoolCall>();
-// Workers that the pool killed, or kills, because a call did not stop.
-const overdueWorkers = new WeakSet<PoolWorker>();
-
 /** Notifies a worker that a call was cancelled. The call then has the grace period to stop. */
 export function cancel(engine: Engine, worker: PoolWorker, call: PoolCall, reason: unknown): void {
   const { cells } = worker;
@@ -53,7 +48,7 @@ function armGrace(engine: Engine, worker: PoolWorker, call: PoolCall): void {
 
 // Handles a call that did not stop within its grace period.
 function overdue(engine: Engine, worker: PoolWorker, call: PoolCall): void {
-  overdueCalls.add(call);
+  call.overdue = true;
   const why = new ClearwayError(
     "worker-crashed",
     "the worker was replaced: another task of it did not stop when it was cancelled",
@@ -81,14 +76,14 @@ function overdue(engine: Engine, worker: PoolWorker, call: PoolCall): void {
 function condemn(engine: Engine, worker: PoolWorker, why: ClearwayError): boolean {
   worker.life.drain(1);
   worker.removed = () => condemn(engine, worker, why);
-  for (const call of worker.calls.values()) if (!overdueCalls.has(call)) return false;
+  for (const call of worker.calls.values()) if (!call.overdue) return false;
   killOverdue(engine, worker, why);
   return true;
 }
 
 // The thread may be inside native code, which nothing can end. Its successor does not wait for that.
 function killOverdue(engine: Engine, worker: PoolWorker, why: ClearwayError): void {
-  overdueWorkers.add(worker);
+  worker.overdue = true;
   void worker.kill(why);
   // In a microtask, because the last call may be leaving the worker just now.
   inMicrotask(() => supersede(engine, worker));
@@ -196,7 +191,7 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   //
   // In all other cases, the pool does not know which calls had begun.
   const poolEndedIt = why.code === "pool-closed" || why.code === "pool-terminated";
-  const known = overdueWorkers.has(worker) || poolEndedIt;
+  const known = worker.overdue || poolEndedIt;
   const left = [...calls.values()];
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
   const streaming = left.some((call) => call.isStream);
@@ -276,7 +271,8 @@ const firstPauseMs = 10;
 // Maximum pause in milliseconds. The pause grows to it only while another worker lives, which may take the calls in the end.
 const pauseMsMax = 2_000;
 
-interface Restarts {
+/** What a pool knows of the workers that exited before they began a call. */
+export interface Restarts {
   /** Number of workers in a row that exited before they began a call. */
   exitsInRow: number;
   /** Number of answered calls at the time of the last such exit. */
@@ -287,13 +283,8 @@ interface Restarts {
   untilMs: number;
 }
 
-const restartsByPool = new WeakMap<object, Restarts>();
-
-function restartsOf(engine: Engine): Restarts {
-  const restarts = restartsByPool.get(engine) ?? { exitsInRow: 0, answered: 0, failedSetups: 0, untilMs: 0 };
-  restartsByPool.set(engine, restarts);
-  return restarts;
-}
+const restartsOf = (engine: Engine): Restarts =>
+  (engine.restarts ??= { exitsInRow: 0, answered: 0, failedSetups: 0, untilMs: 0 });
 
 /**
  * Handles the exit of a worker before it began a call. The worker's calls are in the queue again. Starts other workers after longer and
@@ -318,7 +309,7 @@ export function exitedBeforeCall(engine: Engine, index: number, why: ClearwayErr
  * other workers answer do not end the row, because they say nothing about `setup`.
  */
 export function setupEnded(engine: Engine, succeeded: boolean): void {
-  if (succeeded && !restartsByPool.has(engine)) return;
+  if (succeeded && !engine.restarts) return;
   const restarts = restartsOf(engine);
   restarts.failedSetups = succeeded ? 0 : restarts.failedSetups + 1;
   if (!succeeded) pause(engine, restarts, restarts.failedSetups);
@@ -338,7 +329,7 @@ function pause(engine: Engine, restarts: Restarts, inRow: number): void {
 
 /** Returns the pause for `stats()`. Returns undefined if no worker exited before it began a call, or if a call was answered since. */
 export function pauseOf(engine: Engine): RestartPause | undefined {
-  const restarts = restartsByPool.get(engine);
+  const { restarts } = engine;
   const row = restarts?.answered === answeredBy(engine) ? restarts.exitsInRow : 0;
   const exits = Math.max(row, restarts?.failedSetups ?? 0);
   if (!restarts || exits === 0) return undefined;

@@ -22,6 +22,7 @@ import {
   type TaskKind,
 } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/open-ring.js";
+import type { Assembly } from "../../transport/slices/assembly.js";
 import type { PoolCall } from "../call/call.js";
 import type { Input } from "../call/input.js";
 import type { Engine } from "../engine.js";
@@ -183,6 +184,8 @@ export class PoolWorker {
   why: ClearwayError | undefined;
   uncaught: { error: unknown } | undefined;
   killed = false;
+  declare overdue: boolean | undefined; // Whether the pool kills this worker because a call did not stop.
+  declare assembly: Assembly | undefined; // The value whose pieces the worker posts. It posts nothing else in between.
   /** Ids of the calls that had begun when the worker ended itself. Undefined if the worker could not send them. */
   begun: ReadonlySet<number> | undefined;
   /** Called when the worker's resources are closed. */
@@ -285,8 +288,7 @@ export class PoolWorker {
   kill(why: ClearwayError, limitMs = endMsMax): Promise<void> {
     this.why ??= why;
     this.killed = true;
-    // Stops new calls while the worker ends. Otherwise it could receive a call that comes back from another killed worker, and the call
-    // would come back once more.
+    // Stops new calls while the worker ends. It could receive one that comes back from another killed worker.
     this.life.drain(1);
     this.setRef(true);
     const gone = this.#end(limitMs);
@@ -320,9 +322,8 @@ export class PoolWorker {
   receive(message: unknown): void {
     // Ignores other messages, because a task module may post its own.
     if (!isFrames(message) || isOwnMessage(message)) return;
-    for (let at = 0; at < message.length; at += frameSlots) {
+    for (let at = 0; at < message.length; at += frameSlots)
       this.frame(message[at] as Op, message[at + 1] as number, message[at + 2], message[at + 3]);
-    }
     this.endMessage();
   }
 
@@ -355,8 +356,7 @@ export class PoolWorker {
     this.#engine.loadDropped(this);
   }
 
-  // Handles the frame that ends the worker's start, once the lifecycle code is loaded. If it is, this must happen at once: the next message
-  // may report the end of a worker that its first call has ended.
+  // Handles the frame that ends the worker's start, once the lifecycle is loaded. If it is, at once: the next message may report its end.
   #whenLoaded(act: (lifecycle: LifecycleCode) => void): void {
     const { lifecycle } = this.#engine;
     if (lifecycle) return act(lifecycle);

@@ -3,7 +3,7 @@ import { hasHiddenSlots } from "#host";
 import { slotTag } from "../../host/structure.js";
 import { countBytes } from "../port.js";
 import { Op } from "../protocol.js";
-import { kindOf, wholeBuffer } from "./binary.js";
+import { kindOf, wholeBuffer } from "./decode.js";
 import { binaryBytesMax, depthMax, frameHeadWords, frameWordsMax, objectsMax, Tag } from "./layout.js";
 
 /**

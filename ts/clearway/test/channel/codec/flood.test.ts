@@ -4,7 +4,7 @@ import { encodeWithin } from "../../../src/channel/codec/codec.js";
 import { KeyGuard } from "../../../src/channel/codec/read-value.js";
 import { inlined, standardMessageCodec as standard } from "../../../src/channel/codec/standard.js";
 import { attachmentTag, Tag } from "../../../src/channel/codec/tags.js";
-import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
+import { binaryCodec } from "../../../src/channel/codec/text.js";
 import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { float64 } from "../../../src/channel/codec/tags.js";
-import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
+import { binaryCodec } from "../../../src/channel/codec/text.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { move } from "../../../src/transfer/move.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
 import { jsonMethodCodec } from "../../../src/channel/codec/json.js";
-import { stringCodec } from "../../../src/channel/codec/text-binary.js";
+import { stringCodec } from "../../../src/channel/codec/text.js";
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { notImplemented } from "../../../src/channel/endpoint/methods.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";

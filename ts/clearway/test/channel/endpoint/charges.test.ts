@@ -2,11 +2,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { MessageCodec } from "../../../src/channel/codec/codec.js";
 import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
-import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
+import { binaryCodec } from "../../../src/channel/codec/text.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import { messageBytes } from "../../../src/channel/transport/limits.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import { type ChannelTransport, messageBytes } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { answerBytes, bare, call, open, terminateAll, text, turn, withoutPause } from "./bare.js";

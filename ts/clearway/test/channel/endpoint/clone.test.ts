@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
-import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
+import { binaryCodec } from "../../../src/channel/codec/text.js";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";

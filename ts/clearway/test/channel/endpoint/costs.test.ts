@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Counts what a message of a channel costs where it can be counted exactly: posts, timers and copied bytes.
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { binaryCodec } from "../../../src/channel/codec/text-binary.js";
+import { binaryCodec } from "../../../src/channel/codec/text.js";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { Post } from "../../../src/channel/transport/port-message.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import type { TransportLimits } from "../../../src/channel/transport/limits.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
-import type { ChannelSink, ChannelTransport, CloseReason } from "../../../src/channel/transport/transport.js";
+import type {
+  ChannelSink,
+  ChannelTransport,
+  CloseReason,
+  TransportLimits,
+} from "../../../src/channel/transport/transport.js";
 
 export type TransportPair = [ChannelTransport, ChannelTransport];
 

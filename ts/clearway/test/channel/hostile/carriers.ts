@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Server } from "node:net";
-import type { TransportLimits } from "../../../src/channel/transport/limits.js";
+import type { TransportLimits } from "../../../src/channel/transport/transport.js";
 import { frameHeader } from "../../../src/stdio/frames.js";
 import { streamTransport } from "../../../src/stdio/stdio-transport.js";
 import { serveWebSockets } from "../../../src/websocket-server/serve.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import type { TransportLimits } from "../../../src/channel/transport/limits.js";
+import type { TransportLimits } from "../../../src/channel/transport/transport.js";
 import { Op, Status, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { until } from "../endpoint/pairs.js";
 import { type Attacked, carriers } from "./carriers.js";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { SendWindow } from "../../../src/channel/transport/limits.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
+import { SendWindow } from "../../../src/channel/transport/transport.js";
 import { Log } from "./contract.js";
 
 test("a full window has no room until half of it is acknowledged, and every sent half requests an acknowledgement", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import vectors from "../../../../../spec/vectors/ring.json" with { type: "json" };
 import { Op } from "../../../src/transport/protocol.js";
-import { viewTypes } from "../../../src/transport/ring/binary.js";
+import { viewTypes } from "../../../src/transport/ring/decode.js";
 import { Encoder } from "../../../src/transport/ring/encode.js";
 import * as layout from "../../../src/transport/ring/layout.js";
 import { decoded } from "./pair.js";

@@ -142,7 +142,6 @@ type CloseCode =
  | "timeout"
 /** The host or the transport itself failed. `cause` has the error, if there is one. */
  | "failed";
-
 /** Memory limits of a transport. */
 interface TransportLimits {
     /** Maximum size of a frame in both directions, in bytes. Default: 64 MiB. A 4K image in RGBA takes 32 MiB. */
