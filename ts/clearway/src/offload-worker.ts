@@ -11,11 +11,10 @@ import { expose } from "./task/expose.js";
 // The URL is that of a file which a build wrote. Bundlers must leave this import as it is.
 const runner = new TaskRunner(makeRegistry(), (url) => import(/* @vite-ignore */ /* webpackIgnore: true */ url));
 
-const tasks: OffloadTasks = {
+expose({
   run: (url, file, name, ...values) => runner.run(url, file, name, values),
+  // Imports the task file before the generator's first value.
   async *stream(url, file, name, ...values) {
-    return yield* runner.stream(url, file, name, values);
+    return yield* (await runner.run(url, file, name, values)) as AsyncIterable<unknown>;
   },
-};
-
-expose({ run: tasks.run, stream: tasks.stream });
+} satisfies OffloadTasks);

@@ -85,16 +85,6 @@ export class TaskRunner {
       : this.#import(url, file).then((fresh) => start(fresh, url, name, values));
   }
 
-  /** Runs a generator. Imports the task file before its first value. */
-  async *stream(
-    url: string,
-    file: string,
-    name: string,
-    values: readonly unknown[],
-  ): AsyncGenerator<unknown, unknown, void> {
-    return yield* (await this.run(url, file, name, values)) as AsyncIterable<unknown>;
-  }
-
   async #import(url: string, file: string): Promise<TaskFile> {
     // The task file may itself call `offload()` with its own functions while it loads.
     this.#registry.urls.set(file, url);
