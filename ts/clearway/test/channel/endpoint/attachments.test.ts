@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { float64 } from "../../../src/channel/codec/tags.js";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { move } from "../../../src/transfer/move.js";
 import { pattern } from "../transports/contract.js";
 import { endpoints, rejection, transports } from "./pairs.js";
 
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
-
 const start = async (carrier: string, options: EndpointOptions = {}) => {
   const ends = await endpoints(transports[carrier]!(), options);
-  open.push(ends.a, ends.b);
   const seen: unknown[] = [];
   ends.b.methods("m").handle({
     keep(args: unknown) {
@@ -87,7 +80,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s:", (carr
   });
 
   test("a part of a buffer is copied, and the bytes around it do not cross", async () => {
-    const { b, m, seen } = await start(carrier);
+    const { a, b, m, seen } = await start(carrier);
     const around = pattern(100_000);
     await m.call("keep", around.subarray(10, 50_010));
     await m.call("keep", move(around.subarray(10, 50_010)));
@@ -95,7 +88,7 @@ describe.each(["memory", "port", "port and ring"])("attachments over %s:", (carr
     expect((seen[1] as Uint8Array).buffer.byteLength).toBe(50_000);
     expect((seen[0] as Uint8Array).buffer.byteLength).toBe(50_000);
     b.methods("part").handle({ get: () => pattern(100_000).subarray(10, 50_010) });
-    expect(await open[0]!.methods("part").call("get")).toEqual(around.slice(10, 50_010));
+    expect(await a.methods("part").call("get")).toEqual(around.slice(10, 50_010));
     expect(b.stats().ledger.sent.copies["partial-view"]).toEqual({ count: 1, bytes: 50_000 });
   });
 

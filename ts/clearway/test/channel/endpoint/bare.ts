@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { Log } from "../transports/contract.js";
-
-/** Endpoints that `terminateAll` ends after the test. */
-export const open: Endpoint[] = [];
-
-export function terminateAll(): void {
-  for (const each of open.splice(0)) each.terminate();
-}
+import { endWithTest } from "./pairs.js";
 
 export const text = new TextEncoder();
 export const call = (id: number, channel = "m"): Uint8Array =>
@@ -25,7 +19,7 @@ export async function bare(options: EndpointOptions = {}, change = (transport: C
   const [ta, there] = memoryPair({ windowBytes: 1000 });
   there.send(writeHello({ version: 1, wires: ["clearway"], frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 }));
   const end = await connect(change(ta), { onError: () => {}, ...options });
-  open.push(end);
+  endWithTest(end);
   const log = new Log();
   const statuses = (): number[] =>
     log.frames.flatMap((bytes) => {

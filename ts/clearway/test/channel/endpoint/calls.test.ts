@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { stringCodec } from "../../../src/channel/codec/text.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { notImplemented } from "../../../src/channel/endpoint/methods.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { outcome, RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import { endpoints, rejection, transports } from "./pairs.js";
 
-let open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-  open = [];
-});
-
 for (const [carrier, pair] of Object.entries(transports)) {
   for (const wire of ["clearway", "plain"] as const) {
-    const start = async (options: EndpointOptions = {}) => {
-      const ends = await endpoints(pair(), { wire, ...options });
-      open.push(ends.a, ends.b);
-      return ends;
-    };
+    const start = (options: EndpointOptions = {}) => endpoints(pair(), { wire, ...options });
 
     describe(`calls on the ${wire} wire over ${carrier}`, () => {
       test("carry messages and replies in both directions", async () => {
@@ -134,7 +123,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
 
       test("with a message over the transport's limit are refused, and with a reply over it fail", async () => {
         const ends = await endpoints(pair({ frameBytesMax: 4096 }), { wire, onError: () => {} });
-        open.push(ends.a, ends.b);
         ends.b.methods("m").handle({ echo: (value) => value, much: () => "x".repeat(5000) });
         expect(await rejection(ends.a.methods("m").call("echo", "x".repeat(5000)))).toMatchObject({
           code: "too-large",

@@ -6,7 +6,7 @@ import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { ClearwayError } from "../../../src/error/clearway-error.js";
 import fc from "../../fixtures/fast-check.js";
-import { endpoints, transports } from "./pairs.js";
+import { connected, transports } from "./pairs.js";
 
 // Whatever two ends do to each other, in any order, over any transport and either wire: every promise settles, streams keep
 // their order, and nothing is left behind.
@@ -98,7 +98,7 @@ function expected(error: unknown): boolean {
 
 /** Plays the steps over a carrier and checks all that must hold afterwards. Throws what did not. */
 export async function play(carrier: string, wire: "clearway" | "plain", steps: Step[]): Promise<void> {
-  const ends = await endpoints(transports[carrier]!(), { wire, earlyMs: 20, onError: () => {} });
+  const ends = await connected(transports[carrier]!(), { wire, earlyMs: 20, onError: () => {} });
   serve(ends.a);
   serve(ends.b);
   let left = 0;

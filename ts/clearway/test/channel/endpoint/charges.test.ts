@@ -8,12 +8,11 @@ import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { type ChannelTransport, messageBytes } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
-import { answerBytes, bare, call, open, terminateAll, text, turn, withoutPause } from "./bare.js";
+import { answerBytes, bare, call, text, turn, withoutPause } from "./bare.js";
 import { endpoints, until } from "./pairs.js";
 
 afterEach(() => {
   useRealTimers();
-  terminateAll();
 });
 
 describe("an endpoint that calls and never reads", () => {
@@ -180,7 +179,6 @@ describe("an endpoint that terminates itself", () => {
 describe("two endpoints that both wait for large answers", () => {
   test("receive them, although neither has room for the other's answers", async () => {
     const { a, b } = await endpoints(memoryPair({ windowBytes: 2000 }), { replyBytesMax: 50_000 });
-    open.push(a, b);
     for (const end of [a, b]) end.methods("m").handle({ large: (size: number) => new Uint8Array(size) });
     const calls = [a, b].flatMap((end) => Array.from({ length: 300 }, () => end.methods("m").call("large", 1500)));
     const answers = (await Promise.all(calls)) as Uint8Array[];

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
-import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { describe, expect, test } from "vitest";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { Post, portMark } from "../../../src/channel/transport/port-message.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
-import { rejection, until } from "./pairs.js";
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
+import { endWithTest, rejection, until } from "./pairs.js";
 
 describe("an end with a hostile peer", () => {
   // An endpoint, and a port at which the test posts raw messages.
@@ -22,7 +17,7 @@ describe("an end with a hostile peer", () => {
     const own = answers.find((each) => each[1] === Post.frames) as unknown[];
     port2.postMessage([portMark, Post.frames, own[2], own[3], undefined, 1]);
     const endpoint = await hello;
-    open.push(endpoint);
+    endWithTest(endpoint);
     const values = (...flat: unknown[]): void => port2.postMessage([portMark, Post.values, flat, 0]);
     const call = (id: number, channel: string, method: unknown, value: unknown, bytes = 0): void =>
       values(1, 8, id, 0, 0, 0, channel, method, value, bytes, 0, 0, 0);

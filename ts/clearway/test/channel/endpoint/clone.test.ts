@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
@@ -10,12 +10,7 @@ import type { PortOptions } from "../../../src/channel/transport/port-like.js";
 import { Post } from "../../../src/channel/transport/port-message.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { move } from "../../../src/transfer/move.js";
-import { rejection } from "./pairs.js";
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
+import { endWithTest, rejection } from "./pairs.js";
 
 interface Ends {
   a: Endpoint;
@@ -41,7 +36,7 @@ const ends = async (
     connect(portTransport(port1, ring("offer")), options),
     connect(portTransport(port2, ring("accept")), there),
   ]);
-  open.push(a, b);
+  endWithTest(a, b);
   b.methods("echo").handle((_, value) => value);
   b.messages("back").handle((value) => value as never);
   return { a, b, posted };

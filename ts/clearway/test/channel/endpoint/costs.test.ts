@@ -2,17 +2,14 @@
 // Counts what a message of a channel costs where it can be counted exactly: posts, timers and copied bytes.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
-import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { Post } from "../../../src/channel/transport/port-message.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { globals } from "../../../src/globals.js";
 import { move } from "../../../src/transfer/move.js";
+import { endWithTest } from "./pairs.js";
 
-const open: Endpoint[] = [];
-afterEach(() => {
-  vi.restoreAllMocks();
-  for (const each of open.splice(0)) each.terminate();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 /** Records the kinds of the messages that a port posts. */
 function recorded(port: MessagePort): number[] {
@@ -29,7 +26,7 @@ async function ends() {
   const { port1, port2 } = new MessageChannel();
   const posted = [recorded(port1), recorded(port2)] as const;
   const [a, b] = await Promise.all([connect(portTransport(port1)), connect(portTransport(port2))]);
-  open.push(a, b);
+  endWithTest(a, b);
   b.methods("echo").handle((_, value) => value);
   b.messages("back").handle((value) => value);
   b.messages("later").handle(async (value) => value);

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { describe, expect, test } from "vitest";
 import { latest } from "../../../src/channel/endpoint/options.js";
 import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { endpoints, rejection, transports, until } from "./pairs.js";
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
 
 async function read<T>(events: AsyncIterable<T>, count = Number.POSITIVE_INFINITY): Promise<T[]> {
   const all: T[] = [];
@@ -21,7 +15,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
   for (const wire of ["clearway", "plain"] as const) {
     const start = async () => {
       const ends = await endpoints(pair(), { wire, onError: () => {} });
-      open.push(ends.a, ends.b);
       return ends;
     };
 
@@ -216,7 +209,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
   describe(`credit over ${carrier}`, () => {
     test("limits how far a generator runs ahead", async () => {
       const { a, b } = await endpoints(pair());
-      open.push(a, b);
       let made = 0;
       b.events("many").serve(function* () {
         for (; made < 1000; made++) yield made;
@@ -233,7 +225,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
 
     test("also limits bytes", async () => {
       const { a, b } = await endpoints(pair());
-      open.push(a, b);
       let made = 0;
       b.events("many").serve(function* () {
         for (; ; made++) yield new Uint8Array(50_000);
@@ -254,7 +245,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
       "with %s drops events for which the reader is too slow, and counts them",
       async (whenFull, expected) => {
         const { a, b } = await endpoints(pair());
-        open.push(a, b);
         let sent = 0;
         b.events("fast").serve((_, sink: EventSink) => {
           for (; sent < 100; sent++) void sink.send(sent);
@@ -276,7 +266,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
 
     test("with fail makes a send beyond it reject with queue-full", async () => {
       const { a, b } = await endpoints(pair());
-      open.push(a, b);
       const results: Promise<unknown>[] = [];
       b.events("fast").serve(
         (_, sink: EventSink) => {
@@ -292,7 +281,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
 
     test("with latest() delivers the newest pushed frame, and the source never waits", async () => {
       const { a, b } = await endpoints(pair());
-      open.push(a, b);
       let frame = 0;
       b.events("frames").serve(async (_, sink: EventSink) => {
         while (!sink.signal.aborted) {
@@ -317,7 +305,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
       "loses no event of a generator, because the generator waits for it: %s",
       async (whenFull) => {
         const { a, b } = await endpoints(pair());
-        open.push(a, b);
         b.events("slow").serve(async function* () {
           for (let n = 0; n < 30; n++) {
             await new Promise((resolve) => setTimeout(resolve));
@@ -338,7 +325,6 @@ for (const [carrier, pair] of Object.entries(transports)) {
   describe(`events without credit over ${carrier}`, () => {
     const flood = async (whenFull: "dropOldest" | "dropNewest" | "wait") => {
       const { a, b } = await endpoints(pair(), { wire: "plain" });
-      open.push(a, b);
       let sent = 0;
       b.events("fast").serve((_, sink: EventSink) => {
         for (; sent < 100; sent++) void sink.send(sent);

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { describe, expect, test } from "vitest";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import { endpoints, rejection, transports } from "./pairs.js";
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
 
 const wires = ["clearway", "plain"] as const;
 const secret = "Bearer c2VjcmV0";
@@ -34,7 +28,6 @@ function everything(error: unknown, seen = new Set<unknown>()): string {
 /** Returns the errors that a caller and a listener receive for a thrown error. */
 async function told(carrier: string, wire: "clearway" | "plain", options: EndpointOptions, thrown: () => unknown) {
   const { a, b } = await endpoints(transports[carrier]!(), { wire, onError: () => {}, ...options });
-  open.push(a, b);
   b.methods("m").handle({ fails: () => Promise.reject(thrown()) });
   b.events("e").serve(async function* () {
     yield 1;

@@ -10,11 +10,7 @@ import { endpoints, rejection, until } from "./pairs.js";
 // Tests every point at which an endpoint calls foreign code, and every way in which that code may fail. Afterwards, each waiting caller or
 // listener has its result, nothing is left behind, and the endpoint still works.
 
-const open: Endpoint[] = [];
-afterEach(() => {
-  vi.restoreAllMocks();
-  for (const each of open.splice(0)) each.terminate();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 const misdeeds: Record<string, () => unknown> = {
   ...throwing,
@@ -34,7 +30,6 @@ const misdeeds: Record<string, () => unknown> = {
 async function start(wire: "clearway" | "plain") {
   const told: unknown[] = [];
   const ends = await endpoints(undefined, { wire, onError: (error) => told.push(error) });
-  open.push(ends.a, ends.b);
   return { ...ends, told };
 }
 
@@ -112,7 +107,6 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
     test("as onError has its error printed, and the endpoint keeps working", async () => {
       const printed = vi.spyOn(console, "error").mockImplementation(() => {});
       const ends = await endpoints(undefined, { wire, onError: misdeed });
-      open.push(ends.a, ends.b);
       ends.b.messages("m").handle(() => Promise.reject(new Error("nobody waits")));
       await ends.a.messages("m").post(1);
       await until(() => printed.mock.calls.length > 0);

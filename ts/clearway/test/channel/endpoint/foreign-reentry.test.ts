@@ -12,11 +12,7 @@ import { endpoints, until } from "./pairs.js";
 // promise has settled, nothing is left, and the endpoint works, unless it was ended.
 
 const watchMs = 60_000;
-const open: Endpoint[] = [];
-afterEach(() => {
-  vi.restoreAllMocks();
-  for (const each of open.splice(0)) each.terminate();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 interface Ends {
   readonly a: Endpoint;
@@ -204,7 +200,6 @@ describe.each(["clearway", "plain"] as const)("foreign code of a channel, on the
       };
       const settings = { wire, earlyMs: 20, ...options?.(act) };
       ends = await endpoints(undefined, settings);
-      open.push(ends.a, ends.b);
       reach(ends, act, follow);
       await watch.all(watchMs);
       const { a, b } = ends;
@@ -219,7 +214,6 @@ describe.each(["clearway", "plain"] as const)("foreign code of a channel, on the
   test.each(Object.entries(throwing))("redactError that %s sends an error without details", async (_what, act) => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     const { a, b } = await endpoints(undefined, { wire, redactError: act });
-    open.push(a, b);
     b.methods("m").handle({
       one: () => {
         throw Object.assign(new Error("secret"), { password: "secret" });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { getEventListeners } from "node:events";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
@@ -13,11 +13,6 @@ import { endpoints, rejection, until } from "./pairs.js";
 // on the signal, and the endpoint still works, unless the signal has ended it.
 
 const watchMs = Number(process.env["CLEARWAY_FUZZ_WATCH_MS"] ?? 60_000);
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
 
 function serve(end: Endpoint): void {
   end.methods("m").handle({
@@ -69,7 +64,6 @@ async function played(
   reenter?: (ends: { a: Endpoint; b: Endpoint }, watch: Watch) => void,
 ): Promise<void> {
   const ends = await endpoints(undefined, { wire, onError: () => {} });
-  open.push(ends.a, ends.b);
   serve(ends.b);
   const watch = new Watch();
   const signals: AbortSignal[] = [];
@@ -123,8 +117,7 @@ describe.each(["clearway", "plain"] as const)("a caller's signal, on the %s wire
   });
 
   test("that is not an AbortSignal is refused with the field's name", async () => {
-    const { a, b } = await endpoints(undefined, { wire });
-    open.push(a, b);
+    const { a } = await endpoints(undefined, { wire });
     for (const signal of [3, null, {}, "x"] as never[]) {
       expect(await rejection(a.methods("m").call("plus", 1, { signal }))).toMatchObject({ code: "invalid-argument" });
       expect(() => a.events("e").listen(null, { signal })).toThrow(/signal must be an AbortSignal/);

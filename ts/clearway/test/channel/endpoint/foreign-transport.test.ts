@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { throwing } from "../../fixtures/misdeeds.js";
 import { Watch } from "../../pool/chaos/watch.js";
-import { endpoints, rejection, until } from "./pairs.js";
+import { connected, endWithTest, rejection, until } from "./pairs.js";
 
 // A transport may be an app's own, or stand on a socket that is. Whatever it throws, every promise of the endpoint settles.
 
 const watchMs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_WATCH_MS"] ?? 60_000);
-const open: Endpoint[] = [];
 afterEach(() => {
   useRealTimers();
   vi.restoreAllMocks();
-  for (const each of open.splice(0)) each.terminate();
 });
 
 type Method = "open" | "send" | "close" | "pause" | "resume";
@@ -44,8 +42,8 @@ describe.each(["clearway", "plain"] as const)("a transport of an app, on the %s 
       for (const end of ["close", "terminate", "broken"] as const) {
         const [one, two] = memoryPair();
         const { transport, wrong } = foreign(one, act);
-        const { a, b } = await endpoints([transport, two], { wire, onError: () => {}, replyBytesMax: 64 });
-        open.push(b);
+        const { a, b } = await connected([transport, two], { wire, onError: () => {}, replyBytesMax: 64 });
+        endWithTest(b);
         b.methods("m").handle({ never: () => new Promise(() => {}), big: () => "x".repeat(1000) });
         b.events("e").serve(() => {});
         a.methods("m").handle({ big: () => "x".repeat(1000) });

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
-import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { describe, expect, test } from "vitest";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { Log } from "../transports/contract.js";
-import { endpoints, rejection } from "./pairs.js";
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
+import { endpoints, endWithTest, rejection } from "./pairs.js";
 
 const wires = ["clearway", "plain"] as const;
 const text = new TextEncoder();
@@ -24,7 +19,7 @@ async function bare(limits: { frameBytesMax?: number; nameBytesMax?: number }, o
   const wire = options.wire === "plain" ? "plain" : "clearway";
   tb.send(writeHello({ version: 1, wires: [wire], frameBytesMax: 1024, nameBytesMax: 255, callsMax: 9, ...limits }));
   const end = await connect(ta, { onError: () => {}, ...options });
-  open.push(end);
+  endWithTest(end);
   return { end, tb, log };
 }
 
@@ -99,7 +94,6 @@ describe.each(wires)("an endpoint that accepts frames of 1024 bytes, on the %s w
 describe("an error whose body is too large", () => {
   test.each(wires)("arrives with its code and the beginning of its message, on the %s wire", async (wire) => {
     const { a, b } = await endpoints(memoryPair({ frameBytesMax: 2048 }), { wire });
-    open.push(a, b);
     b.methods("m").handle({
       fails() {
         throw Object.assign(new Error(`it failed because ${"x".repeat(5000)}`), { code: "E_LONG" });
@@ -127,7 +121,6 @@ describe("a transport that throws", () => {
       frameBytesMax: ta.frameBytesMax,
     });
     const { a, b } = await endpoints([faulty, tb], { onError: () => {} });
-    open.push(a, b);
     b.methods("m").handle({ never: () => new Promise(() => {}) });
     b.events("e").serve(function* () {
       for (;;) yield 1;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { onTestFinished } from "vitest";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
@@ -51,8 +52,22 @@ export const transports: Readonly<Record<string, (limits?: TransportLimits) => T
   },
 };
 
+/** Terminates endpoints when their test has finished. */
+export function endWithTest(...ends: readonly Endpoint[]): void {
+  onTestFinished(() => {
+    for (const each of ends) each.terminate();
+  });
+}
+
+/** Connects two endpoints, which end with their test, and returns them with their transports. */
+export async function endpoints(...given: Parameters<typeof connected>): ReturnType<typeof connected> {
+  const ends = await connected(...given);
+  endWithTest(ends.a, ends.b);
+  return ends;
+}
+
 /** Connects two endpoints, and returns them with their transports. */
-export async function endpoints(
+export async function connected(
   [ta, tb]: TransportPair = memoryPair(),
   options: EndpointOptions = {},
   there: EndpointOptions = options,

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One list that occurs many times in a value makes a message that is far larger than the value. A peer can send such a value in few bytes, as
 // an attachment with many references, and a handler may return it.
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
-import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import type { WireName } from "../../../src/channel/wire/frame.js";
 import { endpoints, rejection, transports } from "./pairs.js";
-
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
 
 const frameBytesMax = 1 << 20;
 const listBytes = 16_000;
@@ -32,7 +26,6 @@ function repeated(): { value: unknown[]; reads: () => number } {
 
 async function pair(wire: WireName) {
   const made = await endpoints(transports["bytes"]!({ frameBytesMax }), { wire, onError: () => {} });
-  open.push(made.a, made.b);
   return made;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
@@ -7,9 +7,8 @@ import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import type { Log } from "../transports/contract.js";
-import { answerBytes, bare, open, terminateAll, text, turn, withoutPause } from "./bare.js";
-
-afterEach(terminateAll);
+import { answerBytes, bare, text, turn, withoutPause } from "./bare.js";
+import { endWithTest } from "./pairs.js";
 
 describe("an endpoint that listens and stops at once", () => {
   test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
@@ -164,7 +163,7 @@ describe("an endpoint that asks for answers to events on the plain wire and neve
   test("is disconnected when too many answers wait", async () => {
     const [transport, there] = memoryPair({ windowBytes: 1000 });
     const end = await connect(transport, { wire: "plain", hello: false, callsMax: 10 });
-    open.push(end);
+    endWithTest(end);
     end.events("e").listen(null, { whenFull: "dropOldest" });
     const parts = { op: Op.message, name: text.encode("e"), body: new Uint8Array(9) };
     for (let id = 1; id <= 10_000; id++) there.send(writeFrame({ ...parts, id }));

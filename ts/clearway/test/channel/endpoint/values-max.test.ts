@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
-import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
+import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { endpoints, rejection, transports } from "./pairs.js";
 
-const open: Endpoint[] = [];
-afterEach(() => {
-  for (const each of open.splice(0)) each.terminate();
-});
-
 /** Connects two endpoints. Only the second has a limit. */
 async function pair(options: EndpointOptions, carrier = "bytes") {
   const { a, b } = await endpoints(transports[carrier]!(), { onError: () => {} }, { onError: () => {}, ...options });
-  open.push(a, b);
   return { a, b };
 }
 
