@@ -26,7 +26,8 @@ export default (x: number) => x;`,
     );
     user.write(
       "things.ts",
-      `import { expose } from "clearway/worker";\nexport default expose({ twice: (x: number) => 2 * x });`,
+      `import { expose, task } from "clearway/worker";
+export default expose({ twice: (x: number) => 2 * x, first: task((_, list: number[]) => list[0]) });`,
     );
     user.write("list.json", "[1, 2, 3]");
   });
@@ -78,6 +79,11 @@ export default (x: number) => x;`,
 
   test.each([
     [["functions.ts#fails"], 1, "functions.ts#fails: the function threw RangeError: too far (functions.ts:5)"],
+    [
+      ["things.ts#first", "--args", "[1]"],
+      1,
+      "If task() made it, measure the function that it calls, without the context",
+    ],
     [["functions.ts#loop", "--timeout", "2s"], 1, "it blocked its thread for more than 2 s; --timeout sets this limit"],
     [["functions.ts#ad"], 2, 'functions.ts: it has no export "ad"; did you mean "add"? (its functions: '],
     [["functions.ts#size"], 2, "functions.ts: size is a number: 3, not a function"],

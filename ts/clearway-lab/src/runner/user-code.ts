@@ -6,7 +6,7 @@ import { nowMs } from "#lab-host";
 import { serveArm } from "../arm/serve-node.js";
 import { type Definition, readDefinition } from "../bench/definition.js";
 import { type ScenarioInfo, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
-import { LateError, Steps } from "../bench/steps.js";
+import { LateError, StepError, Steps } from "../bench/steps.js";
 import { choose, openWay, verifyWay, type WayArm } from "../bench/ways.js";
 import { findFunction } from "../frame-drops/find-function.js";
 import { FunctionCalls } from "../frame-drops/function-calls.js";
@@ -20,6 +20,8 @@ import { type RunnerOperations, serve } from "../protocol/serve.js";
 const { urls, timeoutMs, way } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
 let steps = new Steps(timeoutMs);
 let calls: FunctionCalls | undefined;
+/** Whether the measured function is a task of the module's default export, and may be one with a context. */
+let isTask = false;
 
 // Ctrl-C may reach the whole process group. The lab decides when a runner ends.
 process.on("SIGINT", () => {});
@@ -100,7 +102,9 @@ async function probe(operation: string, params: Record<string, Json>): Promise<J
   }
   if (operation === "function") {
     const name = String(params["name"]);
-    const target = { call: findFunction(await load(), name), name, taskUrl: urls[1] as string };
+    const module = await load();
+    const target = { call: findFunction(module, name), name, taskUrl: urls[1] as string };
+    isTask = !Object.hasOwn(module, name);
     calls = new FunctionCalls(target, params["args"] as unknown[], steps);
     return null;
   }
@@ -109,6 +113,10 @@ async function probe(operation: string, params: Record<string, Json>): Promise<J
       return ((await calls!.run(params["part"] as Part)) ?? null) as Json;
     } catch (error) {
       if (error instanceof LateError) return { late: error.message };
+      if (error instanceof StepError && isTask)
+        throw new StepError(
+          `${error.message}. If task() made it, measure the function that it calls, without the context`,
+        );
       throw error;
     }
   }
