@@ -90,7 +90,7 @@ const isWhole = (table) => table.some(({ name }) => name === ours);
  * best strategy of the other half is used, because choosing the best from the same rounds would favour it.
  */
 function regrets(table) {
-  const rivals = table.filter(({ name }) => name !== ours && name !== control);
+  const rivals = table.filter(({ name }) => !name.startsWith("Clearway") && name !== control);
   const best = [0, 1].map((half) =>
     rivals.reduce((one, other) => (other.numbers[half] < one.numbers[half] ? other : one)),
   );

@@ -26,7 +26,8 @@ internal fun main(args: Array<String>) {
 
 private fun steady(work: Work, seconds: Double, executor: AdaptiveExecutor, processors: Int) {
     // The second direct strategy is the control. Its difference from the first one is noise.
-    val strategies = fixedStrategies(processors) + Direct("direct again") + Adaptive(executor, work.name.lowercase())
+    val ours = listOfNotNull(Adaptive(executor, work.name.lowercase()), work.kindOf?.let { ByKind(executor, it) })
+    val strategies = fixedStrategies(processors) + Direct("direct again") + ours
     val samples = Rounds(work, strategies).measure((seconds * 1e8).toLong(), (seconds * 1e9).toLong(), 800)
     for (at in strategies.indices) {
         val even = samples.quartile(at) { it % 2 == 0 }

@@ -66,6 +66,16 @@ internal class Adaptive(private val executor: AdaptiveExecutor, site: String) : 
     override fun run(seeds: List<Int>, action: Action): Unit = executor.runAll(site, seeds) { action.run(it) }
 }
 
+/** Splits each batch by the kinds of its items. Each kind has its own site, so its times are learnt apart. */
+internal class ByKind(private val executor: AdaptiveExecutor, private val kindOf: (Int) -> String) :
+    Strategy("Clearway, a site for each kind") {
+    override fun run(seeds: List<Int>, action: Action) {
+        val parts = seeds.groupBy(kindOf)
+        val ends = parts.map { (kind, part) -> executor.runAllAsync(executor.site(kind), part) { action.run(it) } }
+        for (end in ends) end.join()
+    }
+}
+
 /** Returns all strategies that do not depend on the workload. Omits strategies that this JDK does not have. */
 internal fun fixedStrategies(processors: Int): List<Strategy> =
     listOf(
@@ -132,19 +142,29 @@ internal object Sink {
     }
 }
 
-/** The workloads of the family *offload*, with the orders of their seeds in the lab. */
-internal enum class Work(val action: Action, private val order: (List<Int>) -> List<Int> = { it }) {
+/**
+ * The workloads of the family *offload*, with the orders of their seeds in the lab. `kindOf` names the kind of an item,
+ * if a batch has items of several.
+ */
+internal enum class Work(
+    val action: Action,
+    val kindOf: ((Int) -> String)? = null,
+    private val order: (List<Int>) -> List<Int> = { it },
+) {
     ARITHMETIC({ arithmetic(it) }),
     LISTS({ lists(it) }),
     STORAGE({ storage(it) }),
     NETWORK({ network(it) }),
-    MIXED({ mixed(it) }),
+    MIXED({ mixed(it) }, ::mixedKind),
     /** The mixed workload in an order without a pattern. */
-    SHUFFLED({ mixed(it) }, { shuffled(it) }),
+    SHUFFLED({ mixed(it) }, ::mixedKind, { shuffled(it) }),
     /** The mixed workload with its longest items last: the worst case for a queue with few threads. */
-    ASCENDING({ mixed(it) }, { seeds -> seeds.sortedBy { wait(it) } }),
+    ASCENDING({ mixed(it) }, ::mixedKind, { seeds -> seeds.sortedBy { wait(it) } }),
     /** A bimodal site: nine of ten items are trivial, and one blocks for 5 ms. */
-    BIMODAL({ if (it % 10 == 0) park(5_000_000) else arithmetic(it) });
+    BIMODAL(
+        { if (it % 10 == 0) park(5_000_000) else arithmetic(it) },
+        { if (it % 10 == 0) "bimodal wait" else "bimodal arithmetic" },
+    );
 
     val seeds: List<Int> = ArrayList(order((0 until 100).toList()))
 }
@@ -164,6 +184,14 @@ internal fun lists(seed: Int): Unit =
 internal fun storage(seed: Int): Unit = park(500_000L + 10_000L * seed)
 
 internal fun network(seed: Int): Unit = Thread.sleep(seed.toLong())
+
+private fun mixedKind(seed: Int): String =
+    when {
+        seed % 5 == 0 -> "mixed network"
+        seed % 3 == 0 -> "mixed storage"
+        seed % 2 == 0 -> "mixed lists"
+        else -> "mixed arithmetic"
+    }
 
 internal fun mixed(seed: Int): Unit =
     when {
