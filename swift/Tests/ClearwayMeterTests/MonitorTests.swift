@@ -235,6 +235,9 @@ struct MonitorTests {
     let watch = try Meter.watch(.queue(.init(label: "watched")))
     await watch.ready()
     #expect(watch.report.sources.first?.available == true)
+    #if DEBUG
+      #expect(watch.report.description.contains("not seen: optimised code (this is a debug build"))
+    #endif
     watch.close()
     watch.close()
     for await _ in watch.stalls {}

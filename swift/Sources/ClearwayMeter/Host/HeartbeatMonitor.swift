@@ -222,6 +222,12 @@ final class HeartbeatMonitor: Sendable {
     }
   }
 
+  #if DEBUG
+    private static let debugBuild: String? = "this is a debug build; measure one made with -c release"
+  #else
+    private static let debugBuild: String? = nil
+  #endif
+
   private static func sources(_ state: State) -> [SourceState] {
     let why = state.answered ? nil : "still starting"
     func source(_ name: String, _ why: String?) -> SourceState {
@@ -235,6 +241,7 @@ final class HeartbeatMonitor: Sendable {
       source("heartbeat", why), source("watcher", why), source("thread times", noTimes),
       source("stacks", "Swift cannot sample another thread's stack"),
       source("frames", "the display's frames are not observed"),
+      source("optimised code", debugBuild),
     ]
   }
 }

@@ -330,6 +330,7 @@ internal class HeartbeatMonitor(
             SourceState("watcher", why == null, why),
             SourceState("stacks", noStacks == null, noStacks),
             SourceState("frames", false, "the JVM does not show the display's frames"),
+            SourceState("optimised code", unoptimised == null, unoptimised),
         )
     }
 
