@@ -38,7 +38,7 @@ export class SendCredit {
 const isAmount = (value: unknown): value is number => typeof value === "number" && value >= 0;
 
 /** The credit that a reader gives. Batches the grants: about two for each window. */
-export class ReadCredit {
+export class ReceiveCredit {
   readonly #window: Grant;
   #outItems = 0;
   #outBytes = 0;

@@ -2,7 +2,7 @@
 import type { Charge } from "../wire/assembly.js";
 import { malformed } from "../wire/call.js";
 import { weightOf } from "../wire/weight.js";
-import { type Grant, ReadCredit } from "./credit.js";
+import { type Grant, ReceiveCredit } from "./credit.js";
 
 /** Maximum number of values in an array that `nextBatch()` returns, as for the streams of local pools. */
 const batchMax = 1_024;
@@ -35,7 +35,7 @@ type End = { readonly value: unknown } | { readonly error: unknown };
 /** The reader's side of a stream: keeps the values that have arrived, and grants credit as they are read. */
 export class Incoming {
   readonly #wire: IncomingWire;
-  readonly #credit: ReadCredit;
+  readonly #credit: ReceiveCredit;
   readonly #frames: Frame[] = [];
   readonly #waiting: Waiting[] = [];
   #end: End | undefined;
@@ -43,7 +43,7 @@ export class Incoming {
 
   constructor(window: Grant, wire: IncomingWire) {
     this.#wire = wire;
-    this.#credit = new ReadCredit(window);
+    this.#credit = new ReceiveCredit(window);
   }
 
   /** Whether the stream has ended, although values may still wait for the reader. */

@@ -18,7 +18,7 @@ interface Interval<Value> {
  *
  * The ring's memory stays bounded even if the app runs for ever. The recorder needs an interval only until `settleMs` after it.
  */
-export class SpanRing<Value> {
+class SpanRing<Value> {
   #intervals: Interval<Value>[] = [];
   #next = 0;
 
@@ -60,7 +60,7 @@ const recentGapsMax = 128;
 const rateFrames = 60;
 
 /** Counts the display's frames and the dropped ones, with bounded memory. */
-export class FrameLog {
+class FrameLog {
   #gaps: number[] = [];
   #earlierGaps: number[] = [];
   #lastMs: number | undefined;

@@ -17,7 +17,7 @@ import { Recorder, type RecorderOptions } from "./recorder.js";
 import type { Stall, StallReport } from "./report.js";
 
 /** Settings of one kind of run, in addition to the common options. */
-export interface RunSettings extends Pick<RecorderOptions, "onStall" | "onDetected"> {
+interface RunSettings extends Pick<RecorderOptions, "onStall" | "onDetected"> {
   readonly stallsMax?: number | undefined;
   /** See `ObserveOptions.brief`. */
   readonly brief?: boolean;

@@ -83,7 +83,7 @@ type Numbers<Values> = Simple<number, Values, NumberPart<Values>>;
 type BigInts<Values> = Simple<bigint, Values, NumberPart<Values>>;
 
 /** The class of typed array for each kind of number. */
-export interface ArrayOf {
+interface ArrayOf {
   i8: Int8Array;
   i16: Int16Array;
   i32: Int32Array;

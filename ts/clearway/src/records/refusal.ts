@@ -14,7 +14,7 @@ export class BadValue {
 }
 
 /** The location of a rejected row. The writer's error has these properties, too. */
-export interface BadRow {
+interface BadRow {
   column: string;
   row: number;
 }

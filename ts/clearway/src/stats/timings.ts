@@ -127,7 +127,7 @@ export interface CallTiming {
 }
 
 /** The times of one call: submitted, posted, started, finished, answered. All are in milliseconds on one clock. */
-export type CallTimes = readonly [number, number, number, number, number];
+type CallTimes = readonly [number, number, number, number, number];
 
 // The phases of a call, in order.
 const parts = ["queueUs", "transitUs", "runUs", "returnUs"] as const;

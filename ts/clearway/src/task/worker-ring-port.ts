@@ -6,7 +6,7 @@ import { AdaptiveSpin } from "../transport/ring/poller.js";
 import { RingPort, type RingPortOwner } from "../transport/ring/ring-port.js";
 
 /** The part of a ring that `SpinThenPark` uses. */
-export interface WatchedRing {
+interface WatchedRing {
   drain(): boolean;
   park(): boolean;
   unpark(): void;
@@ -16,7 +16,7 @@ export interface WatchedRing {
 }
 
 /** The part of a worker that `SpinThenPark` uses. */
-export interface Watched {
+interface Watched {
   /** Whether the event loop must turn: an open call waits for something, or a resource is open. */
   busy(): boolean;
 }

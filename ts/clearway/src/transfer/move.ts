@@ -50,7 +50,7 @@ export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
 }
 
 /** A value under {@link move}, ready to be posted. */
-export interface MovedMemory {
+interface MovedMemory {
   /** The value to post. Views of a part of a buffer that does not move have only their own bytes. */
   value: unknown;
   transfer: object[];

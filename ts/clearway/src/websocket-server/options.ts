@@ -106,7 +106,7 @@ export function serverOptions(given: WebSocketServerOptions): ServerRules {
 }
 
 /** Returns a token of 256 random bits, which cannot be guessed. */
-export function randomToken(): string {
+function randomToken(): string {
   return randomBytes(32).toString("base64url");
 }
 

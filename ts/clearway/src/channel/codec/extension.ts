@@ -147,7 +147,7 @@ export function valueWriter(writer: Writer, value: (value: unknown) => void): Va
 }
 
 /** Throws `invalid-argument` unless the alignment is 1, 2, 4 or 8. */
-export function checkAlignment(alignment: number): number {
+function checkAlignment(alignment: number): number {
   if (![1, 2, 4, 8].includes(alignment)) throw invalid("alignment", "1, 2, 4 or 8", alignment);
   return alignment;
 }

@@ -80,7 +80,7 @@ export function toJson(value: unknown, { depthMax }: CodecLimits): Uint8Array {
  * Decodes UTF-8 JSON. No other thread may write to the bytes. Throws `malformed` for what is no JSON in UTF-8, without saying where; `too-deep`; and
  * `too-large` if the message has more values than the endpoint accepts.
  */
-export function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
+function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY } = outOfBand;
   outOfBand.valuesMax = undefined;
   checkNesting(bytes, depthMax, valuesMax);

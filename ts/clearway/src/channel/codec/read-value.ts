@@ -6,7 +6,7 @@ import { listClasses, type NumberList, type Reader, readNumbers } from "./reader
 import { attachmentTag, extensionTags, Float64, Tag } from "./tags.js";
 
 /** Settings for reading a value. */
-export interface ReadOptions {
+interface ReadOptions {
   readonly depthMax: number;
   readonly extensions: Extensions;
   readonly lossless: boolean;
@@ -167,7 +167,7 @@ function settle(map: Map<unknown, unknown>): NullRecord | Map<unknown, unknown> 
 }
 
 /** Reads a reference to an attachment. The list is a view of the attachment's memory, or of an aligned copy. */
-export function readAttached(reader: Reader, attached: readonly Uint8Array[]): NumberList {
+function readAttached(reader: Reader, attached: readonly Uint8Array[]): NumberList {
   const from = reader.at;
   const tag = reader.byte();
   const index = reader.size();
@@ -203,7 +203,7 @@ const float = new Float64Array(1);
 const bits = new BigUint64Array(float.buffer);
 
 /** Returns a guard for a map that announces `count` entries. Returns undefined if `count` is small. */
-export function guardFor(count: number): KeyGuard | undefined {
+function guardFor(count: number): KeyGuard | undefined {
   return count > keysMin ? new KeyGuard(count) : undefined;
 }
 

@@ -48,13 +48,13 @@ export interface StandardMessageCodec extends MessageCodec<unknown> {
 }
 
 /** All settings of a standard codec. */
-export interface StandardSettings extends CodecLimits {
+interface StandardSettings extends CodecLimits {
   readonly extensions: Extensions;
   readonly lossless: boolean;
   readonly emptyNull: boolean;
 }
 
-export const defaultSettings: StandardSettings = {
+const defaultSettings: StandardSettings = {
   ...defaultLimits,
   extensions: noExtensions,
   lossless: false,
@@ -70,13 +70,13 @@ const standardRules: Rules = {
 };
 
 /** Returns `before` with the given options replaced. Throws `invalid-argument`. */
-export function changeSettings(before: StandardSettings, options: StandardOptions): StandardSettings {
+function changeSettings(before: StandardSettings, options: StandardOptions): StandardSettings {
   const settings = checked(options, standardRules, { ...before, extensions: [] }) as StandardOptions & StandardSettings;
   return { ...settings, extensions: addExtensions(before.extensions, settings.extensions) };
 }
 
 /** Creates a standard message codec. */
-export function standardWith(settings: StandardSettings): StandardMessageCodec {
+function standardWith(settings: StandardSettings): StandardMessageCodec {
   const write = (writer: Writer, value: unknown): void => {
     if (settings.emptyNull && (value === null || value === undefined)) return;
     writeValue(writer, value, 0, settings);

@@ -6,7 +6,7 @@ import { attachmentTag, Float64, Tag } from "./tags.js";
 import type { Writer } from "./writer.js";
 
 /** Settings for writing a value. */
-export interface WriteOptions {
+interface WriteOptions {
   readonly depthMax: number;
   readonly extensions: Extensions;
 }

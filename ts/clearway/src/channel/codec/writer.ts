@@ -233,7 +233,7 @@ function sizeBytes(size: number): number {
 let idleWriter: Writer | undefined;
 
 /** Returns the idle writer, reset, or a new writer. The caller must return it with `putBack`. */
-export function takeWriter(): Writer {
+function takeWriter(): Writer {
   const writer = idleWriter ?? new Writer();
   idleWriter = undefined;
   writer.at = 0;

@@ -16,7 +16,7 @@ export interface EventStream<T> extends AsyncIterableIterator<T, void, void>, As
 }
 
 /** Functions that a stream needs from its owner. */
-export interface StreamOwner<M> {
+interface StreamOwner<M> {
   /** Decodes an event's message. If it throws, the stream ends with the error. */
   decode(message: M): unknown;
   /** Lets the other end send more events and bytes. */

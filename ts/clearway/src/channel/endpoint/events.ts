@@ -129,7 +129,7 @@ function isIterable(value: object): value is AsyncIterable<unknown> | Iterable<u
 }
 
 /** Limits and functions to serve a channel's events. */
-export interface PlainServing {
+interface PlainServing {
   readonly name: string;
   readonly codec: MethodCodec;
   readonly limits: QueueLimits;
@@ -141,7 +141,7 @@ export interface PlainServing {
  * Returns a handler that serves events to an end that is not Clearway's (spec/wire.md). `listen` and `cancel` are methods, and
  * each channel has one stream. There is no credit. Events are queued while the transport is congested.
  */
-export function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
+function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { connection } = core;
   const done = { ...nothing, body: codec.reply.encode({ kind: "success", value: null }) };
   let active: Source | undefined;

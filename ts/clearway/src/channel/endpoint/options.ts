@@ -234,7 +234,7 @@ const listenRules: Rules = {
 };
 
 /** The options of a listener with a complete window. */
-export interface ListenSettings extends ListenOptions {
+interface ListenSettings extends ListenOptions {
   readonly window: Window;
 }
 

@@ -51,7 +51,7 @@ export class RequestedStream implements StreamRequest {
 }
 
 /** The owner of the publishers. It sends the frames that end streams, and keeps the requests that wait for their handlers. */
-export interface PublishersOwner {
+interface PublishersOwner {
   /**
    * Sends a frame. Until the frame has been sent, its bytes count towards the limit of replies that wait for the other end.
    * Never throws.

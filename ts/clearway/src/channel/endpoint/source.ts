@@ -29,7 +29,7 @@ export interface QueueLimits {
 }
 
 /** Queues events that have no credit yet, up to a capacity. It does no I/O. Its owner sends the events that `next` returns. */
-export class SourceQueue<T> {
+class SourceQueue<T> {
   readonly credit = new SendCredit();
   /** Number of events dropped since the last event that left. */
   dropped = 0;

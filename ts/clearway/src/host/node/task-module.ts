@@ -30,7 +30,7 @@ const twins: Readonly<Record<string, readonly string[]>> = {
 export const isTypeScript = (path: string): boolean => /\.([cm]?ts|tsx)$/i.test(path);
 
 /** Finds the file of a task module. Reads the file system: once if the file exists. Never throws. */
-export function taskModule(given: URL | string): TaskModule {
+function taskModule(given: URL | string): TaskModule {
   // A single letter is a Windows drive, not the scheme of a URL.
   const source = typeof given === "string" && /^[a-z][a-z0-9+.-]+:/i.test(given) ? asUrl(given) : given;
   const asked = pathOfSource(source);

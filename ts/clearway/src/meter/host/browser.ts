@@ -27,7 +27,7 @@ export interface Timeline {
 }
 
 /** Observes the browser's entries about long tasks and long animation frames, if the browser has them. */
-export function openTimeline(sink: Sink): Timeline {
+function openTimeline(sink: Sink): Timeline {
   const sources: SourceState[] = [];
   const open: { observer: PerformanceObserver; take: (entries: PerformanceEntryList) => void }[] = [];
   const listen = (name: string, type: string, take: (entry: PerformanceEntry) => void): void => {

@@ -13,7 +13,7 @@ const hrtimeNs: () => bigint = process.hrtime.bigint.bind(process.hrtime);
 /** The time, in ms, for which an unused watchdog continues to run. Starting one takes about 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
 
-export interface WatcherSink {
+interface WatcherSink {
   readonly stacks: boolean;
   watcherLate(startMs: number, endMs: number): void;
   stack(atMs: number, frames: readonly string[]): void;

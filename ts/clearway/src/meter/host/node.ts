@@ -72,7 +72,7 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
 }
 
 /** Observes this thread by its timers. Runtimes that do not report their loop's idle time use this. */
-export function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
+function observeTimers(floorMs: number, sink: Sink): ThreadObserver {
   let beginMs = now();
   const timers = new TimerBeats(floorMs, now, (stall) => {
     nodeWatcher.answered(now());

@@ -38,9 +38,9 @@ interface Phase {
 }
 
 /** A snapshot of a pool's counters. */
-export type PoolCounts = ReturnType<PoolSource["stats"]>;
+type PoolCounts = ReturnType<PoolSource["stats"]>;
 
-export type PoolSeriesName = keyof typeof poolSeries;
+type PoolSeriesName = keyof typeof poolSeries;
 
 /** Counters only grow. Gauges are the state at the moment of the reading. */
 export const poolSeries = {

@@ -67,7 +67,7 @@ export function pieces(columns: readonly Shape[], batch: RecordBatch, bytesMax: 
   return [batch.slice(0, half), batch.slice(half, rows)].flatMap((piece) => pieces(columns, piece, bytesMax));
 }
 
-export function childOf(data: Data, shape: Shape, at: number): Data {
+function childOf(data: Data, shape: Shape, at: number): Data {
   const child = data.children[at];
   if (!child) throw corrupt(shown(shape.name), "has no data");
   return child;

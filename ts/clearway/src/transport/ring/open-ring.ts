@@ -10,7 +10,7 @@ import { RingPort, type RingPortOwner } from "./ring-port.js";
 // The caller's end of the ring. This file is loaded lazily, so that a pool without shared memory does not pay for it.
 
 /** What a caller's ring needs from its pool. */
-export interface CallerOwner extends RingPortOwner {
+interface CallerOwner extends RingPortOwner {
   /** The worker's open calls. */
   readonly calls: { readonly size: number };
   /** Whether the answer to a call may arrive while the poller polls. False if every run of the call's task took longer than that. */
