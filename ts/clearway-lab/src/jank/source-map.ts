@@ -148,11 +148,15 @@ function malformed(scriptUrl: string): string {
 
 const CODE_MAX = 80;
 
-/** Returns the text of a line, cut around the column if it is long. */
+/** Returns the text of a line. A long one is cut around the column, with an ellipsis at each cut. */
 function codeOf(text: string, column = 1): { code: string } | undefined {
-  const cut = text.length <= CODE_MAX ? text : text.slice(Math.max(0, column - 1 - CODE_MAX / 2)).slice(0, CODE_MAX);
-  const code = cut.replace(/\s+/g, " ").trim();
-  return code === "" ? undefined : { code };
+  const from = text.length <= CODE_MAX ? 0 : Math.max(0, column - 1 - CODE_MAX / 2);
+  const code = text
+    .slice(from, from + CODE_MAX)
+    .replace(/\s+/g, " ")
+    .trim();
+  if (code === "") return undefined;
+  return { code: `${from > 0 ? "…" : ""}${code}${from + CODE_MAX < text.length ? "…" : ""}` };
 }
 
 /** A line without a known column counts if it is this short. A longer one is probably the work of a bundler, with many calls. */

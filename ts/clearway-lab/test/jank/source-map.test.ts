@@ -71,6 +71,18 @@ describe("a source map", () => {
     expect(code).toContain("%7");
   });
 
+  test("marks where a long line of code is cut", async () => {
+    const line = `${"a;".repeat(100)}here();${"z;".repeat(100)}`;
+    const cuts = [0, 200, 400].map(async (at) => {
+      const long = { ...place, column: at + 1 };
+      return (await mapper({ [URL_OF_SCRIPT]: { text: line } }).mapper.locate(long)).code;
+    });
+    const [first, middle, last] = await Promise.all(cuts);
+    expect(first).toMatch(/^a;.*;…$/);
+    expect(middle).toMatch(/^….*here\(\);.*…$/);
+    expect(last).toMatch(/^….*z;$/);
+  });
+
   test("is used for a place of which only the function is known", async () => {
     const { column: _, ...rest } = place;
     const { original } = await withMap(map).mapper.locate(rest);
