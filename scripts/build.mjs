@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `node scripts/build.mjs [clearway] [clearway-native] [clearway-nats] [clearway-lab] [--force]`: builds these packages, or all of them, in this order.
-// Skips packages that are up to date, unless `--force` is given.
+// Skips packages that are up to date, unless `--force` is given. Copies the licence texts into each, because npm packs what is in a folder.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { paths, root } from "./sources.mjs";
+import { licences, paths, root } from "./sources.mjs";
 
 const stamps = join(root, "node_modules/.cache/clearway");
 mkdirSync(stamps, { recursive: true });
@@ -35,6 +35,7 @@ const withPackage = { "clearway-build": "clearway" };
 function build(name, folders, tools = "") {
   if (asked.length > 0 && !asked.includes(name) && !asked.includes(withPackage[name])) return;
   const folder = folders.at(-1);
+  for (const text of licences) copyFileSync(join(root, text), join(root, folder, text));
   const stamp = join(stamps, `${name}.built`);
   const print = fingerprint(folders, tools);
   const built = existsSync(stamp) && existsSync(join(root, folder, "dist")) && readFileSync(stamp, "utf8") === print;

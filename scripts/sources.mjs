@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** The licence texts in the root. */
+export const licences = ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"];
+
 /** Returns the sorted paths relative to `folder`, by default the root, that match `pattern`. */
 export function paths(pattern = /./, folder = root) {
   return (tracked(folder) ?? walked(folder))
@@ -29,7 +32,7 @@ const written = new Set([".git", "node_modules", "dist", "out", ".cache", "targe
 export function walked(folder, under = "") {
   return readdirSync(join(folder, under), { withFileTypes: true }).flatMap((entry) => {
     const path = under === "" ? entry.name : `${under}/${entry.name}`;
-    if (!entry.isDirectory()) return entry.name.endsWith(".tgz") ? [] : [path];
+    if (!entry.isDirectory()) return /\.tgz$|^ts\/[\w-]+\/LICENSE/.test(path) ? [] : [path];
     const build = entry.name === "build" && path.startsWith("native/");
     return written.has(entry.name) || build ? [] : walked(folder, path);
   });

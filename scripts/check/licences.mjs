@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks that every source file names its licence near its top, and that the licence texts of every package are those of the root.
+// Checks that every source file names its licence near its top, and that the licence texts of every crate are those of the root. The build
+// copies them into the npm packages.
 // `--write` copies the texts.
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProgram, report } from "../problems.mjs";
-import { files, generated, root, source } from "../sources.mjs";
-import { published } from "../workspaces.mjs";
+import { files, generated, licences, root, source } from "../sources.mjs";
 
 const line = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
@@ -20,8 +20,8 @@ const crates = ["codec", "plugin", "plugin-macros", "sys"].map((name) => `native
 
 function copies(write) {
   const problems = [];
-  for (const folder of [...published().map((each) => each.folder), ...crates]) {
-    for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) {
+  for (const folder of crates) {
+    for (const name of licences) {
       const [from, to] = [join(root, name), join(root, folder, name)];
       if (write) copyFileSync(from, to);
       else if (!existsSync(to) || readFileSync(to, "utf8") !== readFileSync(from, "utf8")) {

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { paths, root } from "../sources.mjs";
+import { licences, paths, root } from "../sources.mjs";
 
 /** What is missing for an archive, and the command that adds it; undefined if nothing is missing. */
 export function archiveNeeds() {
@@ -47,7 +47,7 @@ export function copyTracked(from, to, keep = () => true) {
 
 /** Copies the texts of the licences to the folder `to`. */
 export function copyLicences(to) {
-  for (const name of ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(join(root, name), join(to, name));
+  for (const name of licences) copyFileSync(join(root, name), join(to, name));
 }
 
 /** Returns the options with which GNU tar writes the same bytes for the same files. Other tars have no such options. */

@@ -4,11 +4,10 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root } from "../sources.mjs";
+import { licences, root } from "../sources.mjs";
 import { published } from "../workspaces.mjs";
 import { compile, crates, isOwn, needs, notices, targets } from "./addon.mjs";
 
-const licences = ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"];
 const native = "clearway-native";
 
 /** Runs a program. Returns its stdout. Throws an Error with its output if it fails. */

@@ -36,6 +36,7 @@ describe("the files of a copy without git", () => {
         "native/c/build/codec.o",
         "out/a.json",
         "clearway.tgz",
+        "ts/clearway/LICENSE-MIT",
       ];
       for (const path of [...kept, ...written]) {
         mkdirSync(join(folder, path, ".."), { recursive: true });
