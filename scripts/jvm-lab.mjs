@@ -13,7 +13,7 @@ import { isProgram } from "./problems.mjs";
 import { paths, root } from "./sources.mjs";
 
 /** The modules of the runner; the lab's own module is last. The modules in `foreign` need a JDK 22 or newer. */
-const modules = ["executor", "channel", "channel-websocket", "lab"];
+const modules = ["executor", "channel", "lab"];
 const foreign = ["native", "lab-foreign"];
 const all = [...modules, ...foreign];
 const target = join(folder, "lab/target");

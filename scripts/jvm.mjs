@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-codec`, `bench-native`,
+// The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-native`,
 // `publish FOLDER [javadoc] [sbom] [sign]`, `format`, `check-format` or `fetch`.
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { asTheyStand, checkFormat, compile, format } from "./jvm-classes.mjs";
 import { publish } from "./jvm-publish.mjs";
-import { chosen, folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
+import { folder, foreignMin, jdks, maven, missing, oldest } from "./maven.mjs";
 import { isProgram } from "./problems.mjs";
 
 /** Prints that a requested JDK is missing. Returns 127. */
@@ -95,23 +94,11 @@ function benchNative() {
   return maven(["test", "-pl", "native", "-am", ...one, ...fork], found);
 }
 
-/** Compares the standard codec with msgpack-java and Jackson, on JDK `version` or on the JDK that builds, for docs/performance.md. */
-function benchCodec(version) {
-  const found = jdks();
-  const status = maven(["test-compile", "-pl", "channel"], found);
-  if (status !== 0) return status;
-  const home = found.get(version === undefined ? chosen(found).builds : Number(version)) ?? "";
-  const path = ["classes", "test-classes", "bench-lib/*"].map((name) => join(folder, "channel/target", name)).join(":");
-  const args = ["-Xmx512m", "-cp", path, "clearway.channel.bench.CodecBenchKt"];
-  return spawnSync(join(home, "bin/java"), args, { stdio: "inherit" }).status ?? 1;
-}
-
 const verbs = {
   compile: () => compile(),
   test: (version, newest) => test(Number(version ?? oldest), newest === undefined ? undefined : Number(newest)),
   measure: (version) => measure(Number(version ?? oldest)),
   edt: (version) => edt(Number(version ?? oldest)),
-  "bench-codec": benchCodec,
   "bench-native": benchNative,
   publish: (target, ...words) => publish(target, words),
   format: () => format("apply"),

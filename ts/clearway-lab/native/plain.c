@@ -10,11 +10,6 @@
 
 void lab_fill(uint8_t *data, size_t size, int value) { memset(data, value, size); }
 
-void lab_echo(const uint8_t *in, uint8_t *out, size_t size) { memcpy(out, in, size); }
-
-// Asks the host. `answer` reads `size` bytes from the host's buffer, writes its answer there and returns the answer's size.
-size_t lab_ask(size_t (*answer)(size_t), size_t size) { return answer(size); }
-
 // Returns memory that only native code has. It is page-aligned and untouched, so that the first fill includes the page faults.
 uint8_t *lab_hold(size_t size) {
   void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -22,7 +22,7 @@ const runners = {
     command: (): RunnerCommand => ({ command: process.execPath, args: [path.join(builtLab(), "runner-node.js")] }),
   },
   jvm: {
-    scenario: "stream-jvm",
+    scenario: "published-stream-jvm",
     build: () => execFileSync(process.execPath, [here("../../../scripts/jvm-lab.mjs")]),
     command: (): RunnerCommand => {
       const found = findJvmRunner();

@@ -13,7 +13,7 @@ import { duration } from "../report/number.js";
 import { execute, type Limits } from "../run/execute.js";
 import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { resultsOf } from "../run/results.js";
-import { FIXTURE_VARIABLE, PROFILE_VARIABLE, startFixture } from "../runner/fixture.js";
+import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
 import { Runners } from "../runner/runners.js";
 import { type Experiment, loadExperiments, withExperiments } from "../scenario/experiment.js";
 import { loadScenarios } from "../scenario/load.js";
@@ -76,7 +76,6 @@ async function measure(
   const native = scenarios.some(({ family }) => family === "memory") ? compilePeers() : undefined;
   const runners = new Runners({
     [FIXTURE_VARIABLE]: JSON.stringify(fixture.fixture),
-    [PROFILE_VARIABLE]: "published",
     ...(native && { [PEERS_VARIABLE]: JSON.stringify(native.peers) }),
   });
   const watch = new IdleWatch();

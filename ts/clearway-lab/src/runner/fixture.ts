@@ -30,6 +30,3 @@ export async function startFixture(): Promise<RunningFixture> {
     },
   };
 }
-
-/** The environment variable that gives runners the profile. In the profile `full`, the JVM's runner measures with JMH. */
-export const PROFILE_VARIABLE = "CLEARWAY_LAB_PROFILE";

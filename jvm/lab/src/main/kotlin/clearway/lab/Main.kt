@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab
 
-import clearway.lab.channel.Callers
-import clearway.lab.channel.measureCalls
-import clearway.lab.channel.process.Processes
 import clearway.lab.codec.LabCodecs
 import clearway.lab.codec.measureCodec
 import clearway.lab.fork.Forks
-import clearway.lab.jmh.measureByJmh
 import clearway.lab.jni.Peers
 import clearway.lab.memory.Fillers
 import clearway.lab.memory.measureFills
-import clearway.lab.offload.Strategies
-import clearway.lab.offload.measureChanging
-import clearway.lab.offload.measureSizes
-import clearway.lab.offload.measureWorks
 import clearway.lab.protocol.Cell
 import clearway.lab.protocol.Measured
 import clearway.lab.protocol.Operations
@@ -23,7 +15,6 @@ import clearway.lab.published.Ways
 import clearway.lab.published.measureWays
 import clearway.lab.push.PushMechanisms
 import clearway.lab.push.measurePush
-import clearway.lab.push.measureStamped
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
@@ -31,24 +22,22 @@ import kotlinx.serialization.json.buildJsonObject
 
 /**
  * The lab's runner for the JVM. It speaks the protocol of docs/lab/runner-protocol.md on stdin and stdout. The runner
- * measures nothing itself: its child JVMs do, or JMH's forks in the full profile.
+ * measures nothing itself: its child JVMs do.
  */
 public fun main() {
     val output = System.out
     System.setOut(System.err)
-    Runner(jmh = System.getenv("CLEARWAY_LAB_PROFILE") == "full").use { runner ->
-        serve(System.`in`.bufferedReader(), output, runner)
-    }
+    Runner().use { runner -> serve(System.`in`.bufferedReader(), output, runner) }
 }
 
-private class Runner(private val jmh: Boolean) : Operations, AutoCloseable {
+private class Runner : Operations, AutoCloseable {
     private val forks = Forks()
 
     override fun describe(): JsonObject = buildJsonObject {
         put("protocol", JsonPrimitive(1))
         put("host", JsonPrimitive("jvm"))
         put("runtime", JsonPrimitive("${System.getProperty("java.vm.name")} ${System.getProperty("java.vm.version")}"))
-        put("fresh", JsonPrimitive(if (jmh) "process" else "JVM for each work"))
+        put("fresh", JsonPrimitive("JVM for each work"))
         put("crossOriginIsolated", JsonPrimitive(true))
         put("clockStepUs", JsonPrimitive(clockStepUs()))
         put("mechanisms", JsonArray(Registry.entries().map(::entry)))
@@ -62,8 +51,7 @@ private class Runner(private val jmh: Boolean) : Operations, AutoCloseable {
 
     override fun verify(cell: Cell): JsonObject = forks.ask("verify", cell)
 
-    override fun measure(cell: Cell): JsonObject =
-        if (jmh && cell.scenario == "works") measureByJmh(cell).answer(cell) else forks.ask("measure", cell)
+    override fun measure(cell: Cell): JsonObject = forks.ask("measure", cell)
 
     override fun close() = forks.close()
 }
@@ -85,47 +73,30 @@ internal object Registry {
     /** A mechanism of a scenario. [unavailable] says why it cannot run here, or is null if it can. */
     class Entry(val scenario: String, val mechanism: String, val unavailable: String?)
 
-    private val offload =
-        mapOf("works" to ::measureWorks, "sizes" to ::measureSizes, "changing-site" to ::measureChanging)
-    private val push = setOf("stream-jvm", "firehose-jvm")
-    private val stamped = setOf("published-stream-jvm", "published-firehose-jvm")
+    private val push = setOf("published-stream-jvm", "published-firehose-jvm")
     private const val WAYS = "published-executors"
     private const val CODEC = "codec-jvm"
     private const val MEMORY = "memset-jvm"
-    private const val NATIVE = "channel-native-jvm"
-    private const val PROCESS = "channel-process-jvm"
-
-    private val stampedKinds = PushMechanisms.all + PushMechanisms.chains
 
     fun entries(): List<Entry> =
-        offload.keys.flatMap { scenario -> Strategies.all.map { Entry(scenario, it.name, it.unavailable) } } +
-            Ways.all.map { Entry(WAYS, it.name, it.unavailable) } +
+        Ways.all.map { Entry(WAYS, it.name, it.unavailable) } +
             push.flatMap { scenario -> PushMechanisms.all.map { Entry(scenario, it.name, it.unavailable) } } +
-            stamped.flatMap { scenario -> stampedKinds.map { Entry(scenario, it.name, it.unavailable) } } +
             LabCodecs.names.map { Entry(CODEC, it, null) } +
             Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
-            Fillers.all.map { Entry(MEMORY, it.name, it.problem) } +
-            Callers.native.map { Entry(NATIVE, it.name, it.problem) } +
-            Processes.names.map { Entry(PROCESS, it, null) }
+            Fillers.all.map { Entry(MEMORY, it.name, it.problem) }
 
     /**
      * Runs the measurement of a cell. Blocks. Throws if there is no such mechanism; the message lists the known ones.
      */
-    fun measure(cell: Cell): Measured {
-        val found = offload[cell.scenario]
-        return when {
-            found != null -> found(cell)
-            cell.scenario == WAYS -> measureWays(cell)
-            cell.scenario in push -> measurePush(cell)
-            cell.scenario in stamped -> measureStamped(cell)
-            cell.scenario == CODEC -> measureCodec(cell)
-            cell.scenario == MEMORY -> measureFills(cell)
-            cell.scenario == NATIVE -> measureCalls(cell, Callers.named(cell.mechanism).open)
-            cell.scenario == PROCESS -> measureCalls(cell) { row -> Processes.open(cell.mechanism, row) }
+    fun measure(cell: Cell): Measured =
+        when (cell.scenario) {
+            WAYS -> measureWays(cell)
+            in push -> measurePush(cell)
+            CODEC -> measureCodec(cell)
+            MEMORY -> measureFills(cell)
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(offload.keys + WAYS + push + stamped + CODEC + MEMORY + NATIVE + PROCESS).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(push + WAYS + CODEC + MEMORY).joinToString()})"
                 )
         }
-    }
 }

@@ -4,8 +4,6 @@ package clearway.lab.jni;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.function.LongUnaryOperator;
-import java.util.function.UnaryOperator;
 
 /** The native functions of src/main/c/peers.c, through JNI. Each function blocks until its C function returns. */
 public final class Peers {
@@ -42,24 +40,4 @@ public final class Peers {
 
     /** Fills a copy of the array, and copies it back. */
     public static native void fillElements(byte[] array, int value);
-
-    /** Fills the array in place. */
-    public static native void fillCritical(byte[] array, int value);
-
-    /** Returns a new array with the same bytes. */
-    public static native byte[] echoArray(byte[] message);
-
-    /** Copies {@code size} bytes from the start of one direct buffer to the start of another. */
-    public static native void echoDirect(ByteBuffer from, ByteBuffer to, long size);
-
-    /**
-     * Makes C call {@code answer} with the message, in a new array. C reads the elements of the result and returns it.
-     */
-    public static native byte[] askArray(byte[] message, UnaryOperator<byte[]> answer);
-
-    /**
-     * Makes C call {@code answer} with the size of a message in memory that both sides know. Returns the size of the
-     * answer in that memory.
-     */
-    public static native long askDirect(long size, LongUnaryOperator answer);
 }

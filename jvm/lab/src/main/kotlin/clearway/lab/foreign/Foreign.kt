@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.lab.foreign
 
-import clearway.lab.channel.Caller
-import clearway.lab.channel.Crossing
-import clearway.lab.channel.Row
 import clearway.lab.jni.Peers
 import clearway.lab.memory.Filler
 import java.nio.file.Files
@@ -21,8 +18,7 @@ internal object Foreign {
 
     private const val RELEASE_MIN = 22
 
-    val fillers: List<String> =
-        listOf("segment-fill", "ffm", "ffm-copied", "clearway-copied", "clearway-shared", "clearway-held")
+    val fillers: List<String> = listOf("ffm", "clearway-copied", "clearway-shared", "clearway-held")
 
     private val peers: ForeignPeers? by lazy {
         if (Runtime.version().feature() < RELEASE_MIN) null
@@ -48,10 +44,6 @@ internal object Foreign {
 
     fun filler(mechanism: String, bytes: Int): Filler = require(mechanism).filler(mechanism, bytes)
 
-    fun crossing(mechanism: String): Crossing = require(mechanism).crossing(mechanism)
-
-    fun caller(mechanism: String, row: Row): Caller = require(mechanism).caller(mechanism, row)
-
     private fun require(mechanism: String): ForeignPeers {
         val problem = problemOf(mechanism)
         check(problem == null) { problem.orEmpty() }
@@ -69,10 +61,4 @@ public interface ForeignPeers {
      * missing part.
      */
     public fun filler(mechanism: String, bytes: Int): Filler
-
-    /** Opens a mechanism that sends bytes to C and back without Clearway. Throws as [filler] does. */
-    public fun crossing(mechanism: String): Crossing
-
-    /** Opens a channel to a plugin. Throws as [filler] does. */
-    public fun caller(mechanism: String, row: Row): Caller
 }

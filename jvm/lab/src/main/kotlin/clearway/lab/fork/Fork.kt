@@ -71,9 +71,9 @@ internal class Fork : AutoCloseable {
 internal class ForkEnded(message: String) : IllegalStateException(message)
 
 /**
- * The child JVMs that measure. Keeps one JVM for each workload of *offload* and each scenario of *push* during the run.
- * There, rival mechanisms are measured in turn, in code that is compiled for that workload only. Every other
- * measurement gets a fresh JVM, because one measurement could affect the next. One thread uses it.
+ * The child JVMs that measure. Keeps one JVM for each workload of `published-executors` and each scenario of *push*
+ * during the run. There, rival mechanisms are measured in turn, in code that is compiled for that workload only. Every
+ * other measurement gets a fresh JVM, because one measurement could affect the next. One thread uses it.
  */
 internal class Forks : AutoCloseable {
     private val kept = HashMap<String, Fork>()
@@ -97,12 +97,7 @@ internal class Forks : AutoCloseable {
 
     private fun keyOf(cell: Cell): String? =
         when (cell.scenario) {
-            "works",
             "published-executors" -> "${cell.scenario} ${cell.text("work")}"
-            "sizes",
-            "changing-site",
-            "stream-jvm",
-            "firehose-jvm",
             "published-stream-jvm",
             "published-firehose-jvm" -> cell.scenario
             else -> null

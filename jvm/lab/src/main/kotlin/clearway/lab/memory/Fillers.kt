@@ -38,13 +38,8 @@ internal object Fillers {
     const val REFERENCE: String = "c"
 
     val all: List<Mechanism> by lazy {
-        val java = listOf(Mechanism("arrays-fill", null, ::byArraysFill), Mechanism("buffer-put", null, ::ByPut))
         val jni =
-            listOf<Pair<String, (Int) -> Filler>>(
-                    "jni-direct" to ::ByDirectBuffer,
-                    "jni-elements" to { InArray(it, Peers::fillElements) },
-                    "jni-critical" to { InArray(it, Peers::fillCritical) },
-                )
+            listOf<Pair<String, (Int) -> Filler>>("jni-direct" to ::ByDirectBuffer, "jni-elements" to ::ByElements)
                 .map { (name, open) ->
                     Mechanism(name, Peers.problem()) {
                         Peers.load()
@@ -53,7 +48,7 @@ internal object Fillers {
                 }
         val foreign =
             Foreign.fillers.map { name -> Mechanism(name, Foreign.problemOf(name)) { Foreign.filler(name, it) } }
-        jni + java + foreign
+        jni + foreign
     }
 
     fun named(name: String): Mechanism =
@@ -62,52 +57,43 @@ internal object Fillers {
         }
 }
 
-private fun byArraysFill(bytes: Int): Filler = InArray(bytes) { array, value -> array.fill(value.toByte()) }
-
-/** Fills an array on the JVM's heap. */
-private class InArray(private val bytes: Int, private val fillArray: (ByteArray, Int) -> Unit) : Filler {
+/** Fills a copy of an array on the JVM's heap, which JNI copies back. */
+private class ByElements(private val bytes: Int) : Filler {
     private var array = ByteArray(bytes)
 
     override fun renew() {
         array = ByteArray(bytes)
     }
 
-    override fun fill(value: Int) = fillArray(array, value)
+    override fun fill(value: Int) = Peers.fillElements(array, value)
 
     override fun holds(value: Int): Boolean = array.all { it == value.toByte() }
 }
 
 /** Fills a direct buffer. The JVM zeroes the buffer on allocation, and the garbage collector frees it. */
-private open class InDirect(private val bytes: Int, private val fillBuffer: (ByteBuffer, Int) -> Unit) : Filler {
+private class ByDirectBuffer(private val bytes: Int) : Filler {
     private var buffer: ByteBuffer = ByteBuffer.allocateDirect(bytes)
 
     override fun renew() {
         buffer = ByteBuffer.allocateDirect(bytes)
     }
 
-    override fun fill(value: Int) = fillBuffer(buffer, value)
+    override fun fill(value: Int) = Peers.fillDirect(buffer, bytes.toLong(), value)
 
     override fun holds(value: Int): Boolean = (0 until bytes).all { buffer.get(it) == value.toByte() }
 }
-
-private class ByDirectBuffer(bytes: Int) :
-    InDirect(bytes, { buffer, value -> Peers.fillDirect(buffer, bytes.toLong(), value) })
-
-/** Fills with a loop, because `ByteBuffer` has no `fill`. */
-private class ByPut(bytes: Int) :
-    InDirect(bytes, { buffer, value -> for (at in 0 until bytes) buffer.put(at, value.toByte()) })
 
 /**
  * Measures fills of one size, one after another. The memory was filled before (warm), or is allocated for each fill
  * (fresh).
  */
-internal fun measureFills(cell: Cell): Measured {
+internal fun measureFills(cell: Cell, find: (String) -> (Int) -> Filler = { Fillers.named(it).open }): Measured {
     val bytes = cell.int("bytes")
     val fresh = cell.text("memory") == "fresh"
     val repetitions = cell.int("repetitions")
     val batch = if (fresh) 1 else maxOf(1, BATCH_BYTES / bytes)
     if (cell.mechanism == Fillers.REFERENCE) return reference(bytes, fresh, repetitions, batch)
-    val open = Fillers.named(cell.mechanism).open
+    val open = find(cell.mechanism)
     warmUp(open)
     return open(bytes).use { filler ->
         val endNs = System.nanoTime() + (cell.number("timeMsMax") * 1e6).toLong()

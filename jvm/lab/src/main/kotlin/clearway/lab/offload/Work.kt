@@ -10,14 +10,9 @@ internal fun interface Action {
     fun run(seed: Int): Double
 }
 
-/** The workloads of the lab's scenarios *offload*, as the scenario files define them for every host. */
+/** The workloads of an arm's batches. */
 internal object Works {
-    /**
-     * Returns the workload of this name.
-     *
-     * @param networkUs in us; `network` sleeps for the seed times this value. The quick profile passes less than the
-     *   default.
-     */
+    /** Returns the workload of this name. `network` sleeps for the seed times `networkUs`, in us. */
     fun named(name: String, networkUs: Double = 1000.0): Action =
         when (name) {
             "arithmetic" -> Action(::arithmetic)
@@ -28,11 +23,6 @@ internal object Works {
             "bimodal" -> Action(::bimodal)
             else -> throw IllegalArgumentException("no such work: work=$name ($NAMES)")
         }
-
-    /**
-     * Whether the workload waits. If it does, the lab rehearses the strategies ([Rehearsal]) with `arithmetic` instead.
-     */
-    fun waits(name: String): Boolean = name != "arithmetic" && name != "lists"
 
     private const val NAMES = "arithmetic, lists, storage, network, mixed, bimodal"
 
@@ -96,33 +86,6 @@ internal fun seedsOf(order: String, actions: Int): IntArray {
     }
     return seeds
 }
-
-/** Runs batches of one load with one strategy, and keeps their results. */
-internal class Batches(private val strategy: Strategy, private val action: Action, private val seeds: IntArray) {
-    private val results = DoubleArray(seeds.size) { Double.NaN }
-
-    /** Runs one batch and returns its results, in an array that the next batch overwrites. Blocks. */
-    fun run(): DoubleArray {
-        strategy.batch(seeds, action, results)
-        return results
-    }
-
-    /** Returns the time of `count` consecutive batches, in ns. */
-    fun timeNs(count: Int, into: Blackhole): Long {
-        val begin = System.nanoTime()
-        repeat(count) { into.consume(run()) }
-        return System.nanoTime() - begin
-    }
-}
-
-/**
- * Returns the number of actions that have returned a result since the array was created, and the sum of their results.
- * A result counts as at most 1000, because the results of `arithmetic` (powers) are too large.
- */
-internal fun tally(results: DoubleArray): Pair<Int, Double> =
-    results.count { !it.isNaN() } to results.sumOf { if (it.isNaN()) 0.0 else minOf(it, RESULT_MAX) }
-
-private const val RESULT_MAX = 1000.0
 
 /**
  * Returns JMH's blackhole, which the compiler cannot optimize away. JMH requires this text from code that creates a

@@ -9,20 +9,14 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
 /** Runs one push measurement. Warms up the mechanism, runs the load once, and returns counts, order and figures. */
-internal fun measurePush(cell: Cell): Measured = measurePush(cell, Pace.INTENDED)
-
-/** As [measurePush], with the published loop: stamp, send, sleep. */
-internal fun measureStamped(cell: Cell): Measured = measurePush(cell, Pace.STAMPED)
-
-private fun measurePush(cell: Cell, pace: Pace): Measured {
+internal fun measurePush(cell: Cell): Measured {
     val kind = PushMechanisms.named(cell.mechanism)
-    val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"), pace)
+    val load = Load(cell.int("count"), cell.number("perSecond"), cell.int("payloadBytes"))
     return kind.open().use { mechanism ->
         // The first run compiles the code. The second run sends at a pace, so it also compiles the waiting.
-        runOnce(mechanism, Load(20_000, 0.0, 8, pace), "idle")
-        runOnce(mechanism, Load(500, 2_500.0, load.payloadBytes, pace), "idle")
-        val state = cell.text("receiver")
-        val receiver = runOnce(mechanism, load, state)
+        runOnce(mechanism, Load(20_000, 0.0, 8))
+        runOnce(mechanism, Load(500, 2_500.0, load.payloadBytes))
+        val receiver = runOnce(mechanism, load)
         val result = buildJsonObject {
             put("received", JsonPrimitive(receiver.received))
             put("outOfOrder", JsonPrimitive(receiver.outOfOrder))
@@ -30,9 +24,7 @@ private fun measurePush(cell: Cell, pace: Pace): Measured {
         if (load.firehose) {
             Measured(emptyMap(), firehoseFigures(load, receiver), result)
         } else {
-            val hitch = Value("ms/s", receiver.hitchRatio())
-            val values = if (state == "idle") emptyMap() else mapOf("receiverHitchRatio" to hitch)
-            Measured(mapOf("latency" to Samples("us", receiver.latencyNs)), values, result)
+            Measured(mapOf("latency" to Samples("us", receiver.latencyNs)), emptyMap(), result)
         }
     }
 }
@@ -53,8 +45,8 @@ private fun firehoseFigures(load: Load, receiver: Receiver): Map<String, Value> 
     ) + backlogs
 }
 
-private fun runOnce(mechanism: PushMechanism, load: Load, state: String): Receiver {
-    val receiver = Receiver(load, state)
+private fun runOnce(mechanism: PushMechanism, load: Load): Receiver {
+    val receiver = Receiver(load)
     mechanism.run(load, receiver)
     val limitMs = LOST_AFTER_MS + if (load.firehose) 0 else (load.count / load.perSecond * 1000).toLong()
     check(receiver.await(limitMs)) { "events were lost: received=${receiver.received} of ${load.count}" }

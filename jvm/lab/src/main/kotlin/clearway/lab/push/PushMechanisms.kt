@@ -48,15 +48,15 @@ internal class PushMechanismKind(val name: String, val unavailable: String? = nu
 
 internal object PushMechanisms {
     val all: List<PushMechanismKind> =
-        sameThreadMechanisms + threadMechanisms + rxMechanisms + coroutineMechanisms + queueMechanisms
-
-    /** Several mechanisms in a row. Only the published loads have them. */
-    val chains: List<PushMechanismKind> = chainedMechanisms
+        sameThreadMechanisms +
+            threadMechanisms +
+            rxMechanisms +
+            coroutineMechanisms +
+            queueMechanisms +
+            chainedMechanisms
 
     fun named(name: String): PushMechanismKind =
-        requireNotNull((all + chains).find { it.name == name }) {
-            "no such mechanism: $name (${(all + chains).joinToString { it.name }})"
-        }
+        requireNotNull(all.find { it.name == name }) { "no such mechanism: $name (${all.joinToString { it.name }})" }
 }
 
 /** A mechanism that sends each event with one call. */
