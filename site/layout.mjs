@@ -12,7 +12,9 @@ export const navigation = [
       ["try/index.html", "Try it here"],
       ["docs/runs-with.html", "Runs with"],
       ["docs/recipes.html", "Recipes"],
-      ["docs/recipes-apps.html", "Recipes for apps"],
+      ["docs/recipes-streams.html", "Recipes: streams"],
+      ["docs/recipes-pools.html", "Recipes: errors"],
+      ["docs/recipes-apps.html", "Recipes: apps"],
       ["docs/comparison.html", "Comparison"],
       ["docs/differences.html", "Coming from others"],
       ["docs/terms.html", "Terms"],
@@ -22,6 +24,7 @@ export const navigation = [
     title: "Guides",
     pages: [
       ["docs/guide.html", "Tasks, pools, streams"],
+      ["docs/guarantees.html", "Guarantees, limits"],
       ["docs/offload.html", "Offload a function"],
       ["docs/records.html", "Records"],
       ["docs/channel.html", "Channels"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/figures/experiments.mjs`: checks that docs/experiments.md and docs/lab/swift.md show the kept run of the published experiments,
-// lab/records/published. `--write` writes the pages. Uses the lab's dist (make build), which has the code of the report's tables.
+// `node scripts/figures/experiments.mjs`: checks that docs/experiments.md, the page of each experiment in docs/experiments and
+// docs/lab/swift.md show the kept run of the published experiments, lab/records/published. `--write` writes the pages. Uses the lab's dist
+// (make build), which has the code of the report's tables.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,11 +11,28 @@ import { isProgram, report } from "../problems.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const RUN = "lab/records/published";
 
-/** The pages, each with the name of its marks and the function of the lab that writes its generated part. */
-const PAGES = [
-  { page: "docs/experiments.md", mark: "experiments", markdown: "experimentsMarkdown" },
-  { page: "docs/lab/swift.md", mark: "swift-stream", markdown: "swiftStreamMarkdown" },
-];
+/** The pages of the experiments, in their order. */
+const NAMES = ["1-students", "2-memset", "3-live-stream", "4-channels", "5-executors"];
+
+/** Splits the figures of all experiments. Returns the generated part of each page as `[page, mark, part]`. */
+export function partsOf(markdown) {
+  const [head, ...experiments] = markdown.split(/^## (?=\d)/m);
+  const list = experiments.map((text, at) => {
+    const [title, , question] = text.split("\n");
+    return `- [${title}](experiments/${NAMES[at]}.md): ${question.replaceAll("**", "")}`;
+  });
+  return [
+    ["docs/experiments.md", "experiments", head + list.join("\n")],
+    ...experiments.map((text, at) => [
+      `docs/experiments/${NAMES[at]}.md`,
+      "experiment",
+      text
+        .slice(text.indexOf("\n") + 2)
+        .trimEnd()
+        .replace(/^###/gm, "##"),
+    ]),
+  ];
+}
 
 /** Returns a page with another part between its marks. Throws an Error if it has no marks. */
 export function pageWith(part, text, mark) {
@@ -30,13 +48,17 @@ if (isProgram(import.meta)) {
     JSON.parse(gunzipSync(readFileSync(path.join(root, RUN, "record.json.gz"))).toString("utf8")),
   );
   const problems = [];
-  for (const { page, mark, markdown } of PAGES) {
+  const pages = [
+    ...partsOf(lab.experimentsMarkdown(record)),
+    ["docs/lab/swift.md", "swift-stream", lab.swiftStreamMarkdown(record)],
+  ];
+  for (const [page, mark, part] of pages) {
     const file = path.join(root, page);
     const text = readFileSync(file, "utf8");
-    const expected = pageWith(lab[markdown](record), text, mark);
+    const expected = pageWith(part, text, mark);
     if (expected === text) continue;
     if (process.argv.includes("--write")) writeFileSync(file, expected);
     else problems.push(`${page} differs from the run in ${RUN}; run: node scripts/figures/experiments.mjs --write`);
   }
-  report(problems, `${PAGES.map(({ page }) => page).join(" and ")} show the kept run`);
+  report(problems, `${pages.length} pages show the kept run`);
 }

@@ -18,11 +18,11 @@ const [whole, core, rest, worker] = [
 test("the README and the comparison have the limits of what a page and its worker load", () => {
   expect(page("README.md")).toContain(`a page loads at most ${whole}, ${core} of it before`);
   expect(page("README.md")).toContain(`and the worker ${worker} |`);
-  expect(page("docs/comparison.md")).toContain(`[${core}, ${rest} later](guide.md#what-loads-later)`);
+  expect(page("docs/comparison.md")).toContain(`[${core}, ${rest} later](guarantees.md#what-loads-later)`);
 });
 
 test("the guide has the limit of each entry that a page loads", () => {
-  const guide = page("docs/guide.md");
+  const guide = page("docs/guarantees.md");
   expect(guide).toContain(`| the entry \`clearway\` | ${core} |`);
   expect(guide).toContain(`| both, for a page | ${whole} |`);
   const rows = [...guide.matchAll(/^\| `(clearway\/[a-z/-]+)` \| ([\d.]+ KB)/gm)];

@@ -61,7 +61,7 @@ describe("the verdict", () => {
   });
 
   const RESULT =
-    "Its result takes 50 ms to copy: return a table of records (docs/records.md), or slices as a stream (docs/recipes.md#read-a-long-result-as-a-stream-and-stop-early).";
+    "Its result takes 50 ms to copy: return a table of records (docs/records.md), or slices as a stream (docs/recipes-streams.md#read-a-long-result-as-a-stream-and-stop-early).";
   test.each<[BothWays["worker"], Copy, string]>([
     [drops(40), { argumentsMs: 1, resultMs: 50 }, `(40 ms instead of 240 ms). The rest is the copy. ${RESULT}`],
     [

@@ -53,6 +53,6 @@ export function adviceLine({ direct, worker, copy }: BothWays, where: "here" | "
 /** Says what the copy takes, and the way out. */
 function copyLine({ argumentsMs, resultMs }: Copy): string {
   return resultMs >= argumentsMs
-    ? `Its result takes ${ms(resultMs)} to copy: return a table of records (docs/records.md), or slices as a stream (docs/recipes.md#read-a-long-result-as-a-stream-and-stop-early).`
+    ? `Its result takes ${ms(resultMs)} to copy: return a table of records (docs/records.md), or slices as a stream (docs/recipes-streams.md#read-a-long-result-as-a-stream-and-stop-early).`
     : `Its arguments take ${ms(argumentsMs)} to copy: move buffers (docs/recipes.md#move-a-large-array-instead-of-copying-it), or pass a table of records (docs/records.md).`;
 }

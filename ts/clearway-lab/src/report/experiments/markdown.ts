@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page docs/experiments.md: the published experiments of a kept run as Markdown.
+// The pages of the published experiments, docs/experiments, from a kept run.
 import { type RunRecord, withoutImpossibleParts } from "../../run/record.js";
 import { resultsOf } from "../../run/results.js";
 import { loadExperiments } from "../../scenario/experiment.js";
