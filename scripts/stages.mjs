@@ -102,6 +102,7 @@ async function runOne(title, stage, inOnePiece) {
   const heading = `\n--- ${title}: ${stage.name}`;
   const said = [];
   if (!inOnePiece) console.log(heading);
+  const startedAt = Date.now();
   const start = performance.now();
   const { failure, output, cpuMs } = await run(stage, (name, text) => {
     if (inOnePiece) said.push([name, text]);
@@ -111,7 +112,15 @@ async function runOne(title, stage, inOnePiece) {
   if (inOnePiece) console.log(`${heading} (${seconds(ms)})`);
   for (const [name, text] of said) process[name].write(text);
   if (failure) console.error(`--- ${title}: ${stage.name} FAILED (${failure})`);
-  return { name: stage.name, failure, ms, cpuMs, tests: countOf(output), said: failure && excerptOf(output) };
+  return {
+    name: stage.name,
+    failure,
+    startedAt,
+    ms,
+    cpuMs,
+    tests: countOf(output),
+    said: failure && excerptOf(output),
+  };
 }
 
 /** Runs one stage, unless it has passed with the same files. */
@@ -181,9 +190,10 @@ function write(record, { begun, totalMs, lanes, stages, notRun }) {
   const path = join(root, record);
   mkdirSync(join(path, ".."), { recursive: true });
   const rounded = (ms) => Math.round(ms);
-  const rows = stages.map(({ name, failure, ms, cpuMs, tests, unchanged }) => ({
+  const rows = stages.map(({ name, failure, startedAt, ms, cpuMs, tests, unchanged }) => ({
     name,
     outcome: failure ?? (unchanged ? "unchanged" : "passed"),
+    ...(startedAt && { startMs: startedAt - begun.getTime() }),
     ms: rounded(ms),
     cpuMs: rounded(cpuMs),
     ...(tests && { tests }),

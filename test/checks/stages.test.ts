@@ -252,10 +252,17 @@ test("a record has each stage's outcome, time, processor time and number of test
         name: "counted",
         outcome: "passed",
         ms: expect.any(Number),
+        startMs: expect.any(Number),
         cpuMs: expect.any(Number),
         tests: { passed: 12, failed: 0, skipped: 1 },
       },
-      { name: "broken", outcome: "exit status 3", ms: expect.any(Number), cpuMs: expect.any(Number) },
+      {
+        name: "broken",
+        outcome: "exit status 3",
+        startMs: expect.any(Number),
+        ms: expect.any(Number),
+        cpuMs: expect.any(Number),
+      },
     ]);
     expect(notRun).toEqual([{ name: "fine", why: "broken failed" }]);
   } finally {
