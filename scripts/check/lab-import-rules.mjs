@@ -33,20 +33,20 @@ export const labFolders = {
   },
   export: { may: ["engine", "report"], why: "answers in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
-  mechanism: {
+  timing: {
     may: ["host", "statistics"],
     why: "the clock's step, the warm-up of measured code, and the figures of measureFrameDrops",
   },
   native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
   isolate: {
-    may: ["host", "mechanism", "protocol", "statistics"],
+    may: ["host", "timing", "protocol", "statistics"],
     types: ["work"],
     why: "family: work that leaves the main thread",
   },
   memory: { may: ["host", "native", "protocol"], why: "family: buffers that native code fills" },
-  push: { may: ["host", "mechanism", "protocol"], types: ["work"], why: "family: live streams" },
+  push: { may: ["host", "timing", "protocol"], types: ["work"], why: "family: live streams" },
   channel: {
-    may: ["host", "mechanism", "native", "protocol"],
+    may: ["host", "timing", "native", "protocol"],
     why: "family: messages to workers, processes and native code",
   },
   codec: { may: ["channel", "host", "protocol", "statistics"], why: "family: the codecs of channels" },
@@ -55,7 +55,7 @@ export const labFolders = {
     why: "Flutter's own engine as a peer: its process, its codecs, its channels; the worker that Clearway's channels call instead",
   },
   remote: {
-    may: ["channel", "host", "machine", "mechanism", "protocol"],
+    may: ["channel", "host", "machine", "timing", "protocol"],
     types: ["work"],
     why: "family: calls to other processes over NATS; the server and the worker processes that they need",
   },
@@ -75,7 +75,7 @@ export const labFolders = {
     why: "the command `bench`: scenario files, their ways, the comparisons; also the package's entry for programs",
   },
   "frame-drops": {
-    may: ["bench", "mechanism", "statistics"],
+    may: ["bench", "timing", "statistics"],
     why: "the command `measure`: one function, called directly and in a worker",
   },
   runner: {
@@ -90,7 +90,7 @@ export const labFolders = {
         "host",
         "isolate",
         "machine",
-        "mechanism",
+        "timing",
         "memory",
       ],
       ...["native", "protocol", "push", "remote", "statistics"],
@@ -99,7 +99,7 @@ export const labFolders = {
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
   },
   ratio: {
-    may: ["machine", "mechanism", "runner", "statistics"],
+    may: ["machine", "timing", "runner", "statistics"],
     why: "the command `ratio`: the same work on two devices, the page for the other one, and budgets in its time",
   },
   jank: {

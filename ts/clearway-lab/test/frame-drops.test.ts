@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findFunction, taskModuleOf } from "../src/frame-drops/find-function.js";
 import { measureFunction, medians, type Part, TimeOver } from "../src/frame-drops/run-function.js";
 import { adviceLine, type BothWays, type Copy, jankLine, ms } from "../src/frame-drops/verdict.js";
-import { type FrameDrops, frameDropsOf } from "../src/mechanism/frame-drops.js";
+import { type FrameDrops, frameDropsOf } from "../src/timing/frame-drops.js";
 
 describe("frameDropsOf", () => {
   test("counts the frames of a lag beyond its first as dropped", () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { warmedBatch } from "../src/codec/measure.js";
-import { warmUp } from "../src/mechanism/warm-up.js";
 import { WarmUpDetector, WINDOWS_WITHOUT_GAIN } from "../src/statistics/warm-up-detector.js";
+import { warmUp } from "../src/timing/warm-up.js";
 import fc from "./fast-check.js";
 
 /** Returns the number of windows after which `WarmUpDetector` reports a warm state. Returns undefined if it never does. */

@@ -2,8 +2,8 @@
 // The measuring side of a channel. It warms the channel up and checks the echo. Then it times round trips: first one at a time,
 // then three in flight.
 import { allocatedBy, nowMs } from "#lab-host";
-import { warmUp } from "../mechanism/warm-up.js";
 import { type Measured, WARM_UP_CUT } from "../protocol/measured.js";
+import { warmUp } from "../timing/warm-up.js";
 import type { Caller, ChannelParams } from "./caller.js";
 import { payloadOf, same } from "./payload.js";
 

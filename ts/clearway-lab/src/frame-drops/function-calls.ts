@@ -5,7 +5,7 @@ import { pool } from "clearway";
 import { measureFrameDrops } from "clearway/meter";
 import { describeThrown, LateError, StepError, type Steps } from "../bench/steps.js";
 import { isSame } from "../bench/ways.js";
-import type { ProbedRun } from "../mechanism/frame-drops.js";
+import type { ProbedRun } from "../timing/frame-drops.js";
 import { TASK } from "./find-function.js";
 import type { Part } from "./run-function.js";
 import type { Copy } from "./verdict.js";

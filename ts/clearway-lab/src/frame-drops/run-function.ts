@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a user's function directly and in a worker, part by part. At the limit, what was measured until then is the result.
-import { type FrameDrops, frameDropsOf, type ProbedRun, runThere } from "../mechanism/frame-drops.js";
+
 import { median } from "../statistics/compare.js";
+import { type FrameDrops, frameDropsOf, type ProbedRun, runThere } from "../timing/frame-drops.js";
 import type { BothWays, Copy } from "./verdict.js";
 
 export type { FrameDrops };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Says in one line what to do with a function.
-import type { FrameDrops } from "../mechanism/frame-drops.js";
+
 import { frames, jankLine, ms } from "../statistics/stalls.js";
+import type { FrameDrops } from "../timing/frame-drops.js";
 
 export { jankLine, ms };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs a piece of work under Clearway's meter. Converts the meter's report into the figures of the family `isolate`.
 import { measure, measureFrameDrops } from "clearway/meter";
-import { frameDropsOf } from "../mechanism/frame-drops.js";
 import type { Measured } from "../protocol/measured.js";
 import type { Json, Value } from "../protocol/message.js";
 import { droppedFrames, hitchMsPerSecond } from "../statistics/stalls.js";
+import { frameDropsOf } from "../timing/frame-drops.js";
 
 /**
  * Minimum length of a recorded stall, in milliseconds. A run without stalls reports this value as its longest stall. Stacks are

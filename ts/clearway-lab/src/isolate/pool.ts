@@ -2,10 +2,10 @@
 // Measures a pool with one worker: its start, warm calls, calls after idle time, and the recovery from a crash.
 import * as Comlink from "comlink";
 import { hostName, nowMs, openWorker } from "#lab-host";
-import { clockStepUs } from "../mechanism/clock-step.js";
-import { warmUp } from "../mechanism/warm-up.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
+import { clockStepUs } from "../timing/clock-step.js";
+import { warmUp } from "../timing/warm-up.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
 

@@ -9,10 +9,10 @@ import { engineProblem } from "../flutter/open.js";
 import { engineTrips } from "../flutter/round-trips.js";
 import { workerAnswers } from "../flutter/worker-trips.js";
 import { packageRoot } from "../machine/optional-packages.js";
-import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Mechanism } from "../protocol/measured.js";
 import { type CellRequest, type Description, PROTOCOL_VERSION } from "../protocol/message.js";
 import type { RunnerOperations } from "../protocol/serve.js";
+import { clockStepUs } from "../timing/clock-step.js";
 import { toMeasurement } from "./convert.js";
 
 const scenarios: Record<string, Record<string, Mechanism>> = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Node runner. The lab starts a new process of it for every measurement, so that no earlier measurement warms it up.
 import { nowMs } from "#lab-host";
-import { clockStepUs } from "../mechanism/clock-step.js";
 import { PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
+import { clockStepUs } from "../timing/clock-step.js";
 import { toMeasurement } from "./convert.js";
 import { type RunningFixture, startFixture } from "./fixture.js";
 import { allMechanisms, findMechanism } from "./registry.js";

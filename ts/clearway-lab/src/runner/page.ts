@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page that Chromium runs. It has the same mechanisms. The Chromium runner calls them through one function.
 import { nowMs } from "#lab-host";
-import { clockStepUs } from "../mechanism/clock-step.js";
 import type { Measured } from "../protocol/measured.js";
 import type { CellRequest } from "../protocol/message.js";
+import { clockStepUs } from "../timing/clock-step.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
 /** Runs a mechanism. Converts samples to arrays of numbers, because playwright does not return typed arrays from a page. */

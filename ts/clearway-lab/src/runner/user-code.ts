@@ -11,11 +11,11 @@ import { choose, openWay, verifyWay, type WayArm } from "../bench/ways.js";
 import { findFunction } from "../frame-drops/find-function.js";
 import { FunctionCalls } from "../frame-drops/function-calls.js";
 import type { Part } from "../frame-drops/run-function.js";
-import { clockStepUs } from "../mechanism/clock-step.js";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openChannel } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
 import { type RunnerOperations, serve } from "../protocol/serve.js";
+import { clockStepUs } from "../timing/clock-step.js";
 
 const { urls, timeoutMs, way } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
 let steps = new Steps(timeoutMs);

@@ -7,11 +7,11 @@ import { parseBudget } from "../../src/jank/budget.js";
 import { figuresOf, figuresThere } from "../../src/jank/figures.js";
 import { exitStatus, measureAll, type Plan } from "../../src/jank/measure.js";
 import type { Run } from "../../src/jank/record.js";
-import { frameDropsOf, type ProbedRun, runThere } from "../../src/mechanism/frame-drops.js";
 import type { DeviceTime } from "../../src/ratio/device-time.js";
 import { ratioFile } from "../../src/ratio/ratio-file.js";
 import { jankHtml } from "../../src/report/jank/page.js";
 import { jankText } from "../../src/report/jank/text.js";
+import { frameDropsOf, type ProbedRun, runThere } from "../../src/timing/frame-drops.js";
 import { run } from "../jank/evidence.js";
 import { device, HERE, samples, THERE } from "./samples.js";
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures the pieces of work on one device: warms each up until it is steady, then times it in rounds. Both devices run this file.
-import { clockStepUs } from "../../mechanism/clock-step.js";
+
 import { randomFrom, shuffled } from "../../statistics/random.js";
 import { WarmUpDetector } from "../../statistics/warm-up-detector.js";
+import { clockStepUs } from "../../timing/clock-step.js";
 import { WORKS, type Work } from "./works.js";
 
 /** How much is measured. Times are in milliseconds. */
