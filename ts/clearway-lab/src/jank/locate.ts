@@ -14,8 +14,9 @@ export interface Site {
   readonly local: boolean;
 }
 
-/** Files of Clearway's packages: installed, in the cache of Vite's server, or in Clearway's own repository. */
-const CLEARWAY_FILE = /(^|\/)((node_modules|ts)\/clearway(-[a-z]+)?\/dist\/|\.vite\/deps\/clearway)/;
+/** Files of Clearway's packages: installed, in the cache of Vite's server, in Clearway's own repository, or chunks of a bundle. */
+const CLEARWAY_FILE =
+  /(^|\/)((node_modules|ts)\/clearway(-[a-z]+)?\/dist\/|\.vite\/deps\/clearway|clearway-(core|rest|records|arrow)\b[^/]*\.m?js)/;
 
 /** Finds the original place of a cause. Without a site, the cause is one of a script. */
 export async function locateCause(found: Cause, mapper: SourceMapper, site: Site | undefined): Promise<LocatedCause> {

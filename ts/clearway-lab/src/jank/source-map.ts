@@ -112,7 +112,11 @@ export class SourceMapper {
     }
     const loaded = { text: script.text, lines: script.text.split("\n") };
     const named = mapAddress(script.text) ?? script.mapUrl;
-    if (named === undefined) return { ...loaded, map: undefined };
+    if (named === undefined) {
+      if (loaded.text.length > WHOLE_LINE_MAX * loaded.lines.length)
+        this.#notes.add(`${shortUrl(url)} has no source map: build with one to see the names and files of its sources`);
+      return { ...loaded, map: undefined };
+    }
     const text = await this.#mapText(named, url);
     return { ...loaded, map: typeof text === "string" ? this.#parse(text, url) : undefined };
   }

@@ -271,6 +271,14 @@ describe("Clearway's own functions", () => {
     expect(located.callers.map(({ functionName }) => functionName)).toEqual(["main"]);
   });
 
+  test.each(["http://a.test/assets/clearway-records-lPABsOy2.js", "http://a.test/clearway-rest.js"])(
+    "are those of a bundle's chunk that has Clearway's name: %s",
+    async (chunk) => {
+      const located = await locateCause(sent(frame("render"), frame("pn", chunk)), mapper(), undefined);
+      expect(located).toMatchObject({ place: { functionName: "render" }, callers: [] });
+    },
+  );
+
   test("are found in a bundle by its source map", async () => {
     const map = {
       version: 3,

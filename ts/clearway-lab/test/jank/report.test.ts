@@ -186,7 +186,7 @@ describe("the text", () => {
              called by: main (js/app.js:9:1)
              started by: BUTTON#go.onclick
              during: load
-             next: Move work() to a worker:
+             next: Move work() to a worker, or split it if it needs the DOM:
                docs/recipes.md#run-a-function-in-a-worker.
 `);
   });
@@ -261,8 +261,12 @@ describe("equal causes", () => {
 describe("the next step", () => {
   const recipe = (file: string) => readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), "utf8");
   test.each([
-    ["Move work() to a worker: ", found],
-    ["Move sum() to a worker: ", { ...found, original: { functionName: "sum", source: "a.ts", line: 1, column: 1 } }],
+    ["Move work() to a worker, or split it if it needs the DOM: ", found],
+    ["Move work() to a worker: ", { ...found, place: { ...found.place!, url: "file:///app/work.ts" } }],
+    [
+      "Move sum() to a worker, or split it if it needs the DOM: ",
+      { ...found, original: { functionName: "sum", source: "a.ts", line: 1, column: 1 } },
+    ],
     ["Load this script after the first input", { ...found, thirdParty: true }],
     ["Pass less, move buffers, or pass tables of records", { ...found, builtIn: "postMessage" }],
     ["Split the work into slices", cause()],
@@ -309,7 +313,9 @@ describe("the page", () => {
   test("gives the next step of each cause, and breaks no line within a number", async () => {
     const { given } = await report({}, [run([1234], {}, found)]);
     const html = jankHtml(given);
-    expect(html).toContain('<p class="next">Move work() to a worker: docs/recipes.md#run-a-function-in-a-worker.</p>');
+    expect(html).toContain(
+      '<p class="next">Move work() to a worker, or split it if it needs the DOM: docs/recipes.md#run-a-function-in-a-worker.</p>',
+    );
     expect(html).toContain("1\u00a0234\u00a0ms of 2\u00a0000\u00a0ms");
     expect(html.replace(/<(style|svg|code).*?<\/\1>/gs, "")).not.toMatch(/\d (ms|Hz)\b/);
   });

@@ -71,6 +71,17 @@ describe("a source map", () => {
     expect(code).toContain("%7");
   });
 
+  test("is asked for if a script is minified and names none", async () => {
+    const minified = mapper({ [URL_OF_SCRIPT]: { text: "a();".repeat(100) } }).mapper;
+    await minified.locate(place);
+    expect(minified.notes).toEqual([
+      "http://a.test/js/app.js has no source map: build with one to see the names and files of its sources",
+    ]);
+    const written = mapper({ [URL_OF_SCRIPT]: { text: SOURCE } }).mapper;
+    await written.locate(place);
+    expect(written.notes).toEqual([]);
+  });
+
   test("marks where a long line of code is cut", async () => {
     const line = `${"a;".repeat(100)}here();${"z;".repeat(100)}`;
     const cuts = [0, 200, 400].map(async (at) => {

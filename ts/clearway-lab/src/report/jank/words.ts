@@ -179,7 +179,9 @@ export function nextStep({ kind, place, original, builtIn, thirdParty }: Located
         return "Pass less, move buffers, or pass tables of records, which are not copied: docs/records.md.";
       if (place === undefined) return "Split the work into slices that are shorter than a frame.";
       const name = original?.functionName || place.functionName;
-      return `Move ${name === "" ? "this function" : `${name}()`} to a worker: docs/recipes.md#run-a-function-in-a-worker.`;
+      const moved = name === "" ? "this function" : `${name}()`;
+      const inPage = place.url.startsWith("file:") ? "" : ", or split it if it needs the DOM";
+      return `Move ${moved} to a worker${inPage}: docs/recipes.md#run-a-function-in-a-worker.`;
     }
     case "parse":
       return builtIn === "JSON.parse"
