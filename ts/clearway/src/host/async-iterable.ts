@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { tagOf } from "./tag.js";
 
-/** The iterator of a web stream, and how to close the stream although a value is awaited. */
-interface StreamIterator {
-  readonly iterator: AsyncIterator<unknown, unknown, void>;
-  /** Closes the stream now, and settles a pending `next()`. */
-  close(): Promise<void>;
-}
-
 /** Returns whether a value gives an async iterator, or is a web stream. WebKit's streams are not iterable. */
 export function isAsyncIterable(value: object): value is AsyncIterable<unknown, unknown, void> {
   return Symbol.asyncIterator in value || isStream(value);
@@ -15,34 +8,63 @@ export function isAsyncIterable(value: object): value is AsyncIterable<unknown, 
 
 const isStream = (value: object): value is ReadableStream => "getReader" in value && tagOf(value) === "ReadableStream";
 
-/** Returns the method of `source` that gives its async iterator. Reads it once. Returns undefined for other values than async iterables. */
+/**
+ * Returns the method of `source` that gives its async iterator. Reads it once. Returns undefined for other values than async iterables.
+ *
+ * `return()` of the iterator closes a stream of Node or of the web at once, also while a value is awaited, which may never come. The streams'
+ * own iterators wait for that value first, as async generators do.
+ */
 export function asyncIteratorOf(source: object): (() => AsyncIterator<unknown, unknown, void>) | undefined {
-  const { [Symbol.asyncIterator]: method } = source as Partial<AsyncIterable<unknown, unknown, void>>;
-  return method ?? (isStream(source) ? () => readStream(source.getReader()).iterator : undefined);
+  const {
+    [Symbol.asyncIterator]: method,
+    getReader,
+    destroy,
+    pipe,
+  } = source as Partial<AsyncIterable<unknown, unknown, void> & StreamMethods>;
+  if (typeof getReader === "function") return () => readWebStream(getReader.call(source));
+  if (typeof destroy === "function" && typeof pipe === "function" && method)
+    return () => readNodeStream(method.call(source), () => destroy.call(source));
+  return method;
+}
+
+/** The methods by which streams are known: that of the web's, and two of Node's. */
+interface StreamMethods {
+  getReader(): ReadableStreamDefaultReader<unknown>;
+  destroy(): unknown;
+  pipe: unknown;
+}
+
+function readNodeStream(iterator: AsyncIterator<unknown, unknown, void>, destroy: () => unknown): typeof iterator {
+  return {
+    next: () => iterator.next(),
+    return: async () => {
+      const ended = iterator.return!();
+      destroy();
+      return ended;
+    },
+  };
 }
 
 /** Reads a web stream. Like the stream's own iterator, unlocks the stream at its end. */
-export function readStream(reader: ReadableStreamDefaultReader<unknown>): StreamIterator {
-  const close = async (): Promise<void> => {
-    try {
-      await reader.cancel();
-    } finally {
-      reader.releaseLock();
-    }
+function readWebStream(reader: ReadableStreamDefaultReader<unknown>): AsyncIterator<unknown, unknown, void> {
+  return {
+    next: async () => {
+      let over = true;
+      try {
+        const step = await reader.read();
+        over = step.done;
+        return step as IteratorResult<unknown>;
+      } finally {
+        if (over) reader.releaseLock();
+      }
+    },
+    return: async (value) => {
+      try {
+        await reader.cancel();
+      } finally {
+        reader.releaseLock();
+      }
+      return { done: true, value };
+    },
   };
-  const next = async (): Promise<IteratorResult<unknown>> => {
-    try {
-      const { done, value } = await reader.read();
-      if (done) reader.releaseLock();
-      return { done, value };
-    } catch (reason) {
-      reader.releaseLock();
-      throw reason;
-    }
-  };
-  const end = async (value?: unknown): Promise<IteratorResult<unknown>> => {
-    await close();
-    return { done: true, value };
-  };
-  return { iterator: { next, return: end }, close };
 }

@@ -79,6 +79,8 @@ export class Producer {
   #awaiting = false;
   #refused: { reason: unknown } | undefined;
   #stopping = false;
+  /** Settles when the iterator has closed, if it was told to while its `next()` was pending. */
+  #closed: Promise<unknown> | undefined;
   #over = false;
 
   /** With a budget, the iterator goes on in the next turn of the event loop when the thread's time for streams is spent. */
@@ -100,7 +102,8 @@ export class Producer {
   }
 
   /**
-   * Stops the stream for a consumer that wants no more values: runs the iterator's `finally`, then ends.
+   * Stops the stream for a consumer that wants no more values: runs the iterator's `finally`, then ends. A generator whose `next()` is pending
+   * closes when that has settled. Other iterators, such as those of streams and of events, may close at once.
    *
    * Pass true for `withoutWaiting` if the iterator cannot learn of the stop while its `next()` is pending, which may take long. The stream
    * then ends after a few microtasks, in which the `next()` of a generator that has a value settles. Otherwise the iterator's `finally` runs
@@ -110,8 +113,14 @@ export class Producer {
     if (this.#over || this.#stopping) return;
     this.#stopping = true;
     // If `#pull` is running, its loop finds the flag after the current step.
-    if (!this.#pulling) void this.#finish();
-    else if (withoutWaiting) void this.#endWithoutWaiting();
+    if (!this.#pulling) return void this.#finish();
+    if (this.#awaiting) this.#close();
+    if (withoutWaiting) void this.#endWithoutWaiting();
+  }
+
+  #close(): void {
+    this.#closed = (async () => this.#iterator.return?.())();
+    this.#closed.catch(Boolean); // `#finish` reports it, if the stream is not over.
   }
 
   async #endWithoutWaiting(): Promise<void> {
@@ -127,8 +136,9 @@ export class Producer {
     this.#refused = { reason };
     if (!this.#awaiting) return this.stop();
     this.#stopping = true;
-    // The iterator's `finally` runs after its pending `next()`. The consumer receives the failure without waiting for that.
+    // The consumer receives the failure without waiting for the pending `next()`.
     this.#over = true;
+    this.#close();
     this.#wire.fail(reason);
   }
 
@@ -181,7 +191,7 @@ export class Producer {
   async #finish(failure?: { reason: unknown }): Promise<void> {
     let firstError = this.#refused ?? failure;
     try {
-      await this.#iterator.return?.();
+      await (this.#closed ?? this.#iterator.return?.());
     } catch (reason) {
       firstError ??= { reason };
     }

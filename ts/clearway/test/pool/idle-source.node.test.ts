@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { once } from "node:events";
+import { EventEmitter, on, once } from "node:events";
 import { PassThrough } from "node:stream";
+import { connect, memoryPair } from "clearway/channel";
 import { expect, test } from "vitest";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
@@ -22,3 +23,52 @@ test("a Readable whose destroy() throws ends with its call", async () => {
   };
   expect(await testPool<Sources>(builtUrl("sources")).call.unread(source)).toBe("unread");
 });
+
+/** Sources that have one value, and never another. `closed` tells whether they are closed. */
+const idleSources: Record<string, () => { source: AsyncIterable<unknown>; closed(): boolean }> = {
+  Readable: () => {
+    const source = new PassThrough({ objectMode: true });
+    source.write("first");
+    return { source, closed: () => source.destroyed };
+  },
+  ReadableStream: () => {
+    let cancelled = false;
+    const source = new ReadableStream({
+      start: (controller) => controller.enqueue("first"),
+      pull: () => new Promise(() => {}),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    return { source, closed: () => cancelled };
+  },
+  "iterator of events": () => {
+    const emitter = new EventEmitter();
+    const source = on(emitter, "value");
+    emitter.emit("value", "first");
+    return { source, closed: () => emitter.listenerCount("value") === 0 };
+  },
+};
+const readers: Record<string, (source: AsyncIterable<unknown>) => Promise<unknown>> = {
+  "a task": (source) => testPool<Sources>(builtUrl("sources")).call.first(source),
+  "a mapping": async (source) => {
+    for await (const result of testPool<Sources>(builtUrl("sources")).map.same(source)) return result;
+    return undefined;
+  },
+  "a listener of a channel": async (source) => {
+    const [here, there] = await Promise.all(memoryPair().map((end) => connect(end)));
+    there!.events("values").serve(() => source);
+    for await (const event of here!.events("values").listen()) return event;
+    return undefined;
+  },
+};
+
+for (const [kind, make] of Object.entries(idleSources))
+  test.each(Object.entries(readers))(
+    `an idle ${kind} is closed when its reader wants no more: %s`,
+    async (_name, read) => {
+      const { source, closed } = make();
+      await read(source);
+      await expect.poll(closed).toBe(true);
+    },
+  );

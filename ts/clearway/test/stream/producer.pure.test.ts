@@ -194,7 +194,7 @@ describe("the sending half of a stream", () => {
     expect(log.text).toBe("f|");
   });
 
-  test("stopped without waiting, ends once, and without an iterator that never settles", async () => {
+  test("stopped without waiting, closes an iterator whose next() never settles, and ends once", async () => {
     const log = new Log();
     const never = { next: () => new Promise<IteratorResult<unknown>>(() => {}), return: () => log.add("r") };
     const producer = new Producer(never as unknown as AsyncIterator<unknown, unknown, void>, wireTo(log));
@@ -203,7 +203,7 @@ describe("the sending half of a stream", () => {
     producer.stop(true);
     producer.stop(true);
     await settle();
-    expect(log.text).toBe("|");
+    expect(log.text).toBe("r|");
     expect(producer.over).toBe(true);
   });
 

@@ -2,7 +2,7 @@
 import { inContext } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, structuredClone, type Timer } from "../../globals.js";
-import { isAsyncIterable } from "../../host/async-iterable.js";
+import { asyncIteratorOf, isAsyncIterable } from "../../host/async-iterable.js";
 import type { Grant } from "../../stream/credit.js";
 import { CodedValue, Form } from "../../transfer/coded.js";
 import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";
@@ -14,7 +14,7 @@ import { CallFlag } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
 import type { PoolTask } from "../schedule/scheduler.js";
 import type { PoolWorker } from "../worker/worker.js";
-import { Input, openSource } from "./input.js";
+import { Input } from "./input.js";
 import type { CallStream } from "./stream.js";
 
 /**
@@ -313,8 +313,7 @@ export function prepareArguments(call: PoolCall): void {
     if (call.args === args) call.args = args.slice();
     if (!(value instanceof MovedValue) && isAsyncIterable(value)) {
       call.inputs ??= [];
-      const { iterator, close } = openSource(value);
-      call.inputs.push(new Input(at, iterator, close));
+      call.inputs.push(new Input(at, asyncIteratorOf(value)!.call(value)));
       call.args[at] = undefined;
     } else {
       call.crossing ??= emptySide();

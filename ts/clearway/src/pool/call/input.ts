@@ -1,33 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inContext } from "#host";
-import { readStream } from "../../host/async-iterable.js";
 import type { LedgerSide } from "../../transfer/ledger.js";
 import type { Transport } from "../../transport/port.js";
-
-/** The iterator of a stream argument, and how to close its source although a value is awaited. */
-interface OpenSource {
-  readonly iterator: AsyncIterator<unknown, unknown, void>;
-  /** Closes the source now, and settles a pending `next()`. Undefined if only the iterator's `return` can close it. May throw. */
-  readonly close: (() => unknown) | undefined;
-}
-
-/**
- * Opens a stream argument.
- *
- * An iterator's `return` waits for a pending `next`, which never settles while a source is idle. Streams of Node and of the web can be closed
- * meanwhile; an async generator that awaits a value cannot.
- */
-export function openSource(source: AsyncIterable<unknown, unknown, void>): OpenSource {
-  const { destroy, pipe, getReader } = source as {
-    destroy?: () => unknown;
-    pipe?: unknown;
-    getReader?: () => ReadableStreamDefaultReader<unknown>;
-  };
-  if (typeof destroy === "function" && typeof pipe === "function")
-    return { iterator: source[Symbol.asyncIterator](), close: () => destroy.call(source) };
-  if (typeof getReader === "function") return readStream(getReader.call(source));
-  return { iterator: source[Symbol.asyncIterator](), close: undefined };
-}
 
 /** The connection over which the values of an input stream are sent. */
 export interface InputWire {
@@ -64,18 +38,15 @@ export class Input {
     /** Index of the argument that the stream replaces. */
     readonly argument: number,
     readonly iterator: AsyncIterator<unknown, unknown, void>,
-    /** Closes the source although a value is awaited. Undefined if the source cannot be closed then. */
-    readonly close?: () => unknown,
   ) {}
 
   /**
-   * Closes the source, because the call is over, will never be sent, or reads no further. Closes a stream of Node or of the web at once, also
-   * if the task has never read it. Calls `return` of any other iterator, which waits for a pending `next`.
+   * Closes the source, because the call is over, will never be sent, or reads no further. An async generator that awaits a value closes when
+   * that value has come, and any other source at once.
    */
   stop(): void {
     if (this.over) return;
     this.over = true;
     void this.act(async () => (this.feed ? this.feed.producer.stop() : this.iterator.return?.())).catch(() => {});
-    if (this.close) void this.act(async () => this.close?.()).catch(() => {});
   }
 }
