@@ -16,10 +16,6 @@ class FakeEvent<Value> {
     this.#listeners.delete(listener);
   }
 
-  hasListeners(): boolean {
-    return this.#listeners.size > 0;
-  }
-
   emit(value: Value): void {
     for (const listener of [...this.#listeners]) (listener as (value: Value) => void)(value);
   }

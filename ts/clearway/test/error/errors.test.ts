@@ -47,12 +47,6 @@ describe("an error that a task throws arrives complete", () => {
       again: "[not cloneable: function again]",
     });
   });
-
-  test("when a stream throws it", async () => {
-    const stream = make().inStream();
-    await stream.next();
-    expect(await thrownBy(() => stream.next())).toMatchObject({ name: "QuotaError", code: "E_QUOTA" });
-  });
 });
 
 async function awaited(): Promise<string> {

@@ -65,12 +65,11 @@ async function notesOf(options: PoolOptions) {
   return (await made.advise()).text;
 }
 
-test("a module that the caller cannot load fails no call, and the advice says why", async () => {
-  expect(await notesOf({ module: () => Promise.reject(new Error("no such chunk")) })).toContain("no such chunk");
-});
-
-test("a module without tasks fails no call, and the advice says why", async () => {
-  expect(await notesOf({ module: async () => ({}) })).toContain("exports no tasks");
+test.each([
+  ["that the caller cannot load", "no such chunk", () => Promise.reject(new Error("no such chunk"))],
+  ["without tasks", "exports no tasks", async () => ({})],
+])("a module %s fails no call, and the advice says why", async (_what, why, module) => {
+  expect(await notesOf({ module })).toContain(why);
 });
 
 test("the module is loaded once, and only when a call may run inline, even if its loader makes calls itself", async () => {

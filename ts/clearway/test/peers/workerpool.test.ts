@@ -19,9 +19,3 @@ test("progress reaches only the listener of its call, before the call's error", 
   await Promise.all([listening(0).emit("a"), failing, pool.call.emit("nobody listens")]);
   expect(seen).toEqual([["a"], ["b", "after"]]);
 });
-
-test("a pool goes on, however often its worker ends in a call", async () => {
-  const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
-  for (let at = 0; at < 3; at++) expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });
-  expect(await pool.call.runs()).toBe(1);
-});

@@ -105,28 +105,6 @@ describe("a full queue", () => {
   });
 });
 
-describe("the order of waiting calls", () => {
-  test("is by priority, then by arrival", async () => {
-    const { pool, release } = await held();
-    const order: string[] = [];
-    const calls = (
-      [
-        ["low", -1],
-        ["first", 0],
-        ["high", 5],
-        ["second", 0],
-        ["higher", 9],
-      ] as const
-    ).map(async ([name, priority]) => {
-      await pool.with({ priority }).call.later(1);
-      order.push(name);
-    });
-    await release();
-    await Promise.all(calls);
-    expect(order).toEqual(["higher", "high", "first", "second", "low"]);
-  });
-});
-
 describe("calls with a key", () => {
   test("run in one worker per key", async () => {
     const pool = testPool<Crash>(builtUrl("crash"), { size: 3 });

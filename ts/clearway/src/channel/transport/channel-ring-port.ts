@@ -2,9 +2,10 @@
 import { afterMessages } from "#host";
 import { clock } from "../../globals.js";
 import { Op } from "../../transport/protocol.js";
-import { at, capacityBytes, headerBytes, magic, version } from "../../transport/ring/layout.js";
 import { Poller } from "../../transport/ring/poller.js";
 import { RingPort } from "../../transport/ring/ring-port.js";
+
+export { ringMemory } from "../../transport/ring/ring.js";
 
 // The ring of a port's channel (`spec/ring.md`). It carries two kinds of ring frames. A chunk holds one frame of the channel.
 // Its id is 1 if the sender asks the receiver to report the bytes that it took. A credit is such a report. The port loads this
@@ -94,17 +95,4 @@ export class ChannelRingPort extends RingPort {
   close(): void {
     this.#closed = true;
   }
-}
-
-/** Returns memory for two rings, initialized. The offering end creates it. */
-export function ringMemory(): SharedArrayBuffer {
-  const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
-  const words = new Int32Array(memory);
-  words[at.magic] = magic;
-  words[at.version] = version;
-  words[at.capacity] = capacityBytes;
-  // The worker may send before the caller first reads its ring. The caller therefore starts as parked, and a message through the port
-  // wakes it.
-  words[at.toCaller.parked] = 1;
-  return memory;
 }

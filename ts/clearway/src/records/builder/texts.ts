@@ -53,77 +53,57 @@ export class RowBytes {
   }
 }
 
-export class TextBuilder implements Builder {
-  readonly #rowBytes: RowBytes;
-
-  get length(): number {
-    return this.#rowBytes.rows;
-  }
+/** Collects values that are bytes: those of all rows in one array. */
+abstract class RowBytesBuilder implements Builder {
+  protected readonly rowBytes: RowBytes;
 
   constructor(
     readonly column: string,
     growth: Growth,
   ) {
-    this.#rowBytes = new RowBytes(growth);
+    this.rowBytes = new RowBytes(growth);
   }
 
   get bytes(): number {
-    return this.#rowBytes.bytes;
+    return this.rowBytes.bytes;
+  }
+
+  abstract push(value: unknown): void;
+
+  pushEmpty(): void {
+    this.rowBytes.endRow(this.rowBytes.end);
+  }
+
+  truncate(rows: number): void {
+    this.rowBytes.truncate(rows);
+  }
+
+  buffers(): Uint8Array[] {
+    return [noBytes, ...this.rowBytes.buffers()];
+  }
+}
+
+export class TextBuilder extends RowBytesBuilder {
+  get length(): number {
+    return this.rowBytes.rows;
   }
 
   push(value: unknown): void {
     if (typeof value !== "string") throw new BadValue(this.column, "a text", value);
-    const rowBytes = this.#rowBytes;
+    const { rowBytes } = this;
     // A UTF-16 unit takes at most 3 bytes in UTF-8.
     const data = rowBytes.reserve(value.length * 3, this.column, value);
     rowBytes.endRow(encodeUtf8(value, data, rowBytes.end));
   }
-
-  pushEmpty(): void {
-    this.#rowBytes.endRow(this.#rowBytes.end);
-  }
-
-  truncate(rows: number): void {
-    this.#rowBytes.truncate(rows);
-  }
-
-  buffers(): Uint8Array[] {
-    return [noBytes, ...this.#rowBytes.buffers()];
-  }
 }
 
-export class BytesBuilder implements Builder {
-  readonly #rowBytes: RowBytes;
-
-  constructor(
-    readonly column: string,
-    growth: Growth,
-  ) {
-    this.#rowBytes = new RowBytes(growth);
-  }
-
-  get bytes(): number {
-    return this.#rowBytes.bytes;
-  }
-
+export class BytesBuilder extends RowBytesBuilder {
   push(value: unknown): void {
     if (typedArrayName(value) !== "Uint8Array") throw new BadValue(this.column, "a Uint8Array", value);
-    const rowBytes = this.#rowBytes;
+    const { rowBytes } = this;
     const length = typedArrayLength(value);
     rowBytes.reserve(length, this.column, value).set(value as Uint8Array, rowBytes.end);
     rowBytes.endRow(rowBytes.end + length);
-  }
-
-  pushEmpty(): void {
-    this.#rowBytes.endRow(this.#rowBytes.end);
-  }
-
-  truncate(rows: number): void {
-    this.#rowBytes.truncate(rows);
-  }
-
-  buffers(): Uint8Array[] {
-    return [noBytes, ...this.#rowBytes.buffers()];
   }
 }
 

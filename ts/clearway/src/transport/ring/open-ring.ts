@@ -3,8 +3,9 @@ import { afterMessages, cores } from "#host";
 import { clock } from "../../globals.js";
 import type { Endpoint } from "../../host/host.js";
 import { callFlagBits, coded, frameSlots, Op } from "../protocol.js";
-import { at, capacityBytes, headerBytes, magic, version } from "./layout.js";
+import { at } from "./layout.js";
 import { Poller } from "./poller.js";
+import { ringMemory } from "./ring.js";
 import { RingPort, type RingPortOwner } from "./ring-port.js";
 
 // The caller's end of the ring. This file is loaded lazily, so that a pool without shared memory does not pay for it.
@@ -98,12 +99,5 @@ function isPlain(taskAndFlags: unknown): boolean {
 
 /** Allocates a worker's rings and opens the caller's end. The owner must send `memory` to the worker by port before any other message. */
 export function openRing(endpoint: Endpoint, owner: CallerOwner): CallerRingPort {
-  const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
-  const words = new Int32Array(memory);
-  words[at.magic] = magic;
-  words[at.version] = version;
-  words[at.capacity] = capacityBytes;
-  // The worker may answer a message of the port before this side polls for the first time. The worker must then wake this side.
-  words[at.toCaller.parked] = 1;
-  return new CallerRingPort(memory, endpoint, owner);
+  return new CallerRingPort(ringMemory(), endpoint, owner);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { frameHeadWords, frameWordsMax } from "./layout.js";
+import { at, capacityBytes, frameHeadWords, frameWordsMax, headerBytes, magic, version } from "./layout.js";
 
 /** The positions of one ring's parts in its memory, in words. `capacity` is the number of words for frames, a power of two. */
 export interface RingOffsets {
@@ -149,4 +149,16 @@ export class ReceiveRing {
 
 function torn(what: string, words: number): ClearwayError {
   return new ClearwayError("protocol", `the ring is torn: ${what}=${words} words`);
+}
+
+/** Returns memory for two rings, initialized. The caller of a pool, or the offering end of a channel, allocates it. */
+export function ringMemory(): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(headerBytes + 2 * capacityBytes);
+  const words = new Int32Array(memory);
+  words[at.magic] = magic;
+  words[at.version] = version;
+  words[at.capacity] = capacityBytes;
+  // The worker may send before the caller first reads its ring. The caller therefore starts as parked, and a message by port wakes it.
+  words[at.toCaller.parked] = 1;
+  return memory;
 }
