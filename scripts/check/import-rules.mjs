@@ -155,7 +155,7 @@ export const folders = {
   "records-arrow.ts": { may: ["records"], why: "entry `clearway/records/arrow`: puts `apache-arrow` into a bundle" },
   "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
   "remote.ts": {
-    may: ["channel", "error", "task"],
+    may: ["channel", "error", "host", "task"],
     why: "entry `clearway/remote`: for authors of pools whose workers are elsewhere",
   },
   "offload.ts": { may: ["offload"], why: "entry `clearway/offload`" },

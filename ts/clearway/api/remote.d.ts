@@ -39,10 +39,18 @@ declare function errorFromPlain(plain: unknown, callerStack?: string): unknown;
 declare function unmoved(value: unknown): unknown;
 
 /**
+ * Returns the method of `source` that gives its async iterator. Reads it once. Returns undefined for other values than async iterables.
+ *
+ * `return()` of the iterator closes a stream of Node or of the web at once, also while a value is awaited, which may never come. The streams'
+ * own iterators wait for that value first, as async generators do.
+ */
+declare function asyncIteratorOf(source: object): (() => AsyncIterator<unknown, unknown, void>) | undefined;
+
+/**
  * Returns an object that has a function for any name, except for names that JavaScript itself calls: `then`, `toJSON`, `toString`, `valueOf`.
  * Only the types know the names of the tasks. Makes one function per name.
  */
 declare function byName<Functions>(make: (name: string) => (...args: unknown[]) => unknown): Functions;
 
-export { byName, checked, errorFromPlain, errorToPlain, unmoved };
+export { asyncIteratorOf, byName, checked, errorFromPlain, errorToPlain, unmoved };
 export type { Rule, Rules, Test };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * For authors of pools whose workers are elsewhere: how errors cross, what `move()` marks, how options are checked, and
- * the object of functions for any task. Apps use a package
- * that is built on it, such as `clearway-nats`.
+ * For authors of pools whose workers are elsewhere: how errors cross, what `move()` marks, how options are checked, how
+ * sources are read, and the object of functions for any task. Apps use a package that is built on it, such as
+ * `clearway-nats`.
  *
  * @module clearway/remote
  */
@@ -11,4 +11,5 @@ export { errorFromPlain, errorToPlain, unmoved } from "./channel/wire/error-body
 export { checked, type Rule, type Rules, type Test } from "./error/checked.js";
 export { ClearwayError, caused, invalid } from "./error/clearway-error.js";
 export { type RemoteErrorCode, remoteErrorCodes } from "./error/codes.js";
+export { asyncIteratorOf } from "./host/async-iterable.js";
 export { byName } from "./task/by-name.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { StandardMessageCodec } from "clearway/channel";
-import { errorToPlain, unmoved } from "clearway/remote";
+import { asyncIteratorOf, errorToPlain, unmoved } from "clearway/remote";
 import { Outgoing } from "../stream/outgoing.js";
 import { Op } from "../wire/op.js";
 
@@ -78,15 +78,13 @@ export function takeStreams(args: readonly unknown[]): {
       const value = args[index];
       if (value === null || typeof value !== "object") continue;
       const inner = unmoved(value);
-      if (inner !== value) {
-        plain ??= args.slice();
-        plain[index] = inner;
-      } else if (Symbol.asyncIterator in value) {
-        plain ??= args.slice();
-        plain[index] = null;
-        inputs ??= [];
-        inputs.push({ index, iterator: (value as AsyncIterable<unknown, unknown, void>)[Symbol.asyncIterator]() });
-      }
+      const iterate = inner === value ? asyncIteratorOf(value) : undefined;
+      if (inner === value && !iterate) continue;
+      plain ??= args.slice();
+      plain[index] = iterate ? null : inner;
+      if (!iterate) continue;
+      inputs ??= [];
+      inputs.push({ index, iterator: iterate.call(value) });
     }
   } catch (reason) {
     for (const { iterator } of inputs ?? []) close(iterator);

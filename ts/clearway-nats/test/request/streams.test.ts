@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { PassThrough } from "node:stream";
 import { connect } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fields } from "../../src/wire/call.js";
@@ -159,6 +160,22 @@ describe.skipIf(noServer)("a stream in request mode", () => {
     expect(await pool.call.firstOf(numbers(1_000_000, () => (ended = true)))).toBe(0);
     await until(() => ended);
     expect(server.stats().request!.bytes).toBe(0);
+  });
+
+  test("an idle stream of Node or of the web is closed when the task has read enough", async () => {
+    const { pool } = await pair(nats.url);
+    const readable = new PassThrough({ objectMode: true });
+    readable.write(1);
+    let cancelled = false;
+    const web = new ReadableStream<number>({
+      start: (controller) => controller.enqueue(1),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    expect(await pool.call.firstOf(readable)).toBe(1);
+    expect(await pool.call.firstOf(web)).toBe(1);
+    await until(() => readable.destroyed && cancelled);
   });
 
   test("an error of a source fails the task's read with that error", async () => {
