@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Answers one conformance case. conformance/README.md defines the cases.
-#include "answer.h"
+#include "conformance.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "pool.h"
 
 // Appends the answer to an invalid case, for example one with an odd number of hex digits. No codec reads such a case.
 static bool put_invalid(notation_text *out) {

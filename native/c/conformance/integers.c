@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "integers.h"
+#include "conformance.h"
 
 #include <string.h>
-
-#include "pool.h"
 
 static int digit_of(uint8_t byte) {
   if (byte >= '0' && byte <= '9') return byte - '0';

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integers.h"
-#include "notation.h"
-#include "pool.h"
+#include "conformance.h"
 
 static bool read_float(const clearway_value *notation, double *value) {
   if (notation->kind == CLEARWAY_KIND_INTEGER)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "integers.h"
-#include "notation.h"
+#include "conformance.h"
 
 static void room(notation_text *out, size_t more) {
   if (more <= out->capacity - out->size) return;
