@@ -39,7 +39,6 @@ describe("measuring a channel", () => {
     expect([samples["roundTrip"]?.ns.length, samples["roundTripOfThree"]?.ns.length]).toEqual([20, 20]);
     expect(seen.most).toBe(3);
     expect(values["copiedBytes"]).toEqual({ unit: "bytes", value: 10 });
-    expect(values["allocations"]?.value).toBeGreaterThan(0);
     expect(values["perMessageOfThree"]?.value).toBeGreaterThan(0);
   });
 
@@ -63,14 +62,6 @@ describe("measuring a channel", () => {
       },
     };
     expect((await drive(moving, paramsWith({ codec: "binary", payload: "4 KB" }))).equal).toBe(true);
-  });
-
-  test("times synchronous calls in batches, with no call in flight", async () => {
-    const caller: Caller = { call: async (value) => value, callNow: (value) => value, close: () => {} };
-    const { samples, values } = measuredOf(await drive(caller, paramsWith({ payload: "null" })));
-    expect(Object.keys(samples)).toEqual(["roundTrip"]);
-    expect(samples["roundTrip"]?.batch).toBeGreaterThan(1);
-    expect(Object.keys(values)).not.toContain("perMessageOfThree");
   });
 });
 

@@ -7,9 +7,7 @@ import type { Params } from "../protocol/message.js";
 export interface Caller {
   /** Sends `value` to the other side. Resolves to the echoed value. */
   call(value: unknown): Promise<unknown>;
-  /**
-   * Calls synchronously and returns the answer. Absent if the mechanism cannot do that. `drive` times these calls in batches.
-   */
+  /** Calls synchronously and returns the answer. Absent if the mechanism cannot do that. */
   callNow?(value: unknown): unknown;
   /** Returns the number of bytes copied into messages so far, in both directions. Absent if the mechanism does not count them. */
   copiedBytes?(): number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The measuring side of a channel. It warms the channel up and checks the echo. Then it times round trips: first one at a time,
 // then three in flight.
-import { allocatedBy, nowMs } from "#lab-host";
+import { nowMs } from "#lab-host";
 import { type Measured, WARM_UP_CUT } from "../protocol/measured.js";
 import { warmUp } from "../timing/warm-up.js";
 import type { Caller, ChannelParams } from "./caller.js";
@@ -10,15 +10,12 @@ import { payloadOf, same } from "./payload.js";
 /** The result of a measurement. It is plain data, because a measuring worker posts it to the main thread. */
 export interface Figures {
   oneNs: Float64Array;
-  /** Number of calls in each sample of `oneNs`. */
-  batch: number;
-  /** The round trips with three in flight. Absent for callers with `callNow`. */
-  three?: { ns: Float64Array; ms: number };
+  /** The round trips with three in flight. */
+  three: { ns: Float64Array; ms: number };
   equal: boolean;
   /** The length of the warm-up, if its time ran out before the calls stopped getting faster. */
   warmUpCutMs?: number;
   copiedBytes?: number;
-  allocated?: { count: number; bytes: number };
 }
 
 const LANES = 3;
@@ -31,7 +28,7 @@ const WARM_UP_WINDOW_MS = 10;
 const WARM_UP_QUICK_MS = 600;
 const WARM_UP_MS = 2000;
 const QUICK_MESSAGES_MAX = 300;
-/** Maximum number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
+/** Maximum number of calls whose copies are counted. */
 const COUNTED_MAX = 30;
 
 /** Returns the payload in the form that the mechanism sends. */
@@ -61,26 +58,17 @@ export async function drive(caller: Caller, params: ChannelParams): Promise<Figu
   const warmUpMsMax = messages > QUICK_MESSAGES_MAX ? WARM_UP_MS : WARM_UP_QUICK_MS;
   const { warm, ms: warmUpMs } = await warmUp(three, warmUpMsMax, { windowMs: WARM_UP_WINDOW_MS });
   const first = same(made(), await once(0));
-  const { callNow } = caller;
-  const given = made();
-  const timed =
-    callNow === undefined ? await inFlight(once, messages) : batched(() => callNow.call(caller, given), messages);
-  // Allocations and copies are counted after the timed calls, because counting slows the calls.
+  const timed = await inFlight(once, messages);
   const counted = Math.min(messages, COUNTED_MAX);
-  const some = async () => {
-    for (let i = 0; i < counted; i++) await once(0);
-  };
   const before = caller.copiedBytes?.();
-  await some();
+  for (let i = 0; i < counted; i++) await once(0);
   const after = caller.copiedBytes?.();
-  const allocated = await allocatedBy(some);
   const equal = first && same(made(), await once(0));
   return {
     ...timed,
     equal,
     ...(!warm && { warmUpCutMs: warmUpMs }),
     ...(before === undefined || after === undefined ? {} : { copiedBytes: (after - before) / counted }),
-    ...(allocated && { allocated: { count: allocated.count / counted, bytes: allocated.bytes / counted } }),
   };
 }
 
@@ -89,7 +77,7 @@ export async function inFlight(once: (lane: number) => Promise<unknown>, message
   const oneNs = await timedOver(once, messages, 1);
   const begin = nowMs();
   const ns = await timedOver(once, messages, LANES);
-  return { oneNs, batch: 1, three: { ns, ms: nowMs() - begin } };
+  return { oneNs, three: { ns, ms: nowMs() - begin } };
 }
 
 async function timedOver(once: (lane: number) => Promise<unknown>, messages: number, lanes: number) {
@@ -106,36 +94,13 @@ async function timedOver(once: (lane: number) => Promise<unknown>, messages: num
   return ns;
 }
 
-/** Minimum length of a sample, in microseconds. Reading the clock takes about a hundredth of it. */
-const BATCH_US_MIN = 10;
-
-function batched(call: () => unknown, messages: number) {
-  const batchNs = (batch: number) => {
-    const begin = nowMs();
-    for (let i = 0; i < batch; i++) call();
-    return (nowMs() - begin) * 1e6;
-  };
-  // Takes the shortest of three, so that an interruption does not look like a long call.
-  const least = (batch: number) => Math.min(batchNs(batch), batchNs(batch), batchNs(batch));
-  let batch = 1;
-  while (least(batch) < BATCH_US_MIN * 1000 && batch < 1024) batch *= 2;
-  return { oneNs: Float64Array.from({ length: messages }, () => batchNs(batch) / batch), batch };
-}
-
-export function measuredOf({ oneNs, batch, three, equal, warmUpCutMs, copiedBytes, allocated }: Figures): Measured {
+export function measuredOf({ oneNs, three, equal, warmUpCutMs, copiedBytes }: Figures): Measured {
   const values: Measured["values"] = {};
   if (warmUpCutMs !== undefined) values[WARM_UP_CUT] = { unit: "ms", value: warmUpCutMs };
-  if (three !== undefined) values["perMessageOfThree"] = { unit: "us", value: (three.ms * 1000) / three.ns.length };
+  values["perMessageOfThree"] = { unit: "us", value: (three.ms * 1000) / three.ns.length };
   if (copiedBytes !== undefined) values["copiedBytes"] = { unit: "bytes", value: copiedBytes };
-  if (allocated !== undefined) {
-    values["allocations"] = { unit: "count", value: allocated.count };
-    values["allocatedBytes"] = { unit: "bytes", value: allocated.bytes };
-  }
   return {
-    samples: {
-      roundTrip: { unit: "us", ns: oneNs, batch },
-      ...(three && { roundTripOfThree: { unit: "us" as const, ns: three.ns } }),
-    },
+    samples: { roundTrip: { unit: "us", ns: oneNs }, roundTripOfThree: { unit: "us", ns: three.ns } },
     values,
     result: { equal },
   };

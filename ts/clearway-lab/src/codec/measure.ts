@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures one codec with one value. It encodes and decodes many times on one thread and sends nothing.
-import { allocatedBy, nowMs } from "#lab-host";
+import { nowMs } from "#lab-host";
 import { payloadOf, same } from "../channel/payload.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/compare.js";
@@ -24,9 +24,6 @@ const BATCH_MS_MIN = 0.2;
  * a few thousand times. `msMax` ends it for slow codecs, which then may still become faster.
  */
 const WARM_UP = { windowMs: 4, callsMin: 5000, msMax: 800 };
-/** Number of counted calls. Counting takes 10 us for each allocation, and a list of 1000 items has 2000 allocations. */
-const COUNTED_CALLS = 25;
-
 export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanism {
   return async ({ params }) => {
     const codec = make();
@@ -52,16 +49,6 @@ export function codecMechanism<Message>(make: () => LabCodec<Message>): Mechanis
     }
     values["both"] = { unit: "us", value: encodeUs + decodeUs };
     if (codec.size !== undefined) values["messageBytes"] = { unit: "bytes", value: codec.size(message) };
-    const allocated = await allocatedBy(() => {
-      for (let i = 0; i < COUNTED_CALLS; i++) {
-        decode();
-        if (!hasNoMessage) encode();
-      }
-    });
-    if (allocated !== undefined) {
-      values["allocations"] = { unit: "count", value: allocated.count / COUNTED_CALLS };
-      values["allocatedBytes"] = { unit: "bytes", value: allocated.bytes / COUNTED_CALLS };
-    }
     return { samples: {}, values, result: { equal } };
   };
 }

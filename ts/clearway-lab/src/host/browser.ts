@@ -10,9 +10,6 @@ export const hostName = "chromium" as const;
 /** A page has no serializer that returns bytes. It has structured clone only. */
 export const serializer = undefined;
 
-/** A page cannot count its own allocations. */
-export async function allocatedBy(_work: () => unknown): Promise<undefined> {}
-
 /**
  * Returns a time in milliseconds that all threads of the page can compare: the thread's time origin plus the thread's clock. The
  * clock of an isolated page has steps of 5 us.

@@ -2,7 +2,6 @@
 // Node's functions for mechanisms. The browser's counterpart is browser.ts; the build picks one as #lab-host.
 import { createReadStream } from "node:fs";
 import http from "node:http";
-import { Session } from "node:inspector/promises";
 import { pipeline } from "node:stream";
 import v8 from "node:v8";
 import { type MessagePort as NodePort, parentPort, Worker } from "node:worker_threads";
@@ -119,41 +118,4 @@ export function sendInChunks(
       if (error) reject(error);
     });
   });
-}
-
-// Counts the allocations of a piece of work on this thread's heap. V8's sampling profiler, at an interval of one byte, reports
-// each allocation, including objects that have been collected since. The memory behind buffers is not on that heap.
-
-/** The allocations that V8's sampling profiler found. */
-export interface Allocated {
-  count: number;
-  bytes: number;
-}
-
-/** The part of the profiler's answer that Node's types lack. */
-interface Profile {
-  profile: { samples: { size: number }[] };
-}
-
-export async function allocatedBy(work: () => unknown): Promise<Allocated | undefined> {
-  const session = new Session();
-  session.connect();
-  try {
-    const counted = async (each: () => unknown): Promise<Allocated> => {
-      await session.post("HeapProfiler.startSampling", {
-        samplingInterval: 1,
-        includeObjectsCollectedByMajorGC: true,
-        includeObjectsCollectedByMinorGC: true,
-      });
-      await each();
-      const { profile } = (await session.post("HeapProfiler.stopSampling")) as unknown as Profile;
-      return { count: profile.samples.length, bytes: profile.samples.reduce((sum, { size }) => sum + size, 0) };
-    };
-    // Every count includes the allocations of counting itself, which are subtracted.
-    const empty = await counted(() => {});
-    const { count, bytes } = await counted(work);
-    return { count: Math.max(0, count - empty.count), bytes: Math.max(0, bytes - empty.bytes) };
-  } finally {
-    session.disconnect();
-  }
 }

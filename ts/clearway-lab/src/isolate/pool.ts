@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures a pool with one worker: its start, warm calls, calls after idle time, and the recovery from a crash.
+// Measures a pool with one worker: its start, warm calls, and calls after idle time.
 import * as Comlink from "comlink";
-import { hostName, nowMs, openWorker } from "#lab-host";
-import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
+import { nowMs, openWorker } from "#lab-host";
+import { type Measured, type Mechanism, numberParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import { clockStepUs } from "../timing/clock-step.js";
 import { warmUp } from "../timing/warm-up.js";
@@ -27,14 +27,9 @@ const SETTLE_MS = 500;
  */
 const CLOCK_STEPS_MIN = 20;
 
-/** Numbers of bursts of calls at once: the ones that warm up and the measured ones. A burst of 1000 calls takes 1 to 10 ms. */
-const WARM_UP_BURSTS = 10;
-const BURSTS = 20;
-
 export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
-  return async ({ params, fixture }) => {
-    const connection = textParam(params, "connection") as PoolTask["connection"];
-    const task: PoolTask = { connection, port: fixture.echoPort, value: 20 };
+  return async ({ params }) => {
+    const task: PoolTask = { connection: "none", port: 0, value: 20 };
     const notes: string[] = [];
     const values: Record<string, Value> = {};
     const pool = await make();
@@ -55,15 +50,6 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
       warmTask: { unit: "us", ns: warm, batch },
       afterIdle: { unit: "us", ns: idle },
     };
-    const callsAtOnce = numberParam(params, "callsAtOnce");
-    if (callsAtOnce > 0) {
-      const burst = () => Promise.all(Array.from({ length: callsAtOnce }, call));
-      await timeCalls(WARM_UP_BURSTS, 0, burst);
-      const ns = (await timeCalls(BURSTS, 0, burst)).map((whole) => whole / callsAtOnce);
-      samples["callAtOnce"] = { unit: "us", ns, batch: callsAtOnce };
-    }
-    // Recovery does not depend on the connection, so only the variant without a connection measures it.
-    if (hostName === "node" && connection === "none") await crashAndRecover(pool, task, values, notes);
     if ((await outcomeOf(pool.close())) === "pending") notes.push(`the pool had not closed after ${SETTLE_MS} ms`);
     const secondPool = await make();
     await secondPool.start();
@@ -75,7 +61,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
       }),
     );
     if ((await outcomeOf(secondPool.close())) === "pending")
-      notes.push(`a pool without a crash had not closed after ${SETTLE_MS} ms`);
+      notes.push(`the second pool had not closed after ${SETTLE_MS} ms`);
     return {
       samples,
       values,
@@ -90,35 +76,6 @@ async function checkAnswer(answer: Promise<number>): Promise<number> {
   const value = await answer;
   if (value !== 21) throw new Error(`the pool answered wrongly: value=${value}, expected 21`);
   return value;
-}
-
-/** Measures the time from the crashing call to the next correct answer, including failed calls in between. */
-async function crashAndRecover(
-  pool: PoolUnderTest,
-  task: PoolTask,
-  values: Record<string, Value>,
-  notes: string[],
-): Promise<void> {
-  const begin = nowMs();
-  const crashOutcome = await outcomeOf(pool.call({ ...task, crash: true }));
-  // The caller of that call would wait for ever. There is no time to report, so a note records the fact.
-  if (crashOutcome === "pending") {
-    notes.push(`the call that crashed its worker had not settled after ${SETTLE_MS} ms`);
-    return;
-  }
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const outcome = await outcomeOf(checkAnswer(pool.call(task)));
-    if (outcome === "resolved") {
-      values["afterCrash"] = ms(nowMs() - begin);
-      return;
-    }
-    if (outcome === "pending") {
-      notes.push(`no call settled within ${SETTLE_MS} ms after a crash`);
-      return;
-    }
-    await sleep(1);
-  }
-  notes.push("no call succeeded after a crash");
 }
 
 async function outcomeOf(call: Promise<unknown>): Promise<"resolved" | "rejected" | "pending"> {

@@ -35,7 +35,6 @@ process.exit(0);
 
 async function run(cell: Parameters<typeof toMeasurement>[1]) {
   running ??= await startFixture();
-  process.env["CLEARWAY_LAB_ECHO_PORT"] = String(running.fixture.echoPort);
   const mechanism = await findMechanism(cell.scenario, cell.mechanism);
   return toMeasurement(await mechanism({ params: cell.params, fixture: running.fixture }), cell);
 }
