@@ -72,6 +72,19 @@ describe("the packed library", () => {
     );
   });
 
+  test("has the pages that its messages and the lab's name", async () => {
+    const messages = ["clearway/dist/node", "clearway-lab/dist"].map(async (folder) => {
+      const path = join(root, "ts", folder);
+      const files = (await readdir(path)).filter((name) => /\.m?js$/.test(name));
+      return (await Promise.all(files.map((name) => readFile(join(path, name), "utf8")))).join("\n");
+    });
+    const named = (await Promise.all(messages)).join("\n").matchAll(/docs\/([a-z-]+\.md)[#)]/g);
+    const pages = new Set([...named].map(([, page]) => page));
+    expect(pages.size).toBeGreaterThan(3);
+    const packed = await readdir(join(folder, "node_modules/clearway/docs"));
+    expect([...pages].filter((page) => !packed.includes(page!))).toEqual([]);
+  });
+
   test("type-checks in consumers with the module resolution of Node and of bundlers", async () => {
     await typescript("tsconfig.json", compiler("nodenext", { noEmit: true }));
     await typescript("tsconfig.bundler.json", compiler("bundler", { noEmit: true }));

@@ -153,10 +153,13 @@ for (const host of ["node", "browser"])
 mkdirSync(here("./docs"), { recursive: true });
 for (const page of [
   "docs/guide.md",
+  "docs/guarantees.md",
   "docs/records.md",
   "docs/meter.md",
   "docs/recipes.md",
   "docs/recipes-apps.md",
+  "docs/recipes-pools.md",
+  "docs/recipes-streams.md",
   "docs/runs-with.md",
   "spec/errors.md",
 ])
