@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LabResults } from "../src/engine/answer.js";
-import { hasEnded } from "./has-ended.js";
+import { hasEnded } from "./processes.js";
 import { UserFolder } from "./user-folder.js";
 
 const user = new UserFolder();

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { processStart } from "./process-start.js";
+import { processStart } from "./processes.js";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 const cache = path.join(packageFolder, ".cache");

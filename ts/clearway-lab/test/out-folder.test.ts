@@ -8,6 +8,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +17,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fillDisk } from "../../../test/full-disk.mjs";
 import { FailedError, UsageError } from "../src/cli/errors.js";
-import { keepRun, openOut, readableError } from "../src/cli/out-folder.js";
+import { keepRun, makeFolders, openOut, readableError } from "../src/cli/out-folder.js";
 import { RUN_FILES, writeAnswers } from "../src/cli/run-files.js";
 import { answered } from "./answered.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
@@ -246,5 +248,31 @@ describe("--out of the other commands", () => {
     expect(readdirSync(kept).sort()).toEqual(files);
     rmSync(kept, { recursive: true });
     expect(readdirSync(cli.path(own))).toEqual([]);
+  });
+});
+
+describe("makeFolders", () => {
+  test("creates a folder and its parents, and keeps a folder that exists", () => {
+    const folder = path.join(scratch, "a", "b", "c");
+    makeFolders(folder);
+    makeFolders(folder);
+    expect(statSync(folder).isDirectory()).toBe(true);
+  });
+
+  test("throws for a path below a file, and creates nothing", () => {
+    const file = path.join(scratch, "file");
+    writeFileSync(file, "");
+    expect(() => makeFolders(file)).toThrow("EEXIST");
+    expect(() => makeFolders(path.join(file, "x", "y"))).toThrow("ENOTDIR");
+  });
+
+  test("throws for a link to nothing", () => {
+    const link = path.join(scratch, "link");
+    symlinkSync(path.join(scratch, "nothing"), link);
+    expect(() => makeFolders(link)).toThrow("EEXIST");
+  });
+
+  test.runIf(existsSync("/proc/self"))("throws in a folder that never has new ones", () => {
+    expect(() => makeFolders("/proc/clearway-test/out")).toThrow("ENOENT");
   });
 });

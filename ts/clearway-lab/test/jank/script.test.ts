@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { node24 } from "../../../../scripts/node24.mjs";
 import type { JankReport } from "../../src/jank/record.js";
-import { hasEnded } from "../has-ended.js";
+import { hasEnded } from "../processes.js";
 import { here, jank, measured, scratch, scripts } from "./run-jank.js";
 
 describe("a script", () => {
