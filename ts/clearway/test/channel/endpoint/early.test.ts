@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { Early } from "../../../src/channel/endpoint/request-router.js";
+import { dispose } from "../../../src/globals.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
 import { endpoints, rejection } from "./pairs.js";
 
@@ -120,11 +121,11 @@ describe.each(wires)("messages that arrive before their handler, on the %s wire,
     const { a, b } = await endpoints(undefined, { wire });
     const first = b.messages("m").handle(() => "first");
     expect(await a.messages("m").send(1)).toBe("first");
-    first[Symbol.dispose]();
+    first[dispose]();
     const call = a.messages("m").send(2);
     await turn();
     b.messages("m").handle(() => "second");
-    first[Symbol.dispose]();
+    first[dispose]();
     expect(await call).toBe("second");
     expect(await a.messages("m").send(3)).toBe("second");
     a.terminate();

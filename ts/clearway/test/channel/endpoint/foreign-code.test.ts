@@ -4,6 +4,7 @@ import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/
 import type { Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import type { EventStream } from "../../../src/channel/endpoint/event-stream.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
+import { dispose } from "../../../src/globals.js";
 import { returning, throwing } from "../../fixtures/misdeeds.js";
 import { endpoints, rejection, until } from "./pairs.js";
 
@@ -37,7 +38,7 @@ async function start(wire: "clearway" | "plain") {
 async function works({ a, b }: { a: Endpoint; b: Endpoint }): Promise<void> {
   const still = b.methods("still").handle({ works: () => "yes" });
   expect(await a.methods("still").call("works")).toBe("yes");
-  still[Symbol.dispose]();
+  still[dispose]();
   await until(() => b.stats().handling === 0 && b.stats().serving === 0 && a.stats().listening === 0);
   expect(a.stats().calls).toBe(0);
 }
