@@ -110,10 +110,12 @@ describe("statistics", () => {
     await reasonOf(pool.call.fail("x"));
     await reasonOf(pool.with({ signal: AbortSignal.abort() }).call.add(1, 1));
     for await (const each of pool.call.numbers(100)) if (each === 2) break;
+    await reasonOf(pool.call.echo(() => {}));
     const { tasks, open } = pool.stats();
     expect(open).toBe(0);
     expect(tasks["add"]).toEqual({ calls: 2, ok: 1, failed: 0, cancelled: 1, inline: 0, errors: { cancelled: 1 } });
     expect(tasks["fail"]).toEqual({ calls: 1, ok: 0, failed: 1, cancelled: 0, inline: 0, errors: { task: 1 } });
+    expect(tasks["echo"]).toMatchObject({ calls: 1, failed: 1, errors: { "not-cloneable": 1 } });
     expect(tasks["numbers"]).toEqual({ calls: 1, ok: 0, failed: 0, cancelled: 1, inline: 0, errors: {} });
   });
 

@@ -259,6 +259,7 @@ export function refused(engine: Engine, worker: PoolWorker, op: Op, id: number, 
   const action = engine.leave(worker, call, -1);
   if (action === "nothing") return;
   if (action === "deliver") {
+    call.task.failed++;
     const [, at, path] = /^\[(\d+)\](.*)$/s.exec(pathToUncloneable(call.args)) ?? [];
     const argument = at === undefined ? "an argument" : `argument ${Number(at) + 1}${path}`;
     const isFunction = path === "" && typeof call.args[Number(at)] === "function";
