@@ -121,11 +121,12 @@ export class Engine {
           ? call.promise()
           : iterablePromise(call.promise(), new StreamHandle(call, this));
     try {
-      // If the tasks are known, a worker was ready, so the lifecycle is loaded.
-      if (this.tasks.known && task.index < 0) throw lifecycle!.unknownTask(name, this.tasks);
       if (kind === "stream" && lifecycle) call.stream?.open(lifecycle);
       if (this.settings.metrics) call.submittedMs = now();
       prepareArguments(call);
+      // After the arguments are taken, so that the end of the call closes its streams. If the tasks are known, a worker was ready, so the
+      // lifecycle is loaded.
+      if (this.tasks.known && task.index < 0) throw lifecycle!.unknownTask(name, this.tasks);
       // A stream's call is sent when its reader asks for a value. The caller nevertheless loses moved memory now.
       if (kind === "stream") detach(call);
       else this.enqueue(call);

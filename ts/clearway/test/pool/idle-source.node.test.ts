@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { EventEmitter, on, once } from "node:events";
 import { PassThrough } from "node:stream";
+import type { Pool } from "clearway";
 import { connect, memoryPair } from "clearway/channel";
 import { expect, test } from "vitest";
 import { builtUrl, testPool } from "../fixtures/pools.js";
 
 type Sources = typeof import("../fixtures/sources.tasks.js");
+type Refused = Record<"first" | "missing", (...args: unknown[]) => Promise<unknown>>;
 
 test.each(["first", "unread"] as const)("an idle Readable is destroyed when its task has ended: %s", async (task) => {
   const source = new PassThrough();
@@ -14,6 +16,20 @@ test.each(["first", "unread"] as const)("an idle Readable is destroyed when its 
   await testPool<Sources>(builtUrl("sources")).call[task](source);
   await closed;
   expect(source.destroyed).toBe(true);
+});
+
+test.each<[why: string, call: (pool: Pool<Sources>, source: PassThrough) => unknown]>([
+  ["the module has no such task", (pool, source) => (pool.call as unknown as Refused).missing(source)],
+  ["another argument cannot cross", (pool, source) => (pool.call as unknown as Refused).first(source, () => {})],
+  ["its signal has aborted", (pool, source) => pool.with({ signal: AbortSignal.abort() }).call.first(source)],
+  ["the pool is closed", async (pool, source) => pool.close().then(() => pool.call.first(source))],
+])("an idle Readable is destroyed when its call is refused, because %s", async (_why, call) => {
+  const pool = testPool<Sources>(builtUrl("sources"));
+  await pool.ready();
+  const source = new PassThrough();
+  const closed = once(source, "close");
+  await expect(call(pool, source)).rejects.toThrow();
+  await closed;
 });
 
 test("a Readable whose destroy() throws ends with its call", async () => {
