@@ -79,7 +79,7 @@ export class Producer {
   #awaiting = false;
   #refused: { reason: unknown } | undefined;
   #stopping = false;
-  /** Settles when the iterator has closed, if it was told to while its `next()` was pending. */
+  /** Settles when the iterator has closed, if `#close` was called while its `next()` was pending. */
   #closed: Promise<unknown> | undefined;
   #over = false;
 
