@@ -223,7 +223,8 @@ final class HeartbeatMonitor: Sendable {
   }
 
   #if DEBUG
-    private static let debugBuild: String? = "this is a debug build; measure one made with -c release"
+    private static let debugBuild: String? =
+      "this is a debug build; measure one made with -c release"
   #else
     private static let debugBuild: String? = nil
   #endif
