@@ -110,7 +110,7 @@ export class Writer {
 
   /** Writes the number of values that follow. Throws `too-large` if they have no room even at one byte each: a list of holes is as long as it says. */
   count(values: number): void {
-    this.#checkSize(this.offset + values);
+    if (values > this.bytes.length) this.#checkSize(this.offset + values);
     this.size(values);
   }
 
