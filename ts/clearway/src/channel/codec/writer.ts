@@ -109,11 +109,11 @@ export class Writer {
   }
 
   /**
-   * Writes the number of values that follow. Throws `too-large` if they are more than the scratch buffer has bytes, and have no room in the
-   * message even at one byte each: a list of holes is as long as it says.
+   * Writes the number of values that follow. Throws `too-large` if they are more than a new scratch buffer has bytes, and have no room in
+   * the message even at one byte each: a list of holes is as long as it says.
    */
   count(values: number): void {
-    if (values > this.bytes.length) this.#checkSize(this.offset + values);
+    if (values > scratchBytes) this.#checkSize(this.offset + values);
     this.size(values);
   }
 
