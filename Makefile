@@ -89,7 +89,7 @@ native: ## build the C codec and the example plugins in C and in Rust
 	@node scripts/native.mjs $(ONLY)
 
 loom: ## try every interleaving of the lock-free native parts, in ten minutes
-	@node scripts/loom.mjs all
+	@node scripts/loom.mjs
 
 miri: ## run the tests of the native core and codecs in an interpreter that detects undefined behaviour; needs nightly Rust
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "miri is missing. Add it with: rustup toolchain install nightly -c miri,rust-src" >&2; exit 1; }

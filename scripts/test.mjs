@@ -114,7 +114,6 @@ const stages = [
   ...(toolchains.rust
     ? [
         cargo("native: Rust", "test", "-q"),
-        { ...cargo("native: loom", "loom"), command: [node, "scripts/loom.mjs"] },
         conforms("rust", ["native: Rust"]),
       ]
     : []),

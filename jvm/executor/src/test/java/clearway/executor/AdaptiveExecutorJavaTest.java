@@ -7,17 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -95,28 +90,6 @@ class AdaptiveExecutorJavaTest {
             // #endregion map-all
             assertEquals(List.of(3, 5, 9), found);
             assertEquals(found, later.get());
-        }
-    }
-
-    @Test
-    @DisplayName("Java: a batch of items that wait and items that compute is split by kind, and each kind learns apart")
-    void splitsByKind() {
-        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
-            List<String> images = List.of("http://there/a.png", "here/b.png", "here/c.png");
-            Queue<String> shown = new ConcurrentLinkedQueue<>();
-            // #region by-kind
-            Map<Site, List<String>> kinds = images.stream()
-                    .collect(Collectors.groupingBy(
-                            image -> executor.site(image.startsWith("http") ? "download" : "shrink")));
-            CompletableFuture.allOf(kinds.entrySet().stream()
-                            .map(kind -> executor.runAllAsync(kind.getKey(), kind.getValue(), shown::add))
-                            .toArray(CompletableFuture[]::new))
-                    .join();
-            // #endregion by-kind
-            assertEquals(Set.copyOf(images), Set.copyOf(shown));
-            assertEquals(
-                    Set.of("download", "shrink"),
-                    kinds.keySet().stream().map(Site::getName).collect(Collectors.toSet()));
         }
     }
 
