@@ -111,12 +111,7 @@ const stages = [
         conforms("swift", ["swift: tests"]),
       ]
     : []),
-  ...(toolchains.rust
-    ? [
-        cargo("native: Rust", "test", "-q"),
-        conforms("rust", ["native: Rust"]),
-      ]
-    : []),
+  ...(toolchains.rust ? [cargo("native: Rust", "test", "-q"), conforms("rust", ["native: Rust"])] : []),
   ...(toolchains.c
     ? [
         conforms("c", ["native: C codec"]),
