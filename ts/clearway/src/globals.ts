@@ -69,7 +69,8 @@ function ofNode({ setImmediate }: Record<string, unknown>): Partial<Globals> {
     if (epochMs === undefined) {
       // The module's object, because Sinon assigns another one to the global, which Node's own getter then returns.
       const { performance } = getBuiltinModule("node:perf_hooks");
-      const { now } = Object.getPrototypeOf(performance) as Performance;
+      // In Bun, the function is the object's own.
+      const { now = performance.now } = Object.getPrototypeOf(performance) as Partial<Performance>;
       epochMs = performance.timeOrigin + now.call(performance) - clock();
     }
     return epochMs + clock();
