@@ -13,7 +13,7 @@ export class Source implements AsyncIterable<number | Moved<Uint8Array>> {
   drawn = 0;
   /** Whether it has delivered all its values. A source that was left early may have drawn a value that was not sent. */
   whole = false;
-  /** Settles when it has ended or was closed. */
+  /** Settles when it has ended or was closed, or is stuck by design, because it cannot be closed then. */
   readonly closed: Promise<void>;
   #close!: () => void;
   #state: "fresh" | "open" | "stuck" | "closed" = "fresh";
@@ -45,6 +45,7 @@ export class Source implements AsyncIterable<number | Moved<Uint8Array>> {
       if (this.kind === "bad") yield (() => 1) as unknown as number;
       if (this.kind === "stuck") {
         this.#state = "stuck";
+        this.#close();
         await new Promise(() => {});
       }
       return this.kind === "badEnd" ? Symbol("odd") : undefined;
