@@ -37,10 +37,11 @@ interface StreamMethods {
 function readNodeStream(iterator: AsyncIterator<unknown, unknown, void>, destroy: () => unknown): typeof iterator {
   return {
     next: () => iterator.next(),
-    return: async () => {
-      const ended = iterator.return!();
+    return: async (value) => {
+      const ended = (async () => iterator.return?.())();
+      ended.catch(Boolean); // `destroy` may throw, too.
       destroy();
-      return ended;
+      return (await ended) ?? { done: true, value };
     },
   };
 }

@@ -40,6 +40,20 @@ test("a Readable whose destroy() throws ends with its call", async () => {
   expect(await testPool<Sources>(builtUrl("sources")).call.unread(source)).toBe("unread");
 });
 
+test("a Readable whose iterator's return() throws is destroyed", async () => {
+  const source = new PassThrough({ objectMode: true });
+  source.write("first");
+  const iterator = Object.assign(source[Symbol.asyncIterator](), {
+    return: () => {
+      throw new Error("no");
+    },
+  });
+  source[Symbol.asyncIterator] = () => iterator as never;
+  const closed = once(source, "close");
+  await testPool<Sources>(builtUrl("sources")).call.first(source);
+  await closed;
+});
+
 /** Sources that have one value, and never another. `closed` tells whether they are closed. */
 const idleSources: Record<string, () => { source: AsyncIterable<unknown>; closed(): boolean }> = {
   Readable: () => {
