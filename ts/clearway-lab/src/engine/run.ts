@@ -115,20 +115,17 @@ async function pairOf(all: readonly Measured[], bench: Bench, signal: AbortSigna
         arm.pin(cores);
       }
       const before = bench.load?.();
-      let ownMs = 0;
       const pair = await measurePair(
         async (side) => {
           signal?.throwIfAborted();
           await bench.sleep(BETWEEN_SLICES_MS);
-          const costs = await (side === "subject" ? one : other).slice(work, slicing.ms, slicing.runs);
-          ownMs += costs.cpuMs;
-          return costs;
+          return (side === "subject" ? one : other).slice(work, slicing.ms, slicing.runs);
         },
         slicing,
         () => bench.random(),
       );
-      // A page's processor time is unknown.
-      keep(measured, pair, host === "chromium" ? undefined : otherShare(before, bench.load?.(), ownMs));
+      // A page is not pinned to the cores that are read.
+      keep(measured, pair, host === "chromium" ? undefined : otherShare(before, bench.load?.()));
     }
   } finally {
     await Promise.all([arms.subject.end(), arms.reference?.end()]);
