@@ -29,6 +29,7 @@ export const labFolders = {
   },
   report: {
     may: ["engine", "jank", "protocol", "published", "ratio", "run", "scenario", "statistics"],
+    types: ["bench"],
     why: "results as text, tables, charts and a page",
   },
   export: { may: ["engine", "report"], why: "answers in the formats of other tools" },
@@ -72,27 +73,11 @@ export const labFolders = {
   bench: {
     may: ["engine", "host"],
     types: ["arm"],
-    why: "the command `bench`: scenario files, their ways, the comparisons; also the package's entry for programs",
-  },
-  "frame-drops": {
-    may: ["bench", "timing", "statistics"],
-    why: "the command `measure`: one function, called directly and in a worker",
+    why: "the commands `bench` and `measure`: scenarios, their ways, the comparisons; also the package's entry for programs",
   },
   runner: {
     may: [
-      ...[
-        "arm",
-        "bench",
-        "channel",
-        "codec",
-        "flutter",
-        "frame-drops",
-        "host",
-        "isolate",
-        "machine",
-        "timing",
-        "memory",
-      ],
+      ...["arm", "bench", "channel", "codec", "flutter", "host", "isolate", "machine", "timing", "memory"],
       ...["native", "protocol", "push", "remote", "statistics"],
     ],
     types: ["engine"],
@@ -112,7 +97,6 @@ export const labFolders = {
         "bench",
         "engine",
         "export",
-        "frame-drops",
         "jank",
         "machine",
         "native",

@@ -13,13 +13,10 @@ describe("clearway measure", () => {
       "functions.ts",
       `import { isMainThread } from "node:worker_threads";
 export const add = (a: number, b: number) => a + b;
-export const wait = async () => new Promise<number>((done) => setTimeout(done, 5, 1));
 export const block = () => { const end = performance.now() + 60; while (performance.now() < end); return 1; };
 export const fails = () => { throw new RangeError("too far"); };
 export const loop = () => { for (;;); };
-export const notCloneable = () => () => 1;
 export const mainOnly = () => { if (!isMainThread) throw new Error("not here"); return 1; };
-export const hangsThere = () => (isMainThread ? 1 : new Promise(() => {}));
 export const thread = () => isMainThread;
 export const size = 3;
 export default (x: number) => x;`,
@@ -29,56 +26,40 @@ export default (x: number) => x;`,
       `import { expose, task } from "clearway/worker";
 export default expose({ twice: (x: number) => 2 * x, first: task((_, list: number[]) => list[0]) });`,
     );
-    user.write("list.json", "[1, 2, 3]");
   });
 
-  test("prints the figures of both ways and the verdict", async () => {
-    const { code, stdout, stderr } = await measure("functions.ts#add", "--args", "-1", "2");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(
-      /^add\(-1, 2\): the median of 5 calls each way, after one to warm up\n\n +directly +in a worker\n/,
-    );
-    for (const row of ["total", "longest stall", "dropped at 60 Hz", "dropped at 120 Hz", "hitch ratio at 60 Hz"])
-      expect(stdout).toMatch(new RegExp(`\\n${row} +\\S+.* +\\S+`));
-    expect(stdout).toMatch(/\nVerdict: leave it: \S+ ms, and no frame dropped at 60 or 120 Hz\.\n$/);
+  test("prints what to do, the answers and the budget, and exits with 1 for a function that is over it", async () => {
+    const { code, stdout } = await measure("functions.ts#block", "--time", "5", "--budget", "20ms");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^\nblock\(\): directly, or in a worker\?\n- /);
+    expect(stdout).toMatch(/\n- A direct call drops \d+ frames at 60 Hz and \d+ at 120 Hz; a call in a worker /);
+    expect(stdout).toMatch(/\n- Budget: over it: \S+ ms of 20 ms on the main thread\.\n/);
   });
 
-  test("exits with status 1 if a function blocks for longer than its budget", async () => {
-    const over = await measure("functions.ts#block", "--budget", "20ms", "--json");
-    expect(over.code).toBe(1);
-    const report = JSON.parse(over.stdout);
-    expect(report).toMatchObject({ version: 1, function: "block", args: [], calls: 5, over: true, budgetMs: 20 });
-    expect(report.direct.dropped60).toBeGreaterThanOrEqual(3);
-    const within = await measure("functions.ts#block", "--budget", "60s");
-    expect(within.code).toBe(0);
-    expect(within.stdout).toMatch(/\nBudget: within it: \S+ ms of 60000 ms on the main thread\.\n$/);
-  });
-
-  test("reports what was measured until the limit, and which part took the time", async () => {
-    const { code, stdout, stderr } = await measure("functions.ts#hangsThere", "--timeout", "8s");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
-    const text = stdout.replace(/\s+/g, " ");
-    expect(text).toMatch(
-      /^hangsThere\(\): the median of 5 calls directly Stopped in the calls in a worker: --timeout sets the limit, 8 s\. Time: the calls in a worker \d+ ms, /,
-    );
-    expect(text).toContain("in a worker: no call in a worker ended within the limit Verdict: ");
-  });
-
-  test.each([
-    [["functions.ts#wait"], "in a worker: "],
-    [["functions.ts", "--args", "@list.json"], "default(@list.json): "],
-    [["things.ts#twice", "--args", "4"], "twice(4): "],
-    [["functions.ts#thread"], "the worker returned another result: "],
-    [["functions.ts#notCloneable"], "the result of call() cannot cross a thread"],
-    [["functions.ts#mainOnly"], "in a worker: the call in a worker threw Error: not here (functions.ts:8)"],
-  ])("measures %j", async (args, said) => {
+  test("prints the answers of the engine as JSON, with the function and its stalls", async () => {
+    const args = ["functions.ts#thread", "--args", "-1", '"a b"', "--time", "5", "--device", "3", "--json"];
     const { code, stdout } = await measure(...args);
     expect(code).toBe(0);
-    expect(stdout.replace(/\s+/g, " ")).toContain(said);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ version: 2, function: "thread", file: "functions.ts", args: [-1, "a b"], device: { ratio: 3 } },
+      ...{ stalls: { direct: { ms: expect.any(Number) } }, crossing: { isResultDifferent: true } },
+      answers: [{ name: "worker" }, { name: "worker/stall", verb: "blocks" }],
+      run: { command: "clearway measure functions.ts#thread --args -1 '\"a b\"'" },
+    });
+  });
+
+  test("measures a task of the file, and says why another one fails in a worker", async () => {
+    const [task, lone] = await Promise.all([
+      measure("things.ts#twice", "--args", "4", "--time", "5", "--json"),
+      measure("functions.ts#mainOnly", "--time", "5"),
+    ]);
+    expect(JSON.parse(task.stdout)).toMatchObject({ crossing: { isResultDifferent: false } });
+    expect(lone.code).toBe(0);
+    expect(lone.stdout).toContain("- It fails in a worker: the first call threw Error: not here (functions.ts:6).");
   });
 
   test.each([
-    [["functions.ts#fails"], 1, "functions.ts#fails: the function threw RangeError: too far (functions.ts:5)"],
+    [["functions.ts#fails"], 1, "functions.ts#fails: the first call threw RangeError: too far (functions.ts:4)"],
     [
       ["things.ts#first", "--args", "[1]"],
       1,

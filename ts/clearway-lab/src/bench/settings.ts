@@ -14,6 +14,8 @@ export interface UserCodeSettings {
   timeoutMs: number;
   /** The way of the scenario that the process serves as an arm. Without it, the process answers probes. */
   way?: string;
+  /** The function of the first entry that `clearway measure` measures. Without it, the entry is a scenario. */
+  function?: string;
 }
 
 /** The description of a scenario file, for the plan of a run. `null` is the input of a scenario without inputs. */

@@ -57,8 +57,8 @@ export interface EngineRun extends Pick<RunFacts, "kind" | "title" | "command"> 
   signal: AbortSignal;
 }
 
-/** Measures, writes into `out`, and prints. Returns the results. The exit status of a run is `statusOf` them. */
-export async function runEngine(out: string, run: EngineRun): Promise<LabResults> {
+/** Measures. Returns the results of a run, which is interrupted if the signal is aborted. */
+export async function measureRun(run: EngineRun): Promise<LabResults> {
   const { comparisons, controls, isNamed, begin, signal, budgetMs, failed = [], kind, title, command } = run;
   const seed = run.seed ?? Math.floor(Math.random() * 2 ** 32);
   const startedAt = new Date(Date.now() - (performance.now() - begin)).toISOString();
@@ -79,10 +79,9 @@ export async function runEngine(out: string, run: EngineRun): Promise<LabResults
         onPair: (name, decided, leftMs) => progress.step({ done: decided, planned: all.length, leftMs, name }),
       },
     );
-    progress.stop();
     const answers = (asked: readonly Comparison[]) =>
       asked.map((each) => answerOf(measured.find(({ comparison }) => comparison === each)!));
-    const results: LabResults = {
+    return {
       version: ANSWERS_VERSION,
       run: {
         ...{ kind, ...(title !== undefined && { title }), startedAt },
@@ -93,20 +92,28 @@ export async function runEngine(out: string, run: EngineRun): Promise<LabResults
       machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
       build: buildFacts((await run.chromium?.()) ?? null),
     };
-    await keepRun(out, (folder) => writeAnswers(folder, results));
-    if (run.json === true) printJson(results);
-    else {
-      const lines = answersText(results).flatMap((line) => fitted(line, columnsOf(), 2));
-      print(lines.join("\n") + "\n");
-    }
-    const shown = path.relative(process.cwd(), out) || ".";
-    printError(
-      `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(results.run.durationMs)}.\n`,
-    );
-    return results;
   } finally {
     progress.stop();
   }
+}
+
+/** Measures, writes into `out`, and prints. Returns the results. The exit status of a run is `statusOf` them. */
+export async function runEngine(out: string, run: EngineRun): Promise<LabResults> {
+  const results = await measureRun(run);
+  await keepRun(out, (folder) => writeAnswers(folder, results));
+  if (run.json === true) printJson(results);
+  else printAnswers(results);
+  const shown = path.relative(process.cwd(), out) || ".";
+  printError(
+    `${path.join(shown, "report.html")} and ${path.join(shown, "results.json")} written after ${duration(results.run.durationMs)}.\n`,
+  );
+  return results;
+}
+
+/** Prints the answers in the width of the terminal. `opening` replaces the lines with which they open. */
+export function printAnswers(results: LabResults, opening?: readonly string[]): void {
+  const lines = answersText(results, opening).flatMap((line) => fitted(line, columnsOf(), 2));
+  print(lines.join("\n") + "\n");
 }
 
 function failedAnswer(comparison: Comparison, why: string): LabResults["answers"][number] {

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway measure FILE#FUNCTION`: calls a function on the main thread and in a worker, and says which of them to use.
+// `clearway measure FILE#FUNCTION`: calls a function on the main thread and in a worker, as two arms of the engine, and says which to use.
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { taskModuleOf } from "../frame-drops/find-function.js";
-import {
-  type FrameDrops,
-  type FunctionMeasured,
-  measureFunction,
-  PART_TITLES,
-  type Part,
-  TimeOver,
-} from "../frame-drops/run-function.js";
-import { adviceLine, type Converted, jankLine, lagText, ms } from "../frame-drops/verdict.js";
-import type { Json } from "../protocol/message.js";
+import { compared } from "../bench/comparisons.js";
+import { type Crossing, taskModuleOf } from "../bench/function.js";
+import type { LabResults } from "../engine/answer.js";
+import type { Comparison } from "../engine/comparison.js";
+import { Arms } from "../engine/open-arm.js";
 import { type DeviceTime, deviceText } from "../ratio/device-time.js";
-import { folded, WIDTH_MAX } from "../report/html.js";
-import { SilentError, UserProcesses } from "../runner/user-process.js";
-import { print, printError, printJson } from "./print.js";
-import { compileFile, DEVICE_HELP, findFile, parseDeviceOption, parseDuration, UsageError } from "./select.js";
+import { adviceForFunction, type FunctionFacts, stallsOf } from "../report/answers/function.js";
+import { duration } from "../report/number.js";
+import { UserProcesses, wayCommand } from "../runner/user-process.js";
+import { readScenario, timeoutOption } from "./bench.js";
+import { interruptible, measureRun, printAnswers, statusOf } from "./engine-run.js";
+import { printError, printJson } from "./print.js";
+import {
+  compileFile,
+  DEVICE_HELP,
+  findFile,
+  parseDeviceOption,
+  parseDuration,
+  parseSeconds,
+  UsageError,
+} from "./select.js";
 
 interface MeasureOptions {
   args: string[];
   budget?: number;
+  time: number;
   timeout: number;
   device?: DeviceTime;
   json?: boolean;
@@ -41,63 +47,117 @@ export function addMeasure(program: Command): void {
       parseDuration,
     )
     .addOption(
-      new Option("--timeout <duration>", "limit of the whole measurement")
-        .argParser(parseDuration)
-        .default(60_000, "60s"),
+      new Option("--time <seconds>", "time of the run; it ends earlier if all is decided")
+        .argParser(parseSeconds)
+        .default(30),
     )
+    .addOption(timeoutOption())
     .option("--device <file|ratio>", DEVICE_HELP, parseDeviceOption)
-    .option("--json", "print the figures as JSON")
+    .option("--json", "print the answers as JSON")
     .action(async (target: string, options: MeasureOptions) => {
       process.exitCode = await measure(target, options);
     });
 }
 
-/** Measures a function. Returns the exit status: 1 if the function fails, is over its budget, or was stopped at the limit. */
-async function measure(
-  target: string,
-  { args: texts, budget, timeout, device, json }: MeasureOptions,
-): Promise<number> {
+/** Measures a function. Returns the exit status: 1 if the function fails, or is over its budget. */
+async function measure(target: string, options: MeasureOptions): Promise<number> {
+  const begin = performance.now();
   const { name, shown } = splitTarget(target);
-  const args = texts.map(parseArgument);
+  const args = options.args.map(parseArgument);
   const file = findFile(shown);
-  const task = { file, text: taskModuleOf(file, name) };
-  const compiled = await compileFile(shown, [{ file }, task]);
-  const processes = new UserProcesses({ urls: compiled.urls, timeoutMs: timeout });
-  const onInterrupt = () => {
+  const compiled = await compileFile(shown, [{ file }, { file, text: taskModuleOf(file, name, args) }]);
+  const settings = { urls: compiled.urls, timeoutMs: options.timeout, function: name };
+  const processes = new UserProcesses(settings);
+  const arms = new Arms();
+  const interrupt = () => {
     processes.interrupt();
-    compiled.remove();
-    process.exit(130);
+    arms.interrupt();
   };
-  for (const signal of SIGNALS) process.on(signal, onInterrupt);
   try {
-    const call = `${name}(${texts.join(", ")})`;
-    const measured = await run(processes, { name, args, ratio: device?.ratio ?? null }, shown, compiled.hint);
-    if (measured === undefined) return 1;
-    const { direct } = measured.there ?? measured;
-    const over = budget !== undefined && direct.lagMaxMs > budget;
-    if (json === true) {
-      const report = {
-        version: 1,
-        function: name,
-        file: shown,
-        args,
-        ...(device && { device }),
-        ...measured,
-        advice: adviceOf(measured),
-      };
-      printJson(budget === undefined ? report : { ...report, budgetMs: budget, over });
-    } else
-      print(
-        `${textOf(call, measured, undefined, device, timeout)}${budgetText(direct, budget, convertedFrom(measured.direct, device))}\n`,
-      );
-    return over || measured.stopped !== undefined ? 1 : 0;
+    return await interruptible(interrupt, async (signal) => {
+      if ((await readScenario(shown, processes, signal, compiled.hint)) === undefined) return 130;
+      const ways = await callOnce(processes, signal);
+      if (signal.aborted) return 130;
+      if ("failed" in ways) {
+        printError(`error: ${shown}#${name}: ${ways.failed}\n`);
+        return 1;
+      }
+      const command = commandOf(target, options);
+      const title = `${callText(name, options.args)}: directly, or in a worker?`;
+      printError(`${shown}#${name}: at most ${duration(options.time * 1000)}\n`);
+      const results = await measureRun({
+        ...{ kind: "bench", title, command, isNamed: true, begin, signal, seed: undefined, json: options.json },
+        ...comparisonsOf(ways, shown, command),
+        // The time counts from here, so that a slow first call takes none of it.
+        budgetMs: performance.now() - begin + options.time * 1000,
+        open: (_host, way, cores) => arms.start(wayCommand({ ...settings, way }), cores),
+      });
+      return tell(results, ways, options, { function: name, file: shown, args });
+    });
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onInterrupt);
+    await arms.close();
     compiled.remove();
   }
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+interface Ways extends FunctionFacts {
+  /** Time of one call of the slower way, in milliseconds. */
+  callMs: number;
+}
+
+/** Calls the function each way, and compares the results. Returns why the direct call failed. */
+async function callOnce(processes: UserProcesses, signal: AbortSignal): Promise<Ways | { failed: string }> {
+  const ask = async <T>(name: string, params: Record<string, string>): Promise<T | { failed: string }> => {
+    try {
+      return (await processes.probe(name, params)) as unknown as T;
+    } catch (error) {
+      return { failed: (error as Error).message };
+    }
+  };
+  const direct = await ask<{ callMs: number }>("verify", { way: "direct" });
+  if ("failed" in direct || signal.aborted) return direct;
+  const worker = await ask<{ callMs: number }>("verify", { way: "worker" });
+  if ("failed" in worker) return { callMs: direct.callMs, notInWorker: worker.failed };
+  const crossing = await ask<Crossing>("crossing", {});
+  const callMs = Math.max(direct.callMs, worker.callMs);
+  return "failed" in crossing ? { callMs } : { callMs, crossing };
+}
+
+function comparisonsOf({ callMs, notInWorker }: Ways, file: string, command: string) {
+  const of = (way: string, named: Partial<Comparison>): Comparison[] =>
+    compared(way, null, callMs, { reference: "direct", file, command }).map((each) => ({ ...each, ...named }));
+  // A function that cannot run in a worker is compared with itself, which measures its calls and its stalls.
+  return notInWorker === undefined
+    ? {
+        comparisons: of("worker", { thing: "A call in a worker", peer: "a direct call", way: "a worker" }),
+        controls: [],
+      }
+    : { comparisons: [], controls: of("direct", { thing: "The same twice", peer: "itself", way: "A direct call" }) };
+}
+
+/** Prints what was measured. Returns the exit status. */
+function tell(
+  results: LabResults,
+  facts: FunctionFacts,
+  { budget, device, json }: MeasureOptions,
+  target: { function: string; file: string; args: unknown[] },
+): number {
+  const stalls = stallsOf(results, device?.ratio);
+  const over = budget !== undefined && !((stalls.direct?.ms ?? Number.POSITIVE_INFINITY) <= budget);
+  const { crossing, notInWorker } = facts;
+  if (json === true)
+    printJson({
+      ...{ ...results, ...target, ...(device && { device }), stalls },
+      ...{ ...(crossing && { crossing }), ...(notInWorker !== undefined && { notInWorker }) },
+      ...(budget !== undefined && { budgetMs: budget, over }),
+    });
+  else
+    printAnswers(
+      results,
+      adviceForFunction(results, facts, { budget, ratio: device?.ratio, there: device && deviceText(device) }),
+    );
+  return statusOf(results) || Number(over);
+}
 
 function splitTarget(target: string): { shown: string; name: string } {
   const at = target.lastIndexOf("#");
@@ -126,132 +186,13 @@ function readArgument(file: string): string {
   }
 }
 
-/** Measures in a new process. Returns undefined if the function failed, after printing why. */
-async function run(
-  processes: UserProcesses,
-  { name, args, ratio }: { name: string; args: unknown[]; ratio: number | null },
-  file: string,
-  hint: (message: string) => string,
-): Promise<FunctionMeasured | undefined> {
-  try {
-    await processes.probe("find", { name });
-  } catch (error) {
-    const { message } = error as Error;
-    throw new UsageError(`${file}: ${message}${hint(message)}`);
-  }
-  try {
-    return await processes.probes(async (probe) => {
-      const ask = async (operation: string, params: Json): Promise<unknown> => {
-        try {
-          const answer = await probe(operation, params);
-          const late = (answer as { late?: string } | null)?.late;
-          if (late !== undefined) throw new TimeOver(late);
-          return answer;
-        } catch (error) {
-          throw error instanceof SilentError ? new TimeOver(error.message) : error;
-        }
-      };
-      await ask("function", { name, args: args as Json[] });
-      return measureFunction((part) => ask("part", { part }), ratio ?? undefined);
-    });
-  } catch (error) {
-    printError(`error: ${file}#${name}: ${(error as Error).message}\n`);
-    return undefined;
-  }
+function callText(name: string, args: readonly string[]): string {
+  const call = `${name}(${args.join(", ")})`;
+  return call.length > 60 ? `${call.slice(0, 59)}…` : call;
 }
 
-function adviceOf(measured: FunctionMeasured): string {
-  return measured.there === undefined ? adviceLine(measured) : adviceLine(measured.there, "there");
-}
-
-function convertedFrom(here: FrameDrops, device: DeviceTime | undefined): Converted | undefined {
-  return device && { here, ratio: device.ratio };
-}
-
-/** With another device: what is of this machine although the other figures are not. */
-const ROWS_HERE: [string, (drops: FrameDrops) => string][] = [
-  ["total here", ({ totalMs }) => ms(totalMs)],
-  ["longest stall here", ({ lagMaxMs }) => ms(lagMaxMs)],
-];
-
-const ROWS: [string, (drops: FrameDrops) => string][] = [
-  ["total", ({ totalMs }) => ms(totalMs)],
-  ["longest stall", ({ lagMaxMs }) => ms(lagMaxMs)],
-  ["dropped at 60 Hz", ({ dropped60 }) => String(dropped60)],
-  ["dropped at 120 Hz", ({ dropped120 }) => String(dropped120)],
-  ["hitch ratio at 60 Hz", ({ hitch60 }) => `${Math.round(hitch60)} ms/s`],
-  ["hitch ratio at 120 Hz", ({ hitch120 }) => `${Math.round(hitch120)} ms/s`],
-];
-
-/** The narrowest text, in characters. */
-const WIDTH_MIN = 50;
-
-export function textOf(
-  call: string,
-  measured: FunctionMeasured,
-  columns = process.stdout.columns ?? WIDTH_MAX,
-  device?: DeviceTime,
-  timeoutMs = 60_000,
-): string {
-  const width = Math.max(WIDTH_MIN, Math.min(columns, WIDTH_MAX));
-  const { calls, isResultDifferent, stopped } = measured;
-  const { direct, worker } = measured.there ?? measured;
-  const shown = call.length > 60 ? `${call.slice(0, 59)}…` : call;
-  const drops = "why" in worker ? undefined : worker;
-  const hereOfWorker = "why" in measured.worker ? undefined : measured.worker;
-  const rowsOf = (rows: typeof ROWS, way: FrameDrops, other: FrameDrops | undefined) =>
-    rows.map(([label, figure]) => [label, figure(way), other === undefined ? "–" : figure(other)]);
-  const rows =
-    device === undefined
-      ? rowsOf(ROWS, direct, drops)
-      : [
-          ...rowsOf(ROWS_HERE, measured.direct, hereOfWorker),
-          // The other device's total is not known: a call also waits.
-          ...rowsOf(ROWS.slice(1), direct, drops).map(([label, ...rest]) => [`${label} there`, ...rest]),
-        ];
-  const widths = [0, 1, 2].map((at) =>
-    Math.max(["", "directly", "in a worker"][at]!.length, ...rows.map((row) => row[at]!.length)),
-  );
-  const line = ([label, here, there]: string[]) =>
-    `${label!.padEnd(widths[0]!)}  ${here!.padStart(widths[1]!)}  ${there!.padStart(widths[2]!)}`;
-  const heading = `${shown}: the median of ${calls} ${calls === 1 ? "call" : "calls"} ${stopped === undefined ? "each way, after one to warm up" : "directly"}`;
-  return [
-    ...wrapped(heading, width),
-    ...(stopped === undefined ? [] : wrapped(stoppedText(stopped, timeoutMs), width)),
-    ...(device === undefined ? [] : wrapped(`There: ${deviceText(device)}.`, width)),
-    "",
-    line(["", "directly", "in a worker"]),
-    ...rows.map(line),
-    "",
-    ...wrapped(
-      `directly: ${jankLine(direct, lagText(direct.lagMaxMs, convertedFrom(measured.direct, device)))}`,
-      width,
-    ),
-    ...wrapped(
-      `in a worker: ${drops === undefined ? (worker as { why: string }).why : jankLine(drops, lagText(drops.lagMaxMs, convertedFrom(hereOfWorker!, device)))}`,
-      width,
-    ),
-    ...(isResultDifferent
-      ? wrapped(
-          "the worker returned another result: the function depends on time, chance or the main thread's state",
-          width,
-        )
-      : []),
-    "",
-    ...wrapped(`Verdict: ${adviceOf(measured)}`, width),
-  ].join("\n");
-}
-
-const wrapped = (text: string, width: number): string[] => folded(text, width, "");
-
-function stoppedText({ during, spentMs }: NonNullable<FunctionMeasured["stopped"]>, timeoutMs: number): string {
-  const parts = (Object.entries(spentMs) as [Part, number][]).sort(([, a], [, b]) => b - a);
-  const spent = parts.map(([part, timeMs]) => `${PART_TITLES[part]} ${ms(timeMs)}`).join(", ");
-  return `Stopped in ${PART_TITLES[during]}: --timeout sets the limit, ${timeoutMs / 1000} s. Time: ${spent}.`;
-}
-
-function budgetText({ lagMaxMs }: FrameDrops, budget: number | undefined, converted: Converted | undefined): string {
-  if (budget === undefined) return "";
-  const outcome = lagMaxMs > budget ? "over" : "within";
-  return `\nBudget: ${outcome} it: ${lagText(lagMaxMs, converted)} of ${ms(budget)} on the main thread.`;
+function commandOf(target: string, { args }: MeasureOptions): string {
+  const words = [target, ...(args.length === 0 ? [] : ["--args", ...args])];
+  const quoted = words.map((word) => (/^[\w@./:#,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+  return ["clearway measure", ...quoted].join(" ");
 }

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The process of a user's own code: a way of `clearway bench` as an arm of the engine, or the probes that read and verify a scenario and
-// measure a function. Whatever the code does, this process answers, or the lab kills it.
+// The process of a user's own code: a way of a scenario as an arm of the engine, or the probes that read and verify a scenario. Whatever the code does, this process answers, or the lab kills it.
 
 import { nowMs } from "#lab-host";
 import { serveArm } from "../arm/serve-node.js";
 import { type Definition, readDefinition } from "../bench/definition.js";
+import { crossingOf, functionDefinition } from "../bench/function.js";
 import { type ScenarioInfo, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
-import { LateError, StepError, Steps } from "../bench/steps.js";
+import { Steps } from "../bench/steps.js";
 import { choose, openWay, verifyWay, type WayArm } from "../bench/ways.js";
-import { findFunction } from "../frame-drops/find-function.js";
-import { FunctionCalls } from "../frame-drops/function-calls.js";
-import type { Part } from "../frame-drops/run-function.js";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openChannel } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
 import { type RunnerOperations, serve } from "../protocol/serve.js";
 import { clockStepUs } from "../timing/clock-step.js";
 
-const { urls, timeoutMs, way } = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
+const {
+  urls,
+  timeoutMs,
+  way,
+  function: functionName,
+} = JSON.parse(process.env[SETTINGS_VARIABLE] ?? "{}") as UserCodeSettings;
 let steps = new Steps(timeoutMs);
-let calls: FunctionCalls | undefined;
-/** Whether the measured function is a task of the module's default export, and may be one with a context. */
-let isTask = false;
 
 // Ctrl-C may reach the whole process group. The lab decides when a runner ends.
 process.on("SIGINT", () => {});
@@ -79,13 +78,10 @@ async function serveWay(name: string): Promise<void> {
   await serveArm(open, guard);
 }
 
-async function load(): Promise<Record<string, unknown>> {
-  steps = new Steps(timeoutMs);
-  return steps.run("loading the file", () => import(urls[0] as string) as Promise<Record<string, unknown>>);
-}
-
 async function define(): Promise<Definition> {
-  return readDefinition(await load());
+  steps = new Steps(timeoutMs);
+  const module = await steps.run("loading the file", () => import(urls[0]!) as Promise<Record<string, unknown>>);
+  return functionName === undefined ? readDefinition(module) : functionDefinition(module, functionName, urls[1]!);
 }
 
 async function probe(operation: string, params: Record<string, Json>): Promise<Json> {
@@ -96,31 +92,8 @@ async function probe(operation: string, params: Record<string, Json>): Promise<J
     const reference = definition.ways.find((way) => way.name === params["reference"]);
     return (await verifyWay(choose(definition, String(params["way"]), input, steps), reference)) as unknown as Json;
   }
-  if (operation === "find") {
-    findFunction(await load(), String(params["name"]));
-    return null;
-  }
-  if (operation === "function") {
-    const name = String(params["name"]);
-    const module = await load();
-    const target = { call: findFunction(module, name), name, taskUrl: urls[1] as string };
-    isTask = !Object.hasOwn(module, name);
-    calls = new FunctionCalls(target, params["args"] as unknown[], steps);
-    return null;
-  }
-  if (operation === "part") {
-    try {
-      return ((await calls!.run(params["part"] as Part)) ?? null) as Json;
-    } catch (error) {
-      if (error instanceof LateError) return { late: error.message };
-      if (error instanceof StepError && isTask)
-        throw new StepError(
-          `${error.message}. If task() made it, measure the function that it calls, without the context`,
-        );
-      throw error;
-    }
-  }
-  throw new RangeError(`unknown probe: name=${operation} (read, verify, find, function, part)`);
+  if (operation === "crossing") return (await crossingOf(await define(), steps)) as unknown as Json;
+  throw new RangeError(`unknown probe: name=${operation} (read, verify, crossing)`);
 }
 
 function infoOf({ title, inputs, ways, check }: Definition): ScenarioInfo {

@@ -17,9 +17,6 @@ export function requestMsMax(timeoutMs: number): number {
   return timeoutMs + CLOSING_MS_MAX + GRACE_MS;
 }
 
-/** A process that blocked its thread beyond the limit. */
-export class SilentError extends Error {}
-
 export class UserProcesses {
   readonly #settings: UserCodeSettings;
   readonly #current = new Set<RunnerClient>();
@@ -28,24 +25,10 @@ export class UserProcesses {
     this.#settings = settings;
   }
 
+  /** Asks a new process, which has the limit for its answer. */
   probe(name: string, params: Json): Promise<Json> {
-    return this.probes((probe) => probe(name, params));
-  }
-
-  /** Gives `use` one process for several probes, which share the limit. A probe rejects with a SilentError if the process blocks beyond it. */
-  probes<T>(use: (probe: (name: string, params: Json) => Promise<Json>) => Promise<T>): Promise<T> {
-    const { timeoutMs } = this.#settings;
-    return this.#with((runner) => {
-      const untilMs = performance.now() + requestMsMax(timeoutMs);
-      return use(async (name, params) => {
-        try {
-          return await runner.probe({ name, params }, Math.max(0, untilMs - performance.now()));
-        } catch (error) {
-          const { code } = error as RunnerError;
-          throw code === "silent" ? new SilentError(plainMessage(error as RunnerError, timeoutMs)) : error;
-        }
-      });
-    });
+    const timeoutMs = requestMsMax(this.#settings.timeoutMs);
+    return this.#with((runner) => runner.probe({ name, params }, timeoutMs));
   }
 
   /** Kills the processes at once, and everything that they started. */

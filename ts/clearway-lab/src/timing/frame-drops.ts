@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The figures of a run of `measureFrameDrops` (clearway/meter) at 60 and 120 Hz, here and on another device.
+// The figures of a run of `measureFrameDrops` (clearway/meter) at 60 and 120 Hz.
 import { droppedFrames, hitchMsPerSecond } from "../statistics/stalls.js";
-
-/** Interval of the probes of measureFrameDrops, in milliseconds. */
-const PROBE_MS = 1;
 
 /** The lags of a run of measureFrameDrops. */
 export interface ProbedRun {
   totalMs: number;
   lagsMs: readonly number[];
-}
-
-/** Lags up to this length, in milliseconds, are the timer's own: it probes late by up to one interval on every device. */
-const OWN_LAG_MS = 2 * PROBE_MS;
-
-/**
- * Converts a run to the time of another device, which takes `ratio` times as long. The timer's own lags stay, and so does the time between
- * the lags.
- */
-export function runThere({ totalMs, lagsMs }: ProbedRun, ratio: number): ProbedRun {
-  const there = lagsMs.map((lag) => (lag <= OWN_LAG_MS ? lag : lag * ratio));
-  const longer = there.reduce((sum, lag, at) => sum + lag - lagsMs[at]!, 0);
-  return { totalMs: totalMs + longer, lagsMs: there };
 }
 
 /** The figures of a run, in milliseconds. */

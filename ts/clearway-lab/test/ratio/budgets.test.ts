@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Budgets in another device's time: jank and measure, with made-up runs.
+// Budgets in another device's time: jank, with made-up runs.
 import { describe, expect, test } from "vitest";
-import { textOf } from "../../src/cli/measure.js";
 import { ratioLines } from "../../src/cli/ratio-text.js";
 import { parseBudget } from "../../src/jank/budget.js";
 import { figuresOf, figuresThere } from "../../src/jank/figures.js";
@@ -11,7 +10,6 @@ import type { DeviceTime } from "../../src/ratio/device-time.js";
 import { ratioFile } from "../../src/ratio/ratio-file.js";
 import { jankHtml } from "../../src/report/jank/page.js";
 import { jankText } from "../../src/report/jank/text.js";
-import { frameDropsOf, type ProbedRun, runThere } from "../../src/timing/frame-drops.js";
 import { run } from "../jank/evidence.js";
 import { device, HERE, samples, THERE } from "./samples.js";
 
@@ -108,42 +106,6 @@ describe("jank with a device", () => {
     const report = await jank([run([12])], "stall=35", null);
     expect(report).not.toHaveProperty("device");
     expect(jankText(report, 100)).not.toContain("there");
-  });
-});
-
-describe("measure with a device", () => {
-  const both = (here: ProbedRun, worker: ProbedRun) => ({
-    direct: frameDropsOf(here),
-    worker: frameDropsOf(worker),
-    calls: 5,
-    isResultDifferent: false,
-    there: { direct: frameDropsOf(runThere(here, 3.1)), worker: frameDropsOf(runThere(worker, 3.1)) },
-  });
-
-  test("converts the lags that are not the timer's own", () => {
-    expect(runThere({ totalMs: 20, lagsMs: [1, 2, 2.5, 12] }, 2)).toEqual({ totalMs: 34.5, lagsMs: [1, 2, 5, 24] });
-  });
-
-  test("shows the figures there, and the verdict for it", () => {
-    const measured = both({ totalMs: 12, lagsMs: [12] }, { totalMs: 14, lagsMs: [2, 1, 3] });
-    const text = textOf("f()", measured, 80, PHONE);
-    expect(text).toContain("There: Safari 18 on iPhone takes 3.1 times as long as here (2.7 to 3.6).");
-    expect(text).toMatch(/longest stall here +12 ms +3 ms/);
-    expect(text).toMatch(/longest stall there +37\.2 ms +9\.3 ms/);
-    expect(text).toMatch(/dropped at 60 Hz there +1 +0/);
-    expect(text).toContain("directly: Jank: 1 frame dropped, max lag 37.2 ms there (12 ms here x 3.1)");
-    expect(text).toContain("in a worker: Smooth: max lag 9.3 ms there (3 ms here x 3.1)");
-    expect(text.replace(/\s+/g, " ")).toContain("run it in a worker: it drops 1 frame at 60 Hz there, and none if");
-    expect(text).not.toMatch(/^total {2}/m);
-    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
-  });
-
-  test("says why a function cannot run in a worker", () => {
-    const measured = both({ totalMs: 12, lagsMs: [12] }, { totalMs: 0, lagsMs: [] });
-    const why = { why: "no" };
-    const text = textOf("f()", { ...measured, worker: why, there: { ...measured.there, worker: why } }, 80, PHONE);
-    expect(text).toContain("in a worker: no");
-    expect(text.replace(/\s+/g, " ")).toContain("at 60 Hz there, and it cannot run in a worker as it is: no.");
   });
 });
 

@@ -101,8 +101,8 @@ function waysAdvice({ answers, controls }: LabResults): string[] {
   });
 }
 
-function loneWay({ subjectNs, way }: Answer): string[] {
-  if (subjectNs === undefined) return [];
+function loneWay({ subjectNs, way, verb }: Answer): string[] {
+  if (subjectNs === undefined || verb !== undefined) return [];
   return [`${way} takes ${timeText(subjectNs)}. It is the only way that was measured, so nothing is compared.`];
 }
 

@@ -5,10 +5,13 @@ import { colours } from "../colours.js";
 import { openingOf } from "./advice.js";
 import { controlText, doubtsOf, GROUPS, sentenceOf, shownAnswers } from "./words.js";
 
-/** Returns lines that the caller breaks to the width of the terminal. Lines of a list begin with a hyphen. */
-export function answersText(results: LabResults): string[] {
+/**
+ * Returns lines that the caller breaks to the width of the terminal. Lines of a list begin with a hyphen. `lines` says what to do; default:
+ * what the answers advise.
+ */
+export function answersText(results: LabResults, lines: readonly string[] = openingOf(results).lines): string[] {
   const answers = shownAnswers(results);
-  const { title, lines } = openingOf(results);
+  const { title } = openingOf(results);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
   const list = (lines: readonly string[]): string[] => lines.map((line) => `- ${line}`);

@@ -92,13 +92,13 @@ export const shownAnswers = ({ answers }: LabResults): Answer[] =>
       verb !== "blocks" || (interval !== undefined && Math.max(subjectNs, peerNs) > UNNOTICED_NS),
   );
 
-/** The shortest stall that `clearway bench` notices. */
-const UNNOTICED_NS = 1e6;
+/** The shortest stall that `clearway bench` and `clearway measure` notice. */
+export const UNNOTICED_NS = 1e6;
 
 /** One line for the controls: the same mechanism twice, on each host. */
 export function controlText({ controls }: LabResults): string | undefined {
-  const parts = controls.flatMap(({ host, interval }) =>
-    interval === undefined
+  const parts = controls.flatMap(({ host, interval, verb }) =>
+    interval === undefined || verb === "blocks"
       ? []
       : `${hostTitle(host)} ${ratioText(interval.ratio)} (${ratioText(interval.low)} to ${ratioText(interval.high)})`,
   );

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// `clearway measure`: the function as a scenario with two ways, and what is said of it.
+import { describe, expect, test } from "vitest";
+import { type Crossing, crossingOf, findFunction, functionDefinition, taskModuleOf } from "../src/bench/function.js";
+import { Steps } from "../src/bench/steps.js";
+import type { Answer, LabResults } from "../src/engine/answer.js";
+import { adviceForFunction, type FunctionFacts, stallsOf } from "../src/report/answers/function.js";
+import { answered } from "./answered.js";
+
+/** The answers about a function that blocks the thread for so many milliseconds, directly and in a worker. */
+function measured(directMs: number, workerMs: number): LabResults {
+  const [call] = answered("bench").answers as [Answer];
+  const own = { ...call, name: "worker", way: "a worker", thing: "A call in a worker", peer: "a direct call" };
+  const { input: _, ...named } = own;
+  const of = (ratio: number, more: Partial<Answer>): Answer => ({
+    ...named,
+    ...{ verdict: ratio > 1 ? "slower" : "faster", interval: { ratio, low: ratio * 0.9, high: ratio * 1.1 }, ...more },
+  });
+  return {
+    ...answered("bench"),
+    answers: [
+      of(1.2, { subjectNs: directMs * 1.2e6, peerNs: directMs * 1e6 }),
+      of(workerMs / directMs, {
+        ...{ name: "worker/stall", verb: "blocks", subjectNs: workerMs * 1e6, peerNs: directMs * 1e6 },
+      }),
+    ],
+    controls: [],
+  };
+}
+
+const said = (results: LabResults, facts: FunctionFacts = {}, options: Parameters<typeof adviceForFunction>[2] = {}) =>
+  adviceForFunction(results, facts, options);
+
+describe("what is said of a function", () => {
+  test("advises a worker for a call that costs frames directly, and counts them", () => {
+    expect(said(measured(240, 2))).toEqual([
+      "Use a worker. It blocks the main thread for 2 ms, not 240 ms, and takes 1.20 times as long.",
+      "A direct call drops 13 frames at 60 Hz and 28 at 120 Hz; a call in a worker none.",
+    ]);
+  });
+
+  test("advises a direct call that costs no frame", () => {
+    expect(said(measured(1, 1))).toEqual([
+      "Use a direct call: it costs no frame, and no other way is measurably faster.",
+      "No frame is dropped at 60 or 120 Hz.",
+    ]);
+  });
+
+  test.each<[Crossing, RegExp]>([
+    [{ argumentsMs: 1, resultMs: 50, isResultDifferent: false }, /^Its result takes 50 ms to copy: return a table/],
+    [{ argumentsMs: 90, resultMs: 50, isResultDifferent: false }, /^Its arguments take 90 ms to copy: move buffers/],
+  ])("names the way out if a copy of %o is at least half of the worker's stall", (crossing, line) => {
+    expect(said(measured(240, 100), { crossing })[2]).toMatch(line);
+    expect(said(measured(240, 1000), { crossing })).toHaveLength(2);
+    expect(said(measured(240, 2), { crossing })).toHaveLength(2);
+  });
+
+  test("converts stalls to another device's time, but not those that nobody notices", () => {
+    const results = measured(12, 1);
+    expect(stallsOf(results, 3)).toMatchObject({ direct: { ms: 36, dropped60: 1 }, worker: { ms: 1, dropped120: 0 } });
+    const lines = said(results, {}, { ratio: 3, there: "the phone takes 3 times as long as here", budget: 16 });
+    expect(lines[0]).toContain("It blocks the main thread for 1 ms, not 36 ms");
+    expect(lines.slice(1)).toEqual([
+      "A direct call drops 1 frame at 60 Hz and 3 at 120 Hz there; a call in a worker none.",
+      "There: the phone takes 3 times as long as here. The stalls above are in its time; the answers are this machine's.",
+      "Budget: over it: 36 ms there (12 ms here x 3) of 16 ms on the main thread.",
+    ]);
+  });
+
+  test("has the direct call's stall and the reason if the call in a worker fails", () => {
+    const { answers } = measured(240, 240);
+    const results = { ...measured(1, 1), answers: [], controls: answers };
+    expect(said(results, { notInWorker: "it threw" }, { budget: 300 }).slice(1)).toEqual([
+      "A direct call drops 13 frames at 60 Hz and 28 at 120 Hz.",
+      "It fails in a worker: it threw.",
+      "Budget: within it: 240 ms of 300 ms on the main thread.",
+    ]);
+  });
+
+  test("says that the results differ, and that no stall was measured", () => {
+    const crossing = { argumentsMs: 0, resultMs: 0, isResultDifferent: true };
+    expect(said({ ...measured(1, 1), answers: [] }, { crossing }, { budget: 5 })).toEqual([
+      "The worker returned another result: the function depends on time, chance or the main thread's state.",
+      "Budget: the time ended before a stall was measured; give it more with --time.",
+    ]);
+  });
+});
+
+describe("a function as a scenario", () => {
+  const steps = () => new Steps(1000);
+  const taskUrl = `data:text/javascript,${encodeURIComponent("export const makeArguments = () => [[3, 1, 2]];")}`;
+
+  test("gives each call new arguments, which the function may change", async () => {
+    const { ways, inputs } = await functionDefinition(
+      { sort: (list: number[]) => list.sort().join() },
+      "sort",
+      taskUrl,
+    );
+    const [direct] = ways;
+    expect(await direct!.run(inputs[0]!.make(), undefined)).toBe("1,2,3");
+    expect(inputs[0]!.make()).toEqual([[3, 1, 2]]);
+  });
+
+  test("says what to measure if a task lacks its context", async () => {
+    const module = { default: { first: (_: unknown, list: number[]) => list[0] } };
+    const [direct] = (await functionDefinition(module, "first", taskUrl)).ways;
+    expect(() => direct!.run([[1]], undefined)).toThrow("If task() made it, measure the function that it calls");
+  });
+
+  test("is called once each way to compare the results, and each context is closed", async () => {
+    const log: string[] = [];
+    const way = (name: string, result: unknown) => ({
+      name,
+      setup: () => log.push(`open ${name}`),
+      run: () => result,
+      teardown: () => log.push(`close ${name}`),
+    });
+    const inputs = [{ name: undefined, make: () => [1], isFresh: true }];
+    const same = await crossingOf({ inputs, ways: [way("a", { x: 1 }), way("b", { x: 1 })] }, steps());
+    expect(same.isResultDifferent).toBe(false);
+    expect(log).toEqual(["open a", "close a", "open b", "close b"]);
+    const other = await crossingOf({ inputs, ways: [way("a", 1), way("b", 2)] }, steps());
+    expect(other.isResultDifferent).toBe(true);
+  });
+});
+
+describe("findFunction", () => {
+  const f = () => 1;
+  test("finds an export, the default export and a task", () => {
+    expect(findFunction({ f }, "f")).toBe(f);
+    expect(findFunction({ default: f }, "default")).toBe(f);
+    expect(findFunction({ default: { f } }, "f")).toBe(f);
+  });
+
+  test.each<[Record<string, unknown>, string, string]>([
+    [{ total: f, other: f }, "totl", 'it has no export "totl"; did you mean "total"? (its functions: #total, #other)'],
+    [{ default: { twice: f }, size: 3 }, "x", 'it has no export "x" (its functions: #twice)'],
+    [{}, "toString", 'it has no export "toString" (it exports no function)'],
+    [{ size: 3 }, "size", "size is a number: 3, not a function"],
+  ])("in %o refuses %s", (module, name, message) => {
+    expect(() => findFunction(module, name)).toThrow(message);
+  });
+
+  test("is called by a task module, whatever its name and its arguments are", () => {
+    const text = taskModuleOf("/a b/f.ts", 'x"y', ['"']);
+    expect(text).toContain('from "/a b/f.ts"');
+    expect(text).toContain('module["x\\"y"]');
+    expect(text).toContain(String.raw`JSON.parse("[\"\\\"\"]")`);
+  });
+});
