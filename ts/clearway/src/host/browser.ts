@@ -71,9 +71,6 @@ const inGecko = /* @__PURE__ */ (() => /Gecko\/\d/.test(globalThis.navigator?.us
  */
 export const holdsLifelines: boolean = /* @__PURE__ */ (() => globalThis.navigator?.locks !== undefined && !inGecko)();
 
-/** Whether a large result may come in pieces. In Firefox 153 the pieces, a chain of ports in messages of ports, do not arrive; why is not known. */
-export const carriesPieces: boolean = /* @__PURE__ */ (() => !inGecko)();
-
 // Holds a lock as long as this thread lives. Calls `granted` with the lock's name once the browser has granted the lock. The browser
 // processes the request only when the thread is free, which may be much later. If the browser denies locks (opaque origins), `granted` is
 // never called.

@@ -291,9 +291,6 @@ export function afterMessages(next: () => void): void {
   setImmediate(next);
 }
 
-/** A large result may come in pieces. */
-export const carriesPieces = true;
-
 /** Calls `act` now: turns of Node's event loop take about 1 us. */
 export function ifTurnsAreQuick(act: () => void): void {
   act();

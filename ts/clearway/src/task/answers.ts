@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { carriesPieces, inProcess, mayLoseOthers } from "#host";
+import { inProcess, mayLoseOthers } from "#host";
 import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
@@ -176,7 +176,7 @@ export class Answers {
 
   // Returns whether a value would hold the caller for longer than its budget, and can be cut into pieces.
   #isLong({ budgetMs }: ServedCall, { form, graph, transfer, copies }: PreparedResult): boolean {
-    if (!carriesPieces || (hasProcesses && inProcess)) return false;
+    if (hasProcesses && inProcess) return false;
     if (!graph || graph.nodes <= budgetMs * this.nodesPerMs || form !== Form.plain) return false;
     const fits =
       graph.memory.length <= memoryMax &&
@@ -185,24 +185,26 @@ export class Answers {
     return fits;
   }
 
-  // Returns false if the first piece could not be posted. Nothing was sent or moved then. Throws if a later one could not be posted.
+  // Returns false if the first piece could not be posted. Nothing was moved then. Throws if a later one could not be posted.
   #sendInPieces(op: Op, call: ServedCall, found: PreparedResult, b: number, value: unknown): boolean {
-    let begun = false;
-    const begin = (port: MessagePort): void => {
-      begun = true;
-      this.#enter(found, found);
-      this.#sendLedger();
+    const handOver = (port: MessagePort): void => {
       this.#transport.send(Op.Slices, call.id, port, undefined, [port]);
       this.#transport.flush();
     };
+    let count = 0;
     try {
       const pieces = cut(found.value, found.graph!, this.nodesPerMs * pieceMs);
-      const count = postPieces(pieces, found.transfer, begin);
-      this.#transport.send(Op.Sliced, call.id, op, [count, b]);
+      for (const _ of postPieces(pieces, found.transfer, handOver)) {
+        if (count++ > 0) continue;
+        this.#enter(found, found);
+        this.#sendLedger();
+      }
     } catch (reason) {
-      if (begun) throw refusedAt(`the result of ${call.task}()`, pathToUncloneable(value), reason);
+      if (count > 0) throw refusedAt(`the result of ${call.task}()`, pathToUncloneable(value), reason);
+      return false;
     }
-    return begun;
+    this.#transport.send(Op.Sliced, call.id, op, [count, b]);
+    return true;
   }
 
   #found(call: ServedCall, value: object, strict: boolean): PreparedResult {

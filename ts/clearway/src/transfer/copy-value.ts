@@ -2,6 +2,7 @@
 import { structureOf } from "#host";
 import { define } from "../error/clearway-error.js";
 import { depthMax, tooDeep } from "../error/depth.js";
+import { structuredClone } from "../globals.js";
 import { Structure } from "../host/structure.js";
 
 /** What a walk reports besides the copy. `nodes` is the number of properties, elements and entries that were read before. */
@@ -230,9 +231,15 @@ function causeOf(error: object): unknown {
 
 // Returns an error of which structured clone makes the same copy.
 function errorLike(error: Error, cause: unknown): Error {
-  const copy = new Error();
-  const message = Object.getOwnPropertyDescriptor(error, "message");
-  if (message) define(copy, "message", error.message);
+  let copy = new Error();
+  // Firefox keeps the stack inside of an error, where only structured clone itself can write it.
+  if (!Object.hasOwn(error, "stack"))
+    try {
+      copy = structuredClone(error);
+    } catch {
+      // The cause has something that must move.
+    }
+  if (Object.hasOwn(error, "message")) define(copy, "message", error.message);
   define(copy, "name", error.name);
   define(copy, "stack", error.stack);
   define(copy, "cause", cause);

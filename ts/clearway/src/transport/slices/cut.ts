@@ -31,37 +31,40 @@ export function cut(root: unknown, graph: Graph, nodesPerPiece: number): Iterato
 }
 
 /**
- * Posts the pieces of a value. Calls `begin` with the port of the first one once that one is posted, and returns their number. Moves the
- * objects in `transfer` with the first piece.
+ * Posts the pieces of a value: one for each step of the iterator. Before the first one, calls `handOver` with the port that brings it. Moves
+ * the objects in `transfer` with the first piece.
  *
- * Throws what a post throws. If that was the first one, `begin` was not called, and nothing was moved.
+ * Throws what a post throws. If no piece was posted before, nothing was moved, and the reader drops the value.
  */
-export function postPieces(
+export function* postPieces(
   pieces: Iterator<Piece, undefined>,
   transfer: readonly object[],
-  begin: (port: MessagePort) => void,
-): number {
-  let count = 0;
-  let channel: MessageChannel | undefined = newMessageChannel();
+  handOver: (port: MessagePort) => void,
+): Generator<undefined, void> {
   transfer.forEach(refuseDetached);
-  for (let piece = pieces.next().value; piece && channel; count++) {
-    const { port1, port2 }: MessageChannel = channel;
-    const following = pieces.next().value;
-    const next: MessageChannel | undefined = following && newMessageChannel();
-    const moved = count === 0 ? transfer : [];
+  let piece = pieces.next().value;
+  let channel: MessageChannel | undefined = newMessageChannel();
+  // Firefox loses what was posted into a port before its hand-over if the port closes soon after it.
+  handOver(channel.port2);
+  for (let moved = transfer; piece && channel; moved = []) {
+    const { port1 }: MessageChannel = channel;
+    let next: MessageChannel | undefined;
     try {
-      postTo(port1, [...piece, next?.port2], [...moved, ...(next ? [next.port2] : [])]);
+      const following = pieces.next().value;
+      if (following) next = newMessageChannel();
+      postTo(port1, [...piece, next?.port2], next ? [...moved, next.port2] : moved);
+      piece = following;
     } catch (reason) {
       next?.port1.close();
+      // No piece: the reader gives up at once.
+      postTo(port1, null, []);
       throw reason;
     } finally {
       port1.close();
     }
-    if (count === 0) begin(port2);
-    piece = following;
+    yield;
     channel = next;
   }
-  return count;
 }
 
 class Cutter {

@@ -4,7 +4,9 @@ import { globals } from "../../../src/globals.js";
 import { findMovable } from "../../../src/transfer/prepare.js";
 import { Assembly } from "../../../src/transport/slices/assembly.js";
 import { cut, postPieces } from "../../../src/transport/slices/cut.js";
+import { Fill, type Piece } from "../../../src/transport/slices/piece.js";
 import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
+import { clonesShareErrors } from "../../fixtures/capabilities.js";
 import fc from "../../fixtures/fast-check.js";
 import { shapeOf } from "../../fixtures/shape-of.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
@@ -16,9 +18,10 @@ const filler = Array.from({ length: 1_000 }, (_, at) => at);
 function post(value: unknown, nodesPerPiece: number): { port: MessagePort; count: number } {
   const { value: copy, graph, transfer } = findMovable(value);
   let port!: MessagePort;
-  const count = postPieces(cut(copy, graph!, nodesPerPiece), transfer, (first) => {
+  const posted = postPieces(cut(copy, graph!, nodesPerPiece), transfer, (first) => {
     port = first;
   });
+  const count = [...posted].length;
   return { port, count };
 }
 
@@ -46,7 +49,8 @@ const kinds = [
   "named",
   "map",
   "set",
-  "error",
+  // Pieces keep the identity of errors in every engine.
+  ...(clonesShareErrors ? ["error"] : []),
   "getter",
   "class",
   "bare",
@@ -233,6 +237,23 @@ describe("the reader of pieces", () => {
     expect(assembly.nodesPerMs).toBeGreaterThan(45);
     expect(assembly.nodesPerMs).toBeLessThan(65);
   });
+
+  test.each([0, 1, 2])(
+    "gives up at once if piece %d cannot be posted, and the port of the first one crosses before",
+    async (refused) => {
+      const ports: MessagePort[] = [];
+      function* pieces(): Iterator<Piece, undefined> {
+        for (let at = 0; at < refused; at++) yield [[0, Fill.elements, [at]], [], [], 1];
+        yield [[0, Fill.elements, [() => {}]], [], [], 1];
+        return undefined;
+      }
+      const moved = new ArrayBuffer(8);
+      expect(() => [...postPieces(pieces(), [moved], (port) => void ports.push(port))]).toThrow(DOMException);
+      expect(moved.byteLength).toBe(refused === 0 ? 8 : 0);
+      expect(ports).toHaveLength(1);
+      await expect(new Assembly(ports[0]!).value).rejects.toMatchObject({ code: "protocol" });
+    },
+  );
 
   test("settles nothing after it was closed, at any piece", async () => {
     const { count, port: unread } = post(filler, 100);
