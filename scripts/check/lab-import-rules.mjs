@@ -16,10 +16,10 @@ export const labFolders = {
   scenario: { may: ["machine", "protocol", "statistics"], why: "scenarios as data, and the plan of a run" },
   run: {
     may: ["machine", "protocol", "scenario", "statistics"],
-    why: "measures a plan; the record, the results and what to doubt about them",
+    why: "`--profile published`: measures a plan; the record, its figures and the findings of the authors",
   },
   published: {
-    may: ["protocol", "run", "scenario", "statistics"],
+    may: ["engine", "run", "statistics"],
     why: "the published experiment about executors: its ways, its table and its findings; pure",
   },
   engine: {

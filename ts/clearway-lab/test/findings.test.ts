@@ -6,7 +6,7 @@ import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
 import { experimentViews, NO_FIGURE } from "../src/report/experiments/view.js";
 import { type TestedFinding, testFinding } from "../src/run/findings.js";
 import type { RunRecord } from "../src/run/record.js";
-import { resultsOf } from "../src/run/results.js";
+import { resultsOf } from "../src/run/record.js";
 import type { ExperimentTable } from "../src/scenario/experiment.js";
 import { EXPERIMENT, experimentRecord, figure, finding } from "./experiment-record.js";
 import { cell, measured } from "./record.js";
@@ -24,10 +24,10 @@ describe("a finding", () => {
     });
   });
 
-  test("differs if every round's value is outside, and is unclear if the rounds disagree", () => {
+  test("differs if every round's value is outside, and is open if the rounds disagree", () => {
     expect(tested({ max: 299 }).verdict).toBe("differs");
     expect(tested({ min: 321, max: undefined as never }).verdict).toBe("differs");
-    expect(tested({ max: 310 }).verdict).toBe("unclear");
+    expect(tested({ max: 310 }).verdict).toBe("open");
   });
 
   test("compares the rounds of two cells", () => {
@@ -132,8 +132,8 @@ describe("the text of a finding", () => {
     });
     const both = [line(lines[0]!, false), line(lines[1]!), line(lines[0]!)];
     expect(verdictCounts(2, both)).toBe(
-      "2 published experiments, 2 findings of the authors: 1 agree, 1 differ, 0 unclear, 0 not measured. " +
-        "Beside them, 1 expectation of our own: 0 confirmed, 1 refuted, 0 unclear, 0 not measured.",
+      "2 published experiments, 2 findings of the authors: 1 agree, 1 differ, 0 open, 0 not measured. " +
+        "Beside them, 1 expectation of our own: 0 confirmed, 1 refuted, 0 open, 0 not measured.",
     );
   });
 });
@@ -257,7 +257,7 @@ describe("the pages of the experiments", () => {
       "### A million students, Node",
       "| *authors: Dart \\| isolate* |",
       "- One billion rows: they need 21 GB",
-      "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 unclear, 0 not measured.",
+      "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 open, 0 not measured.",
       "**Agrees:**\n\n- Moved records block less than clones (authors: not at all; here: 1/250",
     ])
       expect(page).toContain(part);

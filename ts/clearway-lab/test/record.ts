@@ -3,7 +3,6 @@
 import type { Measurement, Params } from "../src/protocol/message.js";
 import { RECORD_VERSION, type RecordedCell, type RunRecord } from "../src/run/record.js";
 import { loadScenarios } from "../src/scenario/load.js";
-import { CONTROL_PARAM } from "../src/scenario/plan.js";
 import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
 
 const scenarios = loadScenarios();
@@ -46,7 +45,6 @@ export function cell(
     role: info.role,
     settings: info.settings,
     params,
-    control: CONTROL_PARAM in params,
     plannedRounds: rounds.length,
     rounds: rounds.map((measurement, round) => ({
       round,
@@ -110,14 +108,11 @@ export function record(more: Partial<RunRecord> = {}): RunRecord {
         clockStepUs: 0.1,
       },
     },
-    scenarios: scenarios.filter(({ name }) => name === "students" || name === "stream"),
     cells: [
       cell("students", "worker-clone", rows, [students(500), students(520), students(480)]),
-      cell("students", "worker-clone", { ...rows, control: "A/A" }, [students(510), students(500), students(490)]),
       cell("students", "clearway-records", rows, [students(2), students(2.1), students(1.9)]),
       cell("students", "direct", rows, [students(300), students(310), students(320)]),
       cell("stream", "worker-postmessage", load, [stream(50), stream(52)]),
-      cell("stream", "worker-postmessage", { ...load, control: "A/A" }, [stream(51), stream(60)]),
       cell("stream", "clearway-stream", load, [stream(60), stream(49)]),
       cell("stream", "clearway-ring", load, [], { unavailable: "not built yet: see clearway-stream" }),
     ],

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { sharesOf } from "../src/channel/platform.js";
 import type { Measurement } from "../src/protocol/message.js";
 import { execute, UNMEASURED } from "../src/run/execute.js";
-import { withoutImpossibleParts } from "../src/run/record.js";
-import { resultsOf } from "../src/run/results.js";
+import { resultsOf, withoutImpossibleParts } from "../src/run/record.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
 import { publishedScenarios } from "./published-scenarios.js";
 import { cell, measured, record } from "./record.js";
@@ -12,12 +11,12 @@ import { cell, measured, record } from "./record.js";
 describe("the results of scenarios", () => {
   test("have every planned cell", () => {
     const results = resultsOf(record());
-    expect(results.cells).toHaveLength(8);
-    expect(results.cells.filter(({ status }) => status === "ok")).toHaveLength(7);
+    expect(results.cells).toHaveLength(6);
+    expect(results.cells.filter(({ status }) => status === "ok")).toHaveLength(5);
   });
 
   test("has the median of the rounds for a value and one histogram for samples", () => {
-    const [clone, , , , stream] = resultsOf(record()).cells;
+    const [clone, , , stream] = resultsOf(record()).cells;
     expect(clone?.metrics["longestStall"]).toEqual({ unit: "ms", value: 500 });
     expect(stream?.metrics["latency"]).toMatchObject({ unit: "us", n: 2000, unsupported: ["p999"] });
   });
@@ -27,14 +26,6 @@ describe("the results of scenarios", () => {
     const results = resultsOf(record({ cells: [...record().cells, failed] }));
     expect(results.cells.at(-1)).toMatchObject({ status: "failed", why: "it broke", metrics: {} });
     expect(results.cells.at(-2)).toMatchObject({ status: "unavailable", why: "not built yet: see clearway-stream" });
-  });
-
-  test("has the noise floor of every A/A pair", () => {
-    const { noiseFloor } = resultsOf(record());
-    expect(noiseFloor.map(({ scenario, ratio, rounds }) => [scenario, ratio, rounds])).toEqual([
-      ["students", 1.083, 3],
-      ["stream", 1.182, 2],
-    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { experimentsMarkdown, swiftStreamMarkdown } from "../src/report/experiments/markdown.js";
 import { waysView } from "../src/report/ways/view.js";
 import type { RecordedCell, RunRecord } from "../src/run/record.js";
-import { resultsOf } from "../src/run/results.js";
+import { resultsOf } from "../src/run/record.js";
 import { loadExperiments } from "../src/scenario/experiment.js";
 import { loadScenarios } from "../src/scenario/load.js";
 import { cell, measured, record } from "./record.js";
@@ -34,9 +34,8 @@ const cells = [
 
 function recordOf(own: RecordedCell[]): RunRecord {
   const { node } = record().hosts;
-  const names = new Set(own.map(({ scenario }) => scenario));
   const hosts = { node: node!, jvm: { ...node!, host: "jvm" }, swift: { ...node!, host: "swift" } };
-  return record({ cells: own, hosts, scenarios: scenarios.filter(({ name }) => names.has(name)) });
+  return record({ cells: own, hosts });
 }
 
 const view = (own: RecordedCell[]) => waysView(resultsOf(recordOf(own)), recordOf(own));

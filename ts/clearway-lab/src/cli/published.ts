@@ -11,8 +11,7 @@ import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/number.js";
 import { execute, type Limits } from "../run/execute.js";
-import { RECORD_VERSION, type RunRecord } from "../run/record.js";
-import { resultsOf } from "../run/results.js";
+import { RECORD_VERSION, type RunRecord, resultsOf } from "../run/record.js";
 import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
 import { Runners } from "../runner/runners.js";
 import { type Experiment, loadExperiments, withExperiments } from "../scenario/experiment.js";
@@ -128,7 +127,7 @@ async function measure(
           hosts: Object.fromEntries(
             Object.entries(hosts.described).map(([host, { mechanisms: _, ...facts }]) => [host, facts]),
           ),
-          ...{ scenarios: scenarios.map(described), experiments, cells: execution.cells },
+          ...{ experiments, cells: execution.cells },
         };
         const text = JSON.stringify(record) + "\n";
         await keepRun(out, async (folder) => writeFiles({ [path.join(folder, RECORD_FILE)]: text }));
@@ -164,9 +163,4 @@ function textOf({ cells, planned, done }: RunRecord): string {
     ),
     "",
   ].join("\n");
-}
-
-function described(scenario: Scenario): RunRecord["scenarios"][number] {
-  const { name, family, question, shows, topology, control, reference, compare } = scenario;
-  return { name, family, question, shows, topology, control, reference, compare };
 }

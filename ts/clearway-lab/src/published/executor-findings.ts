@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The findings of the published experiment "Which executor", each compared with a run.
-import { FLOOR_RATIO_MIN, pairedRatios } from "../statistics/compare.js";
-import { type Decision, decide, ROUNDS_MIN } from "../statistics/decide.js";
+import { type Interval, intervalOf, type Verdict, verdictOf } from "../engine/estimate.js";
+import { pairedRatios } from "../statistics/compare.js";
 import { regretsOf, type Times } from "../statistics/regret.js";
 import {
   EXECUTOR_WAYS,
   EXECUTOR_WORKS,
   type ExecutorWay,
   type ExecutorWork,
-  executorFloor,
   executorTimes,
   type MeasuredRun,
 } from "./executors.js";
 
-export type FindingVerdict = "agrees" | "differs" | "not decided";
+export type FindingVerdict = "agrees" | "differs" | "open";
 
 /** One comparison of a finding. The ratio is that of times: subject / reference. */
 export interface FindingPart {
   label: string;
   verdict: FindingVerdict;
-  /** The median of the rounds' ratios. Absent if no round has both sides. */
-  ratio?: number;
-  /** The ends of its interval, which contains the true median in 15 of 16 cases. */
-  low?: number;
-  high?: number;
+  /** The ratio and its interval of 99 %. Absent with fewer than two rounds. */
+  interval?: Interval;
   rounds: number;
 }
 
@@ -41,12 +37,7 @@ export interface ExecutorFinding {
 
 /** Returns the authors' findings in their order, each with the verdict of this run. */
 export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
-  const run = new Map(
-    EXECUTOR_WORKS.map((work) => [
-      work,
-      { work, times: executorTimes(record, work), floor: executorFloor(record, work) },
-    ]),
-  );
+  const run = new Map(EXECUTOR_WORKS.map((work) => [work, { work, times: executorTimes(record, work) }]));
   const of = (work: ExecutorWork) => run.get(work)!;
   return [
     directOnArithmetic(of("arithmetic")),
@@ -90,7 +81,6 @@ export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
 interface WorkTimes {
   work: ExecutorWork;
   times: Times;
-  floor: number | undefined;
 }
 
 /** The factor that the authors published, and the range around it that counts as the same. Another machine has another factor. */
@@ -99,25 +89,25 @@ const SAME_FACTOR = 2;
 
 function directOnArithmetic({ times }: WorkTimes): ExecutorFinding {
   const next = extremeOf(times, except(["direct"]), "least");
-  const decision = decide(pairedRatios(next, times.get("direct") ?? new Map()), FLOOR_RATIO_MIN);
+  const compared = comparedOf(pairedRatios(next, times.get("direct") ?? new Map()));
   const range = { min: DIRECT_FACTOR / SAME_FACTOR, max: DIRECT_FACTOR * SAME_FACTOR };
   return {
     name: "direct-arithmetic",
     claim: `On arithmetic, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
     measured: `the fastest other way's time / the plain loop's; ${range.min} to ${range.max} agrees`,
-    ...joined([partOf("arithmetic", decision, within(decision, range))], "all"),
+    ...joined([partOf("arithmetic", compared, within(compared, range))], "all"),
   };
 }
 
 /** Compares Flow with the most expensive other framework on the same number of threads. */
-function flowDearest({ times, floor }: WorkTimes): ExecutorFinding {
+function flowDearest({ times }: WorkTimes): ExecutorFinding {
   const parts = (["one", "cores", "each"] as const).map((threads) => {
     const column = EXECUTOR_WAYS.filter((way) => way.threads === threads && way.framework !== "none");
     const flow = column.find(({ framework, isLimited }) => framework === "Flow" && !isLimited)!;
     const others = column.filter(({ framework }) => framework !== "Flow").map(({ name }) => name);
     const dearest = extremeOf(times, others, "most");
-    const decision = decide(pairedRatios(times.get(flow.name) ?? new Map(), dearest), floor);
-    return partOf(`arithmetic, ${THREADS[threads]}`, decision, onSide(decision, "above"));
+    const compared = comparedOf(pairedRatios(times.get(flow.name) ?? new Map(), dearest));
+    return partOf(`arithmetic, ${THREADS[threads]}`, compared, onSide(compared, "above"));
   });
   return {
     name: "flow-dearest",
@@ -135,35 +125,35 @@ const THREADS: Record<ExecutorWay["threads"], string> = {
 
 /** The authors did not say on which work. The finding agrees if the two differ on any. */
 function limitedDiffers(works: readonly WorkTimes[]): ExecutorFinding {
-  const parts = works.flatMap(({ work, times, floor }) =>
+  const parts = works.flatMap(({ work, times }) =>
     (["coroutines", "flow"] as const).map((framework) => {
       const [limited, unlimited] = [`${framework}-default-limited`, `${framework}-default`].map(
         (name) => times.get(name) ?? new Map<number, number>(),
       );
-      const decision = decide(pairedRatios(limited!, unlimited!), floor);
-      const { verdict } = decision ?? {};
-      const found = verdict === "decided" ? "agrees" : verdict === "no difference" ? "differs" : "not decided";
-      return partOf(`${work}, ${framework === "flow" ? "Flow" : framework}`, decision, found);
+      const compared = comparedOf(pairedRatios(limited!, unlimited!));
+      const { verdict } = compared;
+      const found = verdict === "open" ? "open" : verdict === "no difference" ? "differs" : "agrees";
+      return partOf(`${work}, ${framework === "flow" ? "Flow" : framework}`, compared, found);
     }),
   );
   return {
     name: "limited-default",
     claim: "Dispatchers.Default and its limited view of as many threads differ",
-    measured: "the limited view's time / the time without a limit; beyond the noise on either side agrees",
+    measured: "the limited view's time / the time without a limit; slower or faster agrees",
     whyDiffers: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself",
     ...joined(parts, "any"),
   };
 }
 
-function workStealingFirst(name: string, { work, times, floor }: WorkTimes): ExecutorFinding {
+function workStealingFirst(name: string, { work, times }: WorkTimes): ExecutorFinding {
   const pools = ["work-stealing", "work-stealing-100"];
   const [best, other] = [extremeOf(times, pools, "least"), extremeOf(times, except(pools), "least")];
-  const decision = decide(pairedRatios(best, other), floor);
+  const compared = comparedOf(pairedRatios(best, other));
   return {
     name,
     claim: `On ${work}, the work-stealing pool is the fastest way`,
     measured: "the faster work-stealing pool's time / the time of the fastest other way; below 1 agrees",
-    ...joined([partOf(work, decision, onSide(decision, "below"))], "all"),
+    ...joined([partOf(work, compared, onSide(compared, "below"))], "all"),
   };
 }
 
@@ -177,11 +167,8 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
         (way) => way.threads === threads && way.framework !== "none" && !way.isLimited,
       );
       const names = column.map(({ name }) => name);
-      const decision = decide(
-        pairedRatios(extremeOf(times, names, "most"), extremeOf(times, names, "least")),
-        FLOOR_RATIO_MIN,
-      );
-      return partOf(`${work}, ${THREADS[threads]}`, decision, within(decision, { min: 0, max: HARDLY }));
+      const compared = comparedOf(pairedRatios(extremeOf(times, names, "most"), extremeOf(times, names, "least")));
+      return partOf(`${work}, ${THREADS[threads]}`, compared, within(compared, { min: 0, max: HARDLY }));
     }),
   );
   return {
@@ -194,11 +181,11 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
 
 /** Compares each way with the one before it in an order from the fastest to the slowest. */
 function ordered(name: string, claim: string, ways: readonly string[], works: readonly WorkTimes[]): ExecutorFinding {
-  const parts = works.flatMap(({ work, times, floor }) =>
+  const parts = works.flatMap(({ work, times }) =>
     ways.slice(1).map((way, at) => {
       const [slower, faster] = [way, ways[at]!].map((each) => times.get(each) ?? new Map<number, number>());
-      const decision = decide(pairedRatios(slower!, faster!), floor);
-      return partOf(`${work}, ${way}`, decision, onSide(decision, "above"));
+      const compared = comparedOf(pairedRatios(slower!, faster!));
+      return partOf(`${work}, ${way}`, compared, onSide(compared, "above"));
     }),
   );
   return { name, claim, measured: "its time / the time of the one before it; above 1 agrees", ...joined(parts, "all") };
@@ -209,13 +196,12 @@ function threeBlocks(works: readonly WorkTimes[]): ExecutorFinding {
   const blocks = (["each", "cores", "one"] as const).map((threads) =>
     EXECUTOR_WAYS.filter((way) => way.threads === threads).map(({ name }) => name),
   );
-  const parts = works.flatMap(({ work, times, floor }) =>
+  const parts = works.flatMap(({ work, times }) =>
     blocks.slice(1).map((block, at) => {
-      const decision = decide(
+      const compared = comparedOf(
         pairedRatios(extremeOf(times, block, "least"), extremeOf(times, blocks[at]!, "most")),
-        floor,
       );
-      return partOf(`${work}, ${at === 0 ? "cores over each" : "one over cores"}`, decision, onSide(decision, "above"));
+      return partOf(`${work}, ${at === 0 ? "cores over each" : "one over cores"}`, compared, onSide(compared, "above"));
     }),
   );
   return {
@@ -260,29 +246,44 @@ function bestOf(
   ).best;
 }
 
-function partOf(label: string, decision: Decision | undefined, verdict: FindingVerdict): FindingPart {
-  if (decision === undefined) return { label, verdict: "not decided", rounds: 0 };
-  const { ratio, low, high, rounds } = decision;
-  return { label, verdict, ratio, low, high, rounds };
+/** Least number of rounds for a verdict: that of the engine's pairs. */
+const ROUNDS_MIN = 4;
+
+interface Compared {
+  verdict: Verdict;
+  interval?: Interval;
+  rounds: number;
+}
+
+/** Compares by the rounds' ratios, as the engine does by those of pairs. */
+function comparedOf(ratios: readonly number[]): Compared {
+  const rounds = ratios.length;
+  if (rounds < 2) return { verdict: "open", rounds };
+  const interval = intervalOf(ratios.map((ratio) => Math.log(ratio)));
+  return { verdict: rounds < ROUNDS_MIN ? "open" : verdictOf(interval, true), interval, rounds };
+}
+
+function partOf(label: string, { interval, rounds }: Compared, verdict: FindingVerdict): FindingPart {
+  return { label, verdict, rounds, ...(interval && { interval }) };
 }
 
 /** Returns whether the interval lies within the range, outside it, or across one of its ends. */
-function within(decision: Decision | undefined, { min, max }: { min: number; max: number }): FindingVerdict {
-  if (decision === undefined || decision.rounds < ROUNDS_MIN) return "not decided";
-  if (decision.low >= min && decision.high <= max) return "agrees";
-  return decision.high < min || decision.low > max ? "differs" : "not decided";
+function within({ interval, rounds }: Compared, { min, max }: { min: number; max: number }): FindingVerdict {
+  if (interval === undefined || rounds < ROUNDS_MIN) return "open";
+  if (interval.low >= min && interval.high <= max) return "agrees";
+  return interval.high < min || interval.low > max ? "differs" : "open";
 }
 
-/** Returns whether the ratio is decided, and on the expected side of 1. */
-function onSide(decision: Decision | undefined, side: "above" | "below"): FindingVerdict {
-  if (decision?.verdict !== "decided") return "not decided";
-  return decision.ratio > 1 === (side === "above") ? "agrees" : "differs";
+/** Returns whether the ratio is on the expected side of 1. No difference is another finding than a difference. */
+function onSide({ verdict }: Compared, side: "above" | "below"): FindingVerdict {
+  if (verdict === "open") return "open";
+  return verdict === (side === "above" ? "slower" : "faster") ? "agrees" : "differs";
 }
 
 /** Joins the parts' verdicts. If all must agree, one that differs decides; if any may agree, one that agrees decides. */
 function joined(parts: FindingPart[], needed: "all" | "any"): { verdict: FindingVerdict; parts: FindingPart[] } {
   const [deciding, other]: FindingVerdict[] = needed === "all" ? ["differs", "agrees"] : ["agrees", "differs"];
   const has = parts.some(({ verdict }) => verdict === deciding);
-  const verdict = has ? deciding! : parts.every((part) => part.verdict === other) ? other! : "not decided";
+  const verdict = has ? deciding! : parts.every((part) => part.verdict === other) ? other! : "open";
   return { verdict, parts };
 }

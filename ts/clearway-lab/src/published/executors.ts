@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The published experiment "Which executor" as data: its sixteen ways, its five works, and the times of a run.
-import type { Params } from "../protocol/message.js";
-import { byRound } from "../run/floor.js";
-import type { RecordedCell, RunRecord } from "../run/record.js";
-import { CONTROL_PARAM } from "../scenario/plan.js";
-import { pairedRatios } from "../statistics/compare.js";
-import { pairedFloor } from "../statistics/decide.js";
+import { byRound, type RecordedCell, type RunRecord } from "../run/record.js";
 import type { Times } from "../statistics/regret.js";
 
 /** The scenario of the experiment. */
@@ -51,33 +46,14 @@ export const EXECUTOR_WAYS: readonly ExecutorWay[] = [
 /** The part of a record that the experiment reads. */
 export type MeasuredRun = Pick<RunRecord, "cells" | "hosts">;
 
-/** Returns the measured cells of a work, without those that only measure a way again. */
+/** Returns the measured cells of a work. */
 export function executorCells({ cells }: MeasuredRun, work: ExecutorWork): RecordedCell[] {
-  return cells.filter((cell) => isOf(cell, work) && !cell.control);
-}
-
-function isOf(cell: RecordedCell, work: ExecutorWork): boolean {
-  return cell.scenario === PUBLISHED_EXECUTORS && cell.params["work"] === work && cell.rounds.length > 0;
+  return cells.filter(
+    (cell) => cell.scenario === PUBLISHED_EXECUTORS && cell.params["work"] === work && cell.rounds.length > 0,
+  );
 }
 
 /** Returns the time of every round in milliseconds, by way. */
 export function executorTimes(record: MeasuredRun, work: ExecutorWork): Times {
   return new Map(executorCells(record, work).map((cell) => [cell.mechanism, byRound(record, cell, METRIC)]));
-}
-
-/** Returns the noise floor of a work, a factor of at least 1. Returns undefined if no way was measured twice. */
-export function executorFloor(record: MeasuredRun, work: ExecutorWork): number | undefined {
-  const repeat = record.cells.find((cell) => isOf(cell, work) && cell.control);
-  const first = executorCells(record, work).find((cell) => repeat !== undefined && isRepeat(cell, repeat));
-  if (repeat === undefined || first === undefined) return undefined;
-  return pairedFloor(pairedRatios(byRound(record, first, METRIC), byRound(record, repeat, METRIC)));
-}
-
-function isRepeat(first: RecordedCell, repeat: RecordedCell): boolean {
-  const { [CONTROL_PARAM]: _, ...params }: Params = repeat.params;
-  return (
-    first.host === repeat.host &&
-    first.mechanism === repeat.mechanism &&
-    Object.entries(params).every(([name, value]) => first.params[name] === value)
-  );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a plan, one measurement after the other, each with the idle watcher. Ends when it is done, out of time or interrupted.
 import type { CellRequest, Measurement } from "../protocol/message.js";
-import { CONTROL_PARAM, CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
+import { CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from "../scenario/plan.js";
 import { type RecordedCell, recordedCell } from "./record.js";
 
 export interface Executor {
@@ -98,7 +98,7 @@ function firstLine({ message }: Error): string {
 }
 
 export function requestOf(cell: PlannedCell): CellRequest {
-  const { [CONTROL_PARAM]: _repeat, [CORES_PARAM]: _cores, ...params } = cell.params;
+  const { [CORES_PARAM]: _cores, ...params } = cell.params;
   const { family, name: scenario, expected } = cell.scenario;
   return { family, scenario, mechanism: cell.mechanism.name, params, expected };
 }

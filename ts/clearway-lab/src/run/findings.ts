@@ -3,10 +3,9 @@
 // if every round's number is outside.
 import { type CellFigure, type Finding, figuresOf, includes } from "../scenario/experiment.js";
 import { median } from "../statistics/compare.js";
-import { byRound } from "./floor.js";
-import type { RecordedCell, RunRecord } from "./record.js";
+import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
-export type FindingVerdict = "agrees" | "differs" | "unclear" | "not measured";
+export type FindingVerdict = "agrees" | "differs" | "open" | "not measured";
 
 export interface TestedFinding {
   finding: Finding;
@@ -70,7 +69,7 @@ function verdictOf(
   numbers: readonly number[],
 ) {
   const within = numbers.filter((number) => number >= min && number <= max).length;
-  return within === numbers.length ? "agrees" : within === 0 ? "differs" : "unclear";
+  return within === numbers.length ? "agrees" : within === 0 ? "differs" : "open";
 }
 
 function bestOf({ kind, among = [] }: Finding, rounds: readonly Map<number, number>[]): string | undefined {
@@ -102,17 +101,13 @@ function reasonOf({ scenario, mechanism, host }: CellFigure, cell: RecordedCell 
   return `${scenario}/${mechanism} on ${host}: ${why}`;
 }
 
-/** Returns the cell of a figure. Leaves out the cells that only measure a mechanism again. */
+/** Returns the cell of a figure. */
 export function cellOf(
   cells: readonly RecordedCell[],
   { scenario, host, mechanism, params }: Omit<CellFigure, "metric">,
 ): RecordedCell | undefined {
   return cells.find(
     (cell) =>
-      !cell.control &&
-      cell.scenario === scenario &&
-      cell.host === host &&
-      cell.mechanism === mechanism &&
-      includes(cell.params, params),
+      cell.scenario === scenario && cell.host === host && cell.mechanism === mechanism && includes(cell.params, params),
   );
 }

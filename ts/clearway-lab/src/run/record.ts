@@ -2,11 +2,19 @@
 // The record of a run: all measurements, round by round, with raw histograms and the order of the measurements. It is written as
 // DIR/record.json. docs/experiments.md is made from it.
 import type { BuildFacts, MachineFacts } from "../machine/facts.js";
-import type { ByHost, Description, HostName, Measurement, Params } from "../protocol/message.js";
+import type { ByHost, Description, HostName, Measurement, Params, Value } from "../protocol/message.js";
 import type { Experiment } from "../scenario/experiment.js";
-import { cellName, type PlannedCell } from "../scenario/plan.js";
+import type { PlannedCell } from "../scenario/plan.js";
 import type { Place, Role } from "../scenario/scenario.js";
-import { decodeHistogram } from "../statistics/histogram.js";
+import { median } from "../statistics/compare.js";
+import {
+  type Distribution,
+  distributionOf,
+  QUANTILES,
+  type QuantileName,
+  significant,
+} from "../statistics/distribution.js";
+import { decodeHistogram, type Histogram, mergeHistograms } from "../statistics/histogram.js";
 
 export const RECORD_VERSION = 1;
 
@@ -34,24 +42,12 @@ export interface RecordedCell {
   /** Whether the mechanism follows the text of a published experiment to the letter. Absent for all others. */
   published?: true;
   params: Params;
-  control: boolean;
   plannedRounds: number;
   rounds: RecordedRound[];
   /** Why the cell could not run here. */
   unavailable?: string;
   /** The error of a failed measurement. */
   failure?: string;
-}
-
-export interface RecordedScenario {
-  name: string;
-  family: string;
-  question: string;
-  shows: string;
-  topology: string;
-  control: string;
-  reference: string;
-  compare: string;
 }
 
 export interface RunRecord {
@@ -70,14 +66,13 @@ export interface RunRecord {
   machine: MachineFacts;
   build: BuildFacts;
   hosts: ByHost<Omit<Description, "mechanisms">>;
-  scenarios: RecordedScenario[];
   /** The published experiments that the run repeats. Absent in other profiles. */
   experiments?: Experiment[];
   cells: RecordedCell[];
 }
 
 export function recordedCell(cell: PlannedCell): RecordedCell {
-  const { scenario, mechanism, host, params, rounds, control, unavailable } = cell;
+  const { scenario, mechanism, host, params, rounds, unavailable } = cell;
   return {
     family: scenario.family,
     scenario: scenario.name,
@@ -89,7 +84,6 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
     ...(mechanism.place === undefined ? {} : { place: mechanism.place }),
     ...(mechanism.published === undefined ? {} : { published: mechanism.published }),
     params,
-    control,
     plannedRounds: rounds,
     rounds: [],
     ...(unavailable === undefined ? {} : { unavailable }),
@@ -120,4 +114,135 @@ export function withoutImpossibleParts(record: RunRecord): RunRecord {
   return { ...record, cells };
 }
 
-export { cellName };
+/**
+ * Returns one number per round for `metric`, which is the name of a value, SAMPLE.QUANTILE, SAMPLE.mean, SAMPLE.min or SAMPLE.max. A time
+ * below a clock step counts as one step, because its exact length is unknown.
+ */
+export function byRound(record: Pick<RunRecord, "hosts">, cell: RecordedCell, metric: string): Map<number, number> {
+  const [name, figure] = metric.split(".") as [string, string | undefined];
+  const found = new Map<number, number>();
+  const stepNs = (record.hosts[cell.host]?.clockStepUs ?? 0) * 1000;
+  for (const { round, measurement } of cell.rounds) {
+    if (figure === undefined) {
+      const value = measurement.values[name];
+      if (value !== undefined) found.set(round, value.value);
+    } else {
+      const sample = measurement.samples[name];
+      if (sample !== undefined) {
+        const ns = figureOf(decodeHistogram(sample.hdr), figure);
+        found.set(round, Math.max(stepNs / (sample.batch ?? 1), ns));
+      }
+    }
+  }
+  return found;
+}
+
+/** The figures of samples besides the quantiles. */
+const EXTREMES: Record<string, number> = { min: 0, max: 1 };
+
+function figureOf(histogram: Histogram, figure: string): number {
+  if (figure === "mean") return histogram.mean;
+  const quantile = QUANTILES[figure as QuantileName] ?? EXTREMES[figure];
+  if (quantile === undefined) throw new RangeError(`no such figure of samples: figure=${figure}`);
+  return histogram.getValueAtPercentile(quantile * 100);
+}
+
+// The figures of a run: medians and distributions over its rounds.
+
+export const RESULTS_VERSION = 1;
+
+export type Metric = Distribution | Value;
+
+export interface ResultCell {
+  family: string;
+  scenario: string;
+  host: HostName;
+  mechanism: string;
+  role: Role;
+  params: Params;
+  status: "ok" | "unavailable" | "failed";
+  why?: string;
+  metrics: Record<string, Metric>;
+}
+
+export interface Results {
+  version: number;
+  run: {
+    profile: string;
+    seed: number;
+    startedAt: string;
+    durationMs: number;
+    measurementsPlanned: number;
+    measurementsDone: number;
+    interrupted: boolean;
+    runtimes: ByHost<string>;
+  };
+  cells: ResultCell[];
+  machine: MachineFacts;
+  build: BuildFacts;
+}
+
+export function resultsOf(record: RunRecord): Results {
+  const runtimes = Object.fromEntries(Object.entries(record.hosts).map(([host, facts]) => [host, facts.runtime]));
+  return {
+    version: RESULTS_VERSION,
+    run: {
+      profile: record.profile,
+      seed: record.seed,
+      startedAt: record.startedAt,
+      durationMs: Math.round(record.durationMs),
+      measurementsPlanned: record.planned,
+      measurementsDone: record.done,
+      interrupted: record.interrupted,
+      runtimes,
+    },
+    cells: record.cells.map(resultCell),
+    machine: record.machine,
+    build: record.build,
+  };
+}
+
+function resultCell(cell: RecordedCell): ResultCell {
+  const { family, scenario, host, mechanism, role, params } = cell;
+  const why = cell.failure ?? cell.unavailable;
+  const status = cell.failure !== undefined ? "failed" : cell.unavailable !== undefined ? "unavailable" : "ok";
+  return {
+    family,
+    scenario,
+    host,
+    mechanism,
+    role,
+    params,
+    status,
+    ...(why === undefined ? {} : { why }),
+    metrics: metricsOf(cell),
+  };
+}
+
+/** Summarises a cell. A value becomes the median of the rounds. Samples become one histogram of all rounds. */
+export function metricsOf(cell: RecordedCell): Record<string, Metric> {
+  const metrics: Record<string, Metric> = {};
+  const measurements = cell.rounds.map(({ measurement }) => measurement);
+  for (const name of new Set(measurements.flatMap(({ values }) => Object.keys(values)))) {
+    const found = measurements.flatMap(({ values }) => values[name] ?? []);
+    metrics[name] = { unit: found[0]!.unit, value: significant(median(found.map(({ value }) => value))) };
+  }
+  for (const name of new Set(measurements.flatMap(({ samples }) => Object.keys(samples)))) {
+    const found = measurements.flatMap(({ samples }) => samples[name] ?? []);
+    const whole = mergeHistograms(found.map(({ hdr }) => decodeHistogram(hdr)));
+    metrics[name] = distributionOf(whole, found[0]!.unit);
+  }
+  return metrics;
+}
+
+/** Returns the summarised metrics of a recorded cell. */
+export function metricsFor(results: Results, record: RunRecord, cell: RecordedCell): Record<string, Metric> {
+  // `results.cells` has one entry for each of `record.cells`, in the same order.
+  return results.cells[record.cells.indexOf(cell)]!.metrics;
+}
+
+/** Returns the effect of a clock step on a sample, in microseconds: the step divided by the number of calls in a batch. */
+export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
+  const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
+  return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
+}

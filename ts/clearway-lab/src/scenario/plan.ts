@@ -12,8 +12,6 @@ export interface PlannedCell {
   params: Params;
   rounds: number;
   estimateMs: number;
-  /** Whether this is the second cell of an A/A pair, which measures the same mechanism again. */
-  control: boolean;
   /** The cores of the runner's threads. Default: the scheduler decides. */
   cores?: RunnerCores;
   /** The reason why the cell cannot run here. Such a cell is reported but never measured. */
@@ -26,9 +24,6 @@ export interface PlannedMeasurement {
   /** The number of the measurement in the whole order, from 0. It stays when cells are left out. */
   position: number;
 }
-
-/** The parameter that marks the second cell of an A/A pair. */
-export const CONTROL_PARAM = "control";
 
 /** The parameter that names the cores of the runner's threads: `one` or `two`. */
 export const CORES_PARAM = "cores";
@@ -51,20 +46,15 @@ export function planCells(
           if (!belongsOn(host, scenario, mechanism)) continue;
           if (set.mechanisms !== undefined && !set.mechanisms.includes(mechanism.name)) continue;
           const unavailable = mechanism.unavailable?.[host] ?? set.unavailable?.[mechanism.name] ?? hostProblems[host];
-          const cell: PlannedCell = {
+          cells.push({
             scenario,
             mechanism,
             host,
             params: set.params,
             rounds: askedRounds ?? set.rounds ?? rounds,
             estimateMs: set.estimateMs,
-            control: false,
             ...(unavailable === undefined ? {} : { unavailable }),
-          };
-          cells.push(cell);
-          if (set.control === true && mechanism.name === scenario.control) {
-            cells.push({ ...cell, control: true, params: { ...set.params, [CONTROL_PARAM]: "A/A" } });
-          }
+          });
         }
       }
     }

@@ -37,8 +37,6 @@ export interface ParamSet {
   mechanisms?: string[];
   /** The reasons why mechanisms cannot run with these parameters. */
   unavailable?: Record<string, string>;
-  /** Whether to run the scenario's control mechanism twice, as two cells, for the noise floor. */
-  control?: boolean;
   /** Number of rounds. Default: the profile's number. */
   rounds?: number;
   /** Duration of one measurement on two cores, in milliseconds. The lab uses it to estimate the remaining time. */
@@ -59,12 +57,6 @@ export interface Scenario {
   shows: string;
   topology: string;
   expected: Json;
-  /** The mechanism that runs twice, for the noise floor. */
-  control: string;
-  /** The mechanism by which the others are divided. */
-  reference: string;
-  /** The compared figure: the name of a value, or SAMPLE.QUANTILE. */
-  compare: string;
   mechanisms: MechanismInfo[];
   /** The sets that the published experiments measure. The experiments' files have them. */
   profiles?: { published: ProfileSets };

@@ -6,14 +6,13 @@ import { EXECUTOR_WORKS, executorCells, type MeasuredRun } from "../../published
 import { type FindingVerdict, type TestedFinding, testFinding } from "../../run/findings.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Experiment } from "../../scenario/experiment.js";
-import { ROUNDS_MIN } from "../../statistics/decide.js";
 import { inHost } from "../host-titles.js";
 import { shown, unitText } from "../number.js";
 
 const LEAD: Record<FindingVerdict, string> = {
   agrees: "Agrees",
   differs: "Differs",
-  unclear: "Unclear, because the rounds disagree",
+  open: "Open, because the rounds disagree",
   "not measured": "Not measured",
 };
 
@@ -21,7 +20,7 @@ const LEAD: Record<FindingVerdict, string> = {
 const OWN_LEAD: Record<FindingVerdict, string> = {
   agrees: "Our own expectation, confirmed",
   differs: "Our own expectation, refuted",
-  unclear: "Our own expectation, unclear, because the rounds disagree",
+  open: "Our own expectation, open, because the rounds disagree",
   "not measured": "Our own expectation, not measured",
 };
 
@@ -34,7 +33,7 @@ export interface FindingLine {
 }
 
 /**
- * Returns how many of the authors' findings agree, differ, are unclear, or were not measured. A second sentence counts what this lab expected
+ * Returns how many of the authors' findings agree, differ, are open, or were not measured. A second sentence counts what this lab expected
  * beyond them.
  */
 export function verdictCounts(experimentCount: number, findings: readonly FindingLine[]): string {
@@ -50,7 +49,7 @@ export function verdictCounts(experimentCount: number, findings: readonly Findin
 
 function counted(findings: readonly FindingLine[], agrees: string, differs: string): string {
   const count = (wanted: FindingVerdict) => findings.filter(({ verdict }) => verdict === wanted).length;
-  return `${count("agrees")} ${agrees}, ${count("differs")} ${differs}, ${count("unclear")} unclear, ${count("not measured")} not measured`;
+  return `${count("agrees")} ${agrees}, ${count("differs")} ${differs}, ${count("open")} open, ${count("not measured")} not measured`;
 }
 
 /** Tests the findings of an experiment. Those on executors compare all ways of a kind of work at once, so they have code of their own. */
@@ -68,8 +67,8 @@ export function findingLines(experiment: Experiment, record: RunRecord): Finding
 }
 
 function executorVerdict({ verdict, parts }: ExecutorFinding): FindingVerdict {
-  if (verdict !== "not decided") return verdict;
-  return parts.some(({ rounds }) => rounds > 0) ? "unclear" : "not measured";
+  if (verdict !== "open") return verdict;
+  return parts.some(({ rounds }) => rounds > 0) ? "open" : "not measured";
 }
 
 /** Groups the findings by verdict, those of the authors first. The lead names the verdict; it is empty if there is no finding. */
@@ -136,14 +135,8 @@ export function executorFindingText({ claim, measured, parts, verdict, whyDiffer
 }
 
 /** Returns the ratio with its interval, and what it says about the finding. */
-function partText({
-  label,
-  ratio = Number.NaN,
-  low = Number.NaN,
-  high = Number.NaN,
-  rounds,
-  verdict,
-}: FindingPart): string {
-  const few = rounds < ROUNDS_MIN ? `, only ${rounds} round${rounds === 1 ? "" : "s"}` : "";
-  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)}${few}), ${verdict}`;
+function partText({ label, interval, rounds, verdict }: FindingPart): string {
+  if (interval === undefined) return `${label}, ${rounds} round, ${verdict}`;
+  const { ratio, low, high } = interval;
+  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)} in ${rounds} rounds), ${verdict}`;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The pages of the published experiments, docs/experiments, from a kept run.
-import { type RunRecord, withoutImpossibleParts } from "../../run/record.js";
-import { resultsOf } from "../../run/results.js";
+import { type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
 import { loadExperiments } from "../../scenario/experiment.js";
 import { loadScenarios } from "../../scenario/load.js";
 import { duration } from "../number.js";
@@ -10,10 +9,11 @@ import { experimentViews, type TableView, tableView } from "./view.js";
 
 /**
  * Returns the record with the experiments of this version, whose claims, bounds and tables may have been corrected since the run. What the run
- * measured stays.
+ * measured stays, but for the cells with which older versions measured a mechanism twice.
  */
 export function withPresentExperiments(record: RunRecord): RunRecord {
-  return { ...record, experiments: loadExperiments(loadScenarios()) };
+  const cells = record.cells.filter(({ params }) => params["control"] === undefined);
+  return { ...record, experiments: loadExperiments(loadScenarios()), cells };
 }
 
 /** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The published experiments of a run as texts: tables with the authors' figures and ours, and what agrees. The HTML report
 // and the page docs/experiments.md show the same view.
-import type { RecordedCell, RunRecord } from "../../run/record.js";
-import { clockStepUsOf, type Metric, metricsFor, type Results } from "../../run/results.js";
+import {
+  clockStepUsOf,
+  type Metric,
+  metricsFor,
+  type RecordedCell,
+  type Results,
+  type RunRecord,
+} from "../../run/record.js";
 import type { AuthorsRow, Experiment, ExperimentColumn, ExperimentTable } from "../../scenario/experiment.js";
 import { includes } from "../../scenario/experiment.js";
 import { budgetOf } from "../../statistics/budget.js";
@@ -86,7 +92,6 @@ interface OwnRow {
 export function tableView(results: Results, record: RunRecord, table: ExperimentTable): TableView {
   const own = record.cells.filter(
     (cell) =>
-      !cell.control &&
       cell.scenario === table.scenario &&
       cell.host === table.host &&
       (table.mechanisms?.includes(cell.mechanism) ?? true) &&

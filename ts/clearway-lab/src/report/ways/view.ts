@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // "Which way, in which language": the mechanisms of all hosts under one load of a live stream, by the way in which they hand an event over.
 import type { HostName } from "../../protocol/message.js";
-import type { RecordedCell, RunRecord } from "../../run/record.js";
-import { clockStepUsOf, metricsFor, type Results } from "../../run/results.js";
+import { clockStepUsOf, metricsFor, type RecordedCell, type Results, type RunRecord } from "../../run/record.js";
 import { inOrder } from "../../scenario/scenario.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { shown } from "../number.js";
@@ -89,9 +88,9 @@ export function waysView(results: Results, record: RunRecord): WaysView | undefi
 const IS_STREAM = /^(published-)?stream(-published)?(-(jvm|flutter|swift))?$/;
 
 /** Returns the load that cells of different scenarios share. Undefined if the cell is not of a plain stream. */
-function loadOf({ scenario, control, params }: RecordedCell): string | undefined {
+function loadOf({ scenario, params }: RecordedCell): string | undefined {
   const { perSecond, payloadBytes, receiver, loop, cores } = params;
-  if (control || !IS_STREAM.test(scenario)) return undefined;
+  if (!IS_STREAM.test(scenario)) return undefined;
   if (typeof perSecond !== "number" || payloadBytes !== 8 || receiver !== "idle" || cores === "one") return undefined;
   const closed = loop === "closed" || scenario.startsWith("published-");
   return `${shown(perSecond)} events/s, ${closed ? "stamped when sent" : "from the intended time"}`;
