@@ -37,8 +37,9 @@ export class ValueCopy {
   /** The copies whose contents are replaced by their copies, in the order of the levels. */
   readonly #containers: object[] = [];
   #references = 0;
-  /** Number of properties, elements and entries that were read. */
+  /** Number of properties, elements and entries that were read. Until the end, without those of objects without objects inside. */
   nodes = 0;
+  #leafNodes = 0;
   /** Number of characters in the texts that were read. */
   characters = 0;
   /** The objects in the copy that occur more than once in it. */
@@ -73,9 +74,11 @@ export class ValueCopy {
       }
       this.#relink(containers[at]!, this.#visit);
     }
+    this.nodes += this.#leafNodes;
     // If no object was met twice, the number of levels is the depth. Otherwise a longer path may exist.
     const objects = this.#known.size;
-    this.deep = objects > depthMax && (level >= depthMax || this.#references > objects);
+    // An object without objects inside may be one level below.
+    this.deep = objects > depthMax && (level + 1 >= depthMax || this.#references > objects);
     return result;
   }
 
@@ -115,20 +118,35 @@ export class ValueCopy {
     return kept;
   }
 
-  // Adds a copy, whose contents are replaced later.
-  #contain(value: object, copy: object): object {
+  // Adds a copy, whose contents are replaced later if it has objects inside.
+  #contain(value: object, copy: object, isLeaf = false): object {
     this.#known.set(value, copy);
-    this.#containers.push(copy);
+    if (!isLeaf) this.#containers.push(copy);
     // The copy of another value may contain this copy.
     this.#shared?.set(value, copy).set(copy, copy);
     return copy;
+  }
+
+  // Returns whether a copy has no object inside. Then counts what is inside, so that it needs no second visit: most objects of a large value
+  // are rows of texts and numbers.
+  #isLeaf(copy: object): boolean {
+    const values = Object.values(copy);
+    let characters = 0;
+    for (const value of values) {
+      if (typeof value === "string") characters += value.length;
+      else if (typeof value === "object" && value !== null) return false;
+    }
+    this.#leafNodes += values.length;
+    this.characters += characters;
+    return true;
   }
 
   // Returns a copy that still has the contents of the original.
   #shell(value: object): object {
     const { nodes } = this;
     let copy: object;
-    switch (structureOf(value)) {
+    const structure = structureOf(value);
+    switch (structure) {
       case Structure.properties:
         copy = propertiesOf(value);
         break;
@@ -157,7 +175,7 @@ export class ValueCopy {
         this.#found?.memory(value as ArrayBufferView, nodes);
         return this.#keep(value);
     }
-    return this.#contain(value, copy);
+    return this.#contain(value, copy, structure <= Structure.array && this.#isLeaf(copy));
   }
 
   #array(array: unknown[]): unknown[] {
@@ -190,7 +208,8 @@ export class ValueCopy {
       for (const key of Object.keys(copy)) {
         const value: unknown = (copy as Record<string, unknown>)[key];
         const other = visit(value);
-        if (other !== value) define(copy, key, other, true);
+        // An own property with a value: no setter runs.
+        if (other !== value) (copy as Record<string, unknown>)[key] = other;
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
 import { findMovable } from "../../src/transfer/prepare.js";
 import { movable } from "../fixtures/capabilities.js";
@@ -103,6 +103,36 @@ describe("the search for transferable memory", () => {
     expect(found.transfer).toHaveLength(50);
     expect(found.copies).toEqual([{ reason: "search-limit", bytes: 0 }]);
     expect(findMovable(many, 100).copies).toEqual([]);
+  });
+
+  test("does not count what is in objects without objects inside", () => {
+    const rows = Array.from({ length: 30 }, (_, id) => ({ id, name: `row ${id}`, marks: "abc" }));
+    const { transfer, copies } = findMovable([...rows, { a: { b: bytes(8) } }], 40);
+    expect(transfer).toHaveLength(1);
+    expect(copies).toEqual([{ reason: "search-limit", bytes: 0 }]);
+  });
+
+  test("visits an object without objects inside once, and any other twice", () => {
+    const visited = (value: unknown): number => {
+      const keys = vi.spyOn(Object, "keys");
+      findMovable(value);
+      const { length } = keys.mock.calls;
+      keys.mockRestore();
+      return length;
+    };
+    const row = (id: number) => ({ id, name: `row ${id}` });
+    expect(visited(Array.from({ length: 400 }, (_, id) => row(id)))).toBe(400);
+    expect(visited(Array.from({ length: 400 }, (_, id) => ({ id, inner: row(id) })))).toBe(400 * 2 + 400);
+    expect(visited({ a: 1 })).toBe(1);
+  });
+
+  test("counts the nodes of a large value, and texts, and of a small one not", () => {
+    const rows = (length: number) => Array.from({ length }, (_, id) => ({ id, tags: [1, 2], inner: { x: 1 } }));
+    // The list, and for each row the row, three properties and three values inside.
+    expect(findMovable(rows(1_000)).graph?.nodes).toBe(1 + 1_000 * 7);
+    expect(findMovable([...rows(1_000), { text: "x".repeat(5 << 10) }]).graph?.nodes).toBe(1 + 1_000 * 7 + 2 + 5);
+    expect(findMovable(rows(142)).graph).toBeUndefined();
+    expect(findMovable(rows(143)).graph).toBeDefined();
   });
 
   test.runIf(typeof SharedArrayBuffer === "function")("counts shared memory, and never transfers it", () => {

@@ -167,7 +167,8 @@ class Cutter {
     for (const key of keys) {
       const value = (object as Record<string, unknown>)[key];
       const other = this.#place(value, object, key);
-      if (other !== value) define(object, key, other, true);
+      // An own property with a value: no setter runs.
+      if (other !== value) (object as Record<string, unknown>)[key] = other;
     }
     return object;
   }
