@@ -84,7 +84,7 @@ export const labFolders = {
     why: "the runners for Node and Chromium, the page and its server, the fixtures",
   },
   ratio: {
-    may: ["machine", "timing", "runner", "statistics"],
+    may: ["engine", "machine", "timing", "runner", "statistics"],
     why: "the command `ratio`: the same work on two devices, the page for the other one, and budgets in its time",
   },
   jank: {
