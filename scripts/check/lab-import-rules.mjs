@@ -15,12 +15,8 @@ export const labFolders = {
   machine: { may: [], why: "facts about the machine and the build, positions of threads, the idle watcher" },
   scenario: { may: ["machine", "protocol", "statistics"], why: "scenarios as data, and the plan of a run" },
   run: {
-    may: ["machine", "protocol", "scenario", "statistics"],
+    may: ["engine", "machine", "protocol", "scenario", "statistics"],
     why: "`--profile published`: measures a plan; the record, its figures and the findings of the authors",
-  },
-  published: {
-    may: ["engine", "run", "statistics"],
-    why: "the published experiment about executors: its ways, its table and its findings; pure",
   },
   engine: {
     may: ["machine", "protocol", "runner", "statistics"],
@@ -28,16 +24,13 @@ export const labFolders = {
     why: "the engine of `clearway lab`: the comparisons, arms that take turns, the estimator, the plan of a run's time",
   },
   report: {
-    may: ["engine", "jank", "protocol", "published", "ratio", "run", "scenario", "statistics"],
+    may: ["engine", "jank", "protocol", "ratio", "run", "scenario", "statistics"],
     types: ["bench"],
     why: "results as text, tables, charts and a page",
   },
   export: { may: ["engine", "report"], why: "answers in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
-  timing: {
-    may: ["host", "statistics"],
-    why: "the clock's step, the warm-up of measured code, and the figures of measureFrameDrops",
-  },
+  timing: { may: [], why: "the warm-up of measured code, and the step of the clock; pure" },
   native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
   isolate: {
     may: ["host", "timing", "protocol", "statistics"],
@@ -50,7 +43,7 @@ export const labFolders = {
     may: ["host", "timing", "native", "protocol"],
     why: "family: messages to workers, processes and native code",
   },
-  codec: { may: ["channel", "host", "protocol", "statistics"], why: "family: the codecs of channels" },
+  codec: { may: ["channel", "host", "protocol", "statistics", "timing"], why: "family: the codecs of channels" },
   flutter: {
     may: ["channel", "codec", "host", "machine", "protocol"],
     why: "Flutter's own engine as a peer: its process, its codecs, its channels; the worker that Clearway's channels call instead",

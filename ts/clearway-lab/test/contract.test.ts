@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The contract of the runner protocol: one suite for all real runners. Each runner is a separate process.
+
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
 import { findJvmRunner, JVM_MISSING } from "../src/runner/find.js";
-import { loadScenarios } from "../src/scenario/load.js";
-import { decodeHistogram } from "../src/statistics/histogram.js";
+import { loadScenarios } from "../src/scenario/scenario.js";
+import { decodeHistogram } from "../src/statistics/distribution.js";
 import { builtLab } from "./built-lab.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the data of the published experiments, and the plan that the lab makes of them.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { LIMITS } from "../src/cli/published.js";
 import { type Experiment, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
-import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
-import { HOST_NAMES } from "../src/scenario/scenario.js";
+import { HOST_NAMES, loadScenarios } from "../src/scenario/scenario.js";
 import { EXPERIMENT, figure } from "./experiment-record.js";
 
 const scenarios = loadScenarios();

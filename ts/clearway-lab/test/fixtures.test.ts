@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the local servers of the scenarios, and the clients of the measured workers.
+
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,8 +8,7 @@ import { type LocalServer, refuse, serveLocally } from "../../../scripts/local-s
 import { EchoConnection } from "../src/isolate/echo-client.js";
 import { FeedClient } from "../src/isolate/feed-client.js";
 import { fetchStudents, studentsUrl } from "../src/isolate/fetch-json.js";
-import { startFeed } from "../src/runner/fixture-feed.js";
-import { answerFixture } from "../src/runner/fixture-http.js";
+import { answerFixture, startFeed } from "../src/runner/fixture-http.js";
 
 const listen = async (server: net.Server) => {
   server.listen(0, "127.0.0.1");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The figures of dropped frames, and the published verdict in words.
 import { describe, expect, test } from "vitest";
+import { type FrameDrops, frameDropsOf } from "../src/isolate/metered.js";
 import { jankLine, ms } from "../src/statistics/stalls.js";
-import { type FrameDrops, frameDropsOf } from "../src/timing/frame-drops.js";
 
 const drops = (lagMaxMs: number): FrameDrops => frameDropsOf({ totalMs: lagMaxMs, lagsMs: [lagMaxMs] });
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runners that break the protocol. Each failure is a RunnerError, comes in bounded time, and leaves no process.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,7 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
 import { checkedMeasurement, RunnerError } from "../src/runner/answers.js";
 import { RunnerClient } from "../src/runner/client.js";
-import { decodeHistogram } from "../src/statistics/histogram.js";
+import { decodeHistogram } from "../src/statistics/distribution.js";
 
 const program = fileURLToPath(new URL("./hostile-runner.mjs", import.meta.url));
 const scratch = mkdtempSync(path.join(tmpdir(), "clearway hostile "));

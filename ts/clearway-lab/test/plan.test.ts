@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { readdirSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loadScenarios } from "../src/scenario/load.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
+import { loadScenarios } from "../src/scenario/scenario.js";
 import { publishedScenarios } from "./published-scenarios.js";
 
 const scenarios = loadScenarios();

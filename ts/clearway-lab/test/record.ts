@@ -2,8 +2,8 @@
 // A small record of a run, for the tests of the report and of the results.
 import type { Measurement, Params } from "../src/protocol/message.js";
 import { RECORD_VERSION, type RecordedCell, type RunRecord } from "../src/run/record.js";
-import { loadScenarios } from "../src/scenario/load.js";
-import { encodeHistogram, histogramOf } from "../src/statistics/histogram.js";
+import { loadScenarios } from "../src/scenario/scenario.js";
+import { encodeHistogram, histogramOf } from "../src/statistics/distribution.js";
 
 const scenarios = loadScenarios();
 

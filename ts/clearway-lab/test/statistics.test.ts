@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { geometricMean, median, pairedRatios } from "../src/statistics/compare.js";
-import { distributionOf, isSupported, QUANTILES, samplesBeyond, significant } from "../src/statistics/distribution.js";
-import { decodeHistogram, encodeHistogram, histogramOf, mergeHistograms } from "../src/statistics/histogram.js";
+import {
+  decodeHistogram,
+  distributionOf,
+  encodeHistogram,
+  histogramOf,
+  isSupported,
+  mergeHistograms,
+  QUANTILES,
+  samplesBeyond,
+  significant,
+} from "../src/statistics/distribution.js";
 import { randomFrom, shuffled } from "../src/statistics/random.js";
+import { geometricMean, median, pairedRatios } from "../src/statistics/rounds.js";
 import { droppedFrames, hitchMsPerSecond } from "../src/statistics/stalls.js";
 
 const nanoseconds = fc.array(fc.integer({ min: 1, max: 10_000_000_000 }), { minLength: 1, maxLength: 300 });

@@ -8,7 +8,7 @@ import { toolchain } from "../../../scripts/swift.mjs";
 import type { CellRequest, Description } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 import { findSwiftRunner, SWIFT_MISSING } from "../src/runner/find.js";
-import { decodeHistogram } from "../src/statistics/histogram.js";
+import { decodeHistogram } from "../src/statistics/distribution.js";
 import { publishedScenarios } from "./published-scenarios.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -4,8 +4,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { allowedCores, threadsOf } from "../src/machine/cores.js";
-import { keepOnTwoCores, oneCoreCommand, runnerPinningProblem, watchCores } from "../src/machine/thread-pin.js";
+import {
+  allowedCores,
+  keepOnTwoCores,
+  oneCoreCommand,
+  pinningProblem,
+  threadsOf,
+  watchCores,
+} from "../src/machine/cores.js";
 
 /** The first line starts a worker. At the second, the worker computes until the process has used its processors for 50 ms. */
 const STARTS_A_WORKER = `
@@ -46,7 +52,7 @@ const pinnedTo = (pid: number) => ({
   ),
 });
 
-describe.skipIf(runnerPinningProblem() !== undefined)("a pinned runner", () => {
+describe.skipIf(pinningProblem() !== undefined)("a pinned runner", () => {
   const [first, second] = allowedCores().map(String);
 
   test("has all its threads on one core", async () => {
@@ -75,7 +81,7 @@ describe.skipIf(runnerPinningProblem() !== undefined)("a pinned runner", () => {
   });
 });
 
-describe.skipIf(runnerPinningProblem() !== undefined)("the share of the time on one core", () => {
+describe.skipIf(pinningProblem() !== undefined)("the share of the time on one core", () => {
   test("is 100 % with all threads on one core, and 0 % with the worker on a core of its own", async () => {
     const together = await started(oneCoreCommand());
     await startWorker(together.child);

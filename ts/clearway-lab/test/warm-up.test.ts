@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import { warmedBatch } from "../src/codec/measure.js";
-import { WarmUpDetector, WINDOWS_WITHOUT_GAIN } from "../src/statistics/warm-up-detector.js";
-import { warmUp } from "../src/timing/warm-up.js";
+import { WarmUpDetector, WINDOWS_WITHOUT_GAIN, warmUp } from "../src/timing/warm-up.js";
 import fc from "./fast-check.js";
 
 /** Returns the number of windows after which `WarmUpDetector` reports a warm state. Returns undefined if it never does. */
@@ -56,7 +56,7 @@ describe("warming up", () => {
 
   test("ends when calls are warm, and returns the time of a warm call", async () => {
     const { call, clock } = calls((at) => (at < 1000 ? 0.1 : 0.002));
-    const found = await warmUp(call, 5000, { clock });
+    const found = await warmUp(call, 5000, clock);
     expect(found.warm).toBe(true);
     expect(found.perCallMs).toBeCloseTo(0.002, 4);
     expect(found.ms).toBeLessThan(100 + 20 * (WINDOWS_WITHOUT_GAIN + 3));
@@ -64,7 +64,7 @@ describe("warming up", () => {
 
   test("ends at its time limit when calls still get faster, and says so", async () => {
     const { call, clock } = calls((at) => 10 * 0.99 ** at);
-    const found = await warmUp(call, 600, { clock });
+    const found = await warmUp(call, 600, clock);
     expect(found).toMatchObject({ warm: false });
     expect(found.ms).toBeGreaterThanOrEqual(600);
     expect(found.ms).toBeLessThan(640);
@@ -72,12 +72,18 @@ describe("warming up", () => {
 
   test("makes at least one call, however long the call takes", async () => {
     const { call, clock, made } = calls(() => 10_000);
-    expect(await warmUp(call, 100, { clock })).toEqual({ ms: 10_000, perCallMs: 10_000, warm: false });
+    expect(await warmUp(call, 100, clock)).toEqual({ ms: 10_000, perCallMs: 10_000, warm: false });
     expect(made()).toBe(1);
   });
 
   test("rejects with the error of a call", async () => {
-    await expect(warmUp(() => Promise.reject(new Error("answered wrongly")), 100)).rejects.toThrow("answered wrongly");
+    await expect(
+      warmUp(
+        () => Promise.reject(new Error("answered wrongly")),
+        100,
+        () => 0,
+      ),
+    ).rejects.toThrow("answered wrongly");
   });
 });
 

@@ -2,11 +2,10 @@
 // Tests the picture of the ways of a live stream in all languages, and the columns for lost and reordered events.
 import { describe, expect, test } from "vitest";
 import { experimentsMarkdown, swiftStreamMarkdown } from "../src/report/experiments/markdown.js";
-import { waysView } from "../src/report/ways/view.js";
-import type { RecordedCell, RunRecord } from "../src/run/record.js";
-import { resultsOf } from "../src/run/record.js";
+import { waysView } from "../src/report/experiments/ways.js";
+import { type RecordedCell, type RunRecord, resultsOf } from "../src/run/record.js";
 import { loadExperiments } from "../src/scenario/experiment.js";
-import { loadScenarios } from "../src/scenario/load.js";
+import { loadScenarios } from "../src/scenario/scenario.js";
 import { cell, measured, record } from "./record.js";
 
 const scenarios = loadScenarios();

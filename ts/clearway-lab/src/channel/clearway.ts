@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Callers and echoes over Clearway's channels, for any transport. The endpoint's ledger counts the copied bytes.
-import { binaryCodec, type ChannelTransport, connect, type Endpoint, jsonMethodCodec, move } from "clearway/channel";
-import type { Caller, ChannelParams } from "./caller.js";
+import {
+  binaryCodec,
+  type ChannelTransport,
+  connect,
+  type Endpoint,
+  jsonMethodCodec,
+  move,
+  portTransport,
+} from "clearway/channel";
+import type { Mechanism } from "../protocol/measured.js";
+import type { Caller, ChannelParams, PortKind } from "./caller.js";
+import { workerChannel } from "./worker.js";
 
 const NAME = "lab/echo";
 
@@ -53,3 +63,26 @@ export function clearwayEcho(transport: ChannelTransport, { channel, codec }: Ch
     else endpoint.messages(NAME, binaryCodec).handle((value) => value);
   });
 }
+
+// Clearway's channels over a port: with copied bytes, with moved bytes, or with a ring of shared memory.
+
+export const clearwayKind: PortKind = {
+  open: (end, params) => clearwayCaller(portTransport(end.port), params),
+  serve: (end, params) => clearwayEcho(portTransport(end.port), params),
+};
+
+export const clearwayMoveKind: PortKind = {
+  ...clearwayKind,
+  open: (end, params) => clearwayCaller(portTransport(end.port), params, true),
+};
+
+export const clearwayRingKind: PortKind = {
+  open: (end, params) => clearwayCaller(portTransport(end.port, { ring: "offer" }), params),
+  serve: (end, params) => clearwayEcho(portTransport(end.port, { ring: "accept" }), params),
+};
+
+export const workerClearway: Record<string, Mechanism> = {
+  clearway: workerChannel(clearwayKind, "clearway"),
+  "clearway-move": workerChannel(clearwayMoveKind, "clearway-move"),
+  "clearway-ring": workerChannel(clearwayRingKind, "clearway-ring"),
+};

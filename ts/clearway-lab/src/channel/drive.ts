@@ -56,7 +56,7 @@ export async function drive(caller: Caller, params: ChannelParams): Promise<Figu
   // Three in flight, which runs the code of both measurements.
   const three = () => Promise.all(Array.from({ length: LANES }, (_, lane) => once(lane)));
   const warmUpMsMax = messages > QUICK_MESSAGES_MAX ? WARM_UP_MS : WARM_UP_QUICK_MS;
-  const { warm, ms: warmUpMs } = await warmUp(three, warmUpMsMax, { windowMs: WARM_UP_WINDOW_MS });
+  const { warm, ms: warmUpMs } = await warmUp(three, warmUpMsMax, nowMs, WARM_UP_WINDOW_MS);
   const first = same(made(), await once(0));
   const timed = await inFlight(once, messages);
   const counted = Math.min(messages, COUNTED_MAX);

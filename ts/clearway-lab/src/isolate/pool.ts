@@ -4,8 +4,7 @@ import * as Comlink from "comlink";
 import { nowMs, openWorker } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
-import { clockStepUs } from "../timing/clock-step.js";
-import { warmUp } from "../timing/warm-up.js";
+import { clockStepUs, warmUp } from "../timing/warm-up.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
 
@@ -40,7 +39,7 @@ export function poolMechanism(make: () => Promise<PoolUnderTest>): Mechanism {
       }),
     );
     const call = () => checkAnswer(pool.call(task));
-    const { warm: isWarm, ms: warmUpMs, perCallMs } = await warmUp(call, numberParam(params, "warmUpMs"));
+    const { warm: isWarm, ms: warmUpMs, perCallMs } = await warmUp(call, numberParam(params, "warmUpMs"), nowMs);
     values["warmUp"] = ms(warmUpMs);
     if (!isWarm) values[WARM_UP_CUT] = ms(warmUpMs);
     const batch = Math.max(1, Math.ceil((CLOCK_STEPS_MIN * clockStepUs(nowMs)) / (perCallMs * 1000)));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a subject, and its baseline if there is one, in interleaved runs.
-
 import type { DeviceTime } from "../ratio/device-time.js";
-import { geometricMean, median } from "../statistics/compare.js";
+import { geometricMean, median } from "../statistics/rounds.js";
 import { BUDGET_FIGURES, type BudgetName, judge, type Limit, type Verdict } from "./budget.js";
 import { type Figures, type Frames, figuresThere } from "./figures.js";
 import { groupCauses } from "./locate.js";

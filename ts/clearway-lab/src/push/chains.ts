@@ -3,9 +3,7 @@
 // conclusion: a direct call, then a queue, then a stream; in front of them, for a sender in a worker, the message from the worker.
 import { openWorker } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
-import { AsyncQueue } from "./async-queue.js";
-import type { Send } from "./measure.js";
-import { pushMechanism } from "./measure.js";
+import { pushMechanism, type Send } from "./measure.js";
 import { emit, type PushEvent } from "./pace.js";
 import type { Receiver } from "./receiver.js";
 
@@ -117,3 +115,24 @@ export const chains: Record<string, Mechanism> = {
   "worker-two-hops": fromWorker(2),
   "worker-three-hops": fromWorker(3),
 };
+
+// A hand-written queue for one reader: one side calls `push`, the other awaits `take`.
+
+export class AsyncQueue {
+  #items: PushEvent[] = [];
+  #wake: (() => void) | undefined;
+
+  push(event: PushEvent): void {
+    this.#items.push(event);
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  /** Returns all waiting events, and waits for the first one if there is none. */
+  async take(): Promise<PushEvent[]> {
+    if (this.#items.length === 0) await new Promise<void>((wake) => (this.#wake = wake));
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+}

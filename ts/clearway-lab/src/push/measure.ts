@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs one push measurement. Warms the mechanism up, runs the load once, checks the count and the order, and calculates the figures.
-
+import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { warmUp } from "../timing/warm-up.js";
 import { emit, type Load, type PushEvent } from "./pace.js";
@@ -35,7 +35,7 @@ export function pushMechanism(open: () => Promise<PushConnection>): Mechanism {
     const connection = await open();
     try {
       const warmUpRun = () => runOnce(connection, { ...WARM_UP, payloadBytes: load.payloadBytes }, "idle");
-      const { warm, ms } = await warmUp(warmUpRun, numberParam(params, "warmUpMs"), { windowMs: WARM_UP_WINDOW_MS });
+      const { warm, ms } = await warmUp(warmUpRun, numberParam(params, "warmUpMs"), nowMs, WARM_UP_WINDOW_MS);
       await runOnce(connection, { ...SETTLE, payloadBytes: load.payloadBytes }, "idle");
       const measured = await runOnce(connection, load, textParam(params, "receiver") as ReceiverState);
       return warm

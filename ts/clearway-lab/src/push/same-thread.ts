@@ -2,7 +2,7 @@
 // Mechanisms that push on one thread. They show the cost of the hand-over itself, without a second thread.
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
-import { AsyncQueue } from "./async-queue.js";
+import { AsyncQueue } from "./chains.js";
 import { type PushConnection, pushMechanism, senderMechanism } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
 

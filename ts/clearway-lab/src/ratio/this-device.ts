@@ -3,7 +3,7 @@
 import { fork } from "node:child_process";
 import { machineFacts } from "../machine/facts.js";
 import { launchChromium } from "../runner/find.js";
-import type { NodeMessage } from "./device/in-node.js";
+import type { NodeMessage } from "./device/main.js";
 import type { Amounts } from "./device/measure-device.js";
 import { printable } from "./device-time.js";
 import { PageEnded, type ServedPage } from "./page-server.js";

@@ -2,7 +2,7 @@
 // Tests the findings of the published experiments with a record. A finding agrees if every round's number is within its bounds, and differs
 // if every round's number is outside.
 import { type CellFigure, type Finding, figuresOf, includes } from "../scenario/experiment.js";
-import { median } from "../statistics/compare.js";
+import { median } from "../statistics/rounds.js";
 import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
 export type FindingVerdict = "agrees" | "differs" | "open" | "not measured";

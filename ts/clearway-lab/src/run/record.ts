@@ -6,15 +6,17 @@ import type { ByHost, Description, HostName, Measurement, Params, Value } from "
 import type { Experiment } from "../scenario/experiment.js";
 import type { PlannedCell } from "../scenario/plan.js";
 import type { Place, Role } from "../scenario/scenario.js";
-import { median } from "../statistics/compare.js";
 import {
   type Distribution,
+  decodeHistogram,
   distributionOf,
+  type Histogram,
+  mergeHistograms,
   QUANTILES,
   type QuantileName,
   significant,
 } from "../statistics/distribution.js";
-import { decodeHistogram, type Histogram, mergeHistograms } from "../statistics/histogram.js";
+import { median } from "../statistics/rounds.js";
 
 export const RECORD_VERSION = 1;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Checks what a runner answers. A runner may be any program, so the lab trusts neither the form of an answer nor its figures.
+
 import { inflateSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import schema from "../../../../spec/runner-answers.schema.json" with { type: "json" };
@@ -12,7 +13,7 @@ import {
   type SampleSet,
   type Verification,
 } from "../protocol/message.js";
-import { decodeHistogram, encodeHistogram, histogramOf } from "../statistics/histogram.js";
+import { decodeHistogram, encodeHistogram, histogramOf } from "../statistics/distribution.js";
 
 /** Maximum size of a histogram after its decompression, in bytes. One with three digits and 64 bits has at most 0.5 MB. */
 const HISTOGRAM_BYTES_MAX = 8 << 20;

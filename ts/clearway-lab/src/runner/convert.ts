@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Converts the results of measured code to the protocol's form.
-
 import { mismatch } from "../protocol/expect.js";
 import type { Measured } from "../protocol/measured.js";
 import type { CellRequest, Measurement, SampleSet } from "../protocol/message.js";
-import { encodeHistogram, histogramOf } from "../statistics/histogram.js";
+import { encodeHistogram, histogramOf } from "../statistics/distribution.js";
 
 /** Maximum number of samples that are also sent as numbers. A reader of the record can then see each sample. */
 const RAW_MAX = 64;

@@ -2,6 +2,7 @@
 // The local server of the scenarios: GET /image and /students, POST /upload, two TCP servers that add one, and an
 // HTTP/2 server with a feed. It is a separate process, so that it
 // does not use the measured thread. It prints one JSON line with its addresses. It ends when its stdin ends.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,8 +10,7 @@ import path from "node:path";
 import { refuse, serveLocally } from "../../../../scripts/local-server.mjs";
 import { makeImage } from "../isolate/image.js";
 import { type Fixture, IDLE_CLOSE_MS } from "../protocol/measured.js";
-import { startFeed } from "./fixture-feed.js";
-import { answerFixture, FIXTURE_METHODS } from "./fixture-http.js";
+import { answerFixture, FIXTURE_METHODS, startFeed } from "./fixture-http.js";
 
 /** Size of the file to upload, in bytes. It is large enough for every upload cell. */
 const FILE_BYTES = 64 << 20;

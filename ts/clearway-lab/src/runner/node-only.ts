@@ -3,7 +3,7 @@
 // host/none.ts. The build picks one of the two as #lab-node-only.
 import { koffiProblem, peersProblem } from "../native/peers.js";
 import { buildProblem, type PluginBuild, pluginProblem } from "../native/plugin.js";
-import { type Loader, unless } from "./loader.js";
+import { type Loader, unless } from "../protocol/measured.js";
 
 const memory = () => import("../memory/peers.js");
 

@@ -3,7 +3,7 @@
 import { nowMs } from "#lab-host";
 import type { Measured } from "../protocol/measured.js";
 import type { CellRequest } from "../protocol/message.js";
-import { clockStepUs } from "../timing/clock-step.js";
+import { clockStepUs } from "../timing/warm-up.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
 /** Runs a mechanism. Converts samples to arrays of numbers, because playwright does not return typed arrays from a page. */

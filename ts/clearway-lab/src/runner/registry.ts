@@ -2,9 +2,8 @@
 // Every mechanism that this build can run on its host, by scenario. Modules are loaded on demand: a process that measures one mechanism
 // has not loaded the libraries of another scenario.
 import { nodeOnly } from "#lab-node-only";
-import type { Mechanism } from "../protocol/measured.js";
+import type { Loader, Mechanism } from "../protocol/measured.js";
 import type { Description } from "../protocol/message.js";
-import type { Loader } from "./loader.js";
 
 const loaders: Record<string, Loader[]> = {
   students: [
@@ -54,7 +53,7 @@ const loaders: Record<string, Loader[]> = {
   "channel-worker": [
     async () => (await import("../channel/kind-clone.js")).workerBare,
     async () => (await import("../channel/kind-comlink.js")).workerComlink,
-    async () => (await import("../channel/kind-clearway.js")).workerClearway,
+    async () => (await import("../channel/clearway.js")).workerClearway,
   ],
   ...nodeOnly,
 };

@@ -2,13 +2,7 @@
 // Chooses the runners. Node, Flutter and Swift get a new process for every measurement, and Chromium one browser for the run. The JVM has one
 // runner, which starts the measuring JVMs itself. A runner that the user named gets a new process for every measurement.
 import { fileURLToPath } from "node:url";
-import {
-  keepOnTwoCores,
-  oneCoreCommand,
-  type RunnerCores,
-  runnerPinningProblem,
-  watchCores,
-} from "../machine/thread-pin.js";
+import { keepOnTwoCores, oneCoreCommand, pinningProblem, type RunnerCores, watchCores } from "../machine/cores.js";
 import { ON_ONE_CORE } from "../protocol/measured.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "./client.js";
@@ -56,7 +50,7 @@ export class Runners {
   readonly #current = new Set<RunnerClient>();
 
   /** Whether threads cannot be pinned here, so that each measurement in Node says on which cores they were. */
-  readonly #watchesCores = runnerPinningProblem() !== undefined;
+  readonly #watchesCores = pinningProblem() !== undefined;
 
   /** Creates the runners. `jdk` is the release for the JVM's runner; the default is the newest. */
   constructor(env: Record<string, string> = {}, jdk?: number, foreign: ForeignRunners = {}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The process of a user's own code: a way of a scenario as an arm of the engine, or the probes that read and verify a scenario. Whatever the code does, this process answers, or the lab kills it.
-
 import { nowMs } from "#lab-host";
 import { serveArm } from "../arm/serve-node.js";
 import { type Definition, readDefinition } from "../bench/definition.js";
@@ -12,7 +11,7 @@ import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openChannel } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
 import { type RunnerOperations, serve } from "../protocol/serve.js";
-import { clockStepUs } from "../timing/clock-step.js";
+import { clockStepUs } from "../timing/warm-up.js";
 
 const {
   urls,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The published experiments that the profile `published` repeats. They are data: scenarios/published/NUMBER-NAME.json. Several files may
 // share a number: the first one, by file name, has the question, and the others add cells, tables and findings.
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { HostName, Params } from "../protocol/message.js";
-import { scenarioFolder } from "./load.js";
-import { belongsOn, type ParamSet, type Scenario, USUAL_HOSTS } from "./scenario.js";
+import { belongsOn, type ParamSet, type Scenario, scenarioFolder, USUAL_HOSTS } from "./scenario.js";
 
 /** The cells of one scenario that an experiment measures. */
 export interface ExperimentCells {

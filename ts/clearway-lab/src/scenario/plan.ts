@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans the cells of a run and the order of their measurements. A cell is a mechanism with one set of parameters on one host.
-import type { RunnerCores } from "../machine/thread-pin.js";
+import type { RunnerCores } from "../machine/cores.js";
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { belongsOn, inOrder, type MechanismInfo, type Scenario } from "./scenario.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Summarises a histogram as the eight figures of the report, and names the quantiles that have too few samples.
-import type { Histogram } from "./histogram.js";
+// Histograms of nanoseconds. Summarises one as the eight figures of the report, and names the quantiles that have too few samples.
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
 export const QUANTILES = { p1: 0.01, p10: 0.1, p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999 } as const;
 export type QuantileName = keyof typeof QUANTILES;
@@ -63,4 +63,37 @@ export function distributionOf(histogram: Histogram, unit: "us" | "ms"): Distrib
     max: at(1),
     ...(unsupported.length > 0 ? { unsupported } : {}),
   };
+}
+
+// An HdrHistogram of nanoseconds. It has three significant digits, so values are exact to 0.1 %, and grows as needed.
+
+export type { Histogram };
+
+export function histogramOf(ns: Iterable<number>): Histogram {
+  const histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 2,
+    autoResize: true,
+    numberOfSignificantValueDigits: 3,
+    bitBucketSize: 64,
+    useWebAssembly: false,
+  });
+  // The clocks of two threads may differ by a clock step, so a sample may be negative. It then counts as the smallest value, 1 ns.
+  for (const value of ns) histogram.recordValue(Math.max(1, Math.round(value)));
+  return histogram;
+}
+
+export function encodeHistogram(histogram: Histogram): string {
+  return encodeIntoCompressedBase64(histogram);
+}
+
+export function decodeHistogram(base64: string): Histogram {
+  return decodeFromCompressedBase64(base64, 64);
+}
+
+/** Merges the histograms of all rounds into a new one. Does not change the given histograms. */
+export function mergeHistograms(parts: readonly Histogram[]): Histogram {
+  const merged = histogramOf([]);
+  for (const part of parts) merged.add(part);
+  return merged;
 }

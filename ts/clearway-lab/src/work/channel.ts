@@ -2,7 +2,7 @@
 // The other end of a channel, in a worker: see channel/worker.ts. It loads only the kind that is asked for.
 import { serveOrDrive } from "../channel/worker.js";
 
-const clearway = () => import("../channel/kind-clearway.js");
+const clearway = () => import("../channel/clearway.js");
 
 serveOrDrive({
   clearway: async () => (await clearway()).clearwayKind,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A record of the scenario `published-executors`. Its figures are invented.
-
 import type { Measurement } from "../../src/protocol/message.js";
-import { EXECUTOR_WAYS, EXECUTOR_WORKS, type ExecutorWork } from "../../src/published/executors.js";
+import { EXECUTOR_WAYS, EXECUTOR_WORKS, type ExecutorWork } from "../../src/run/executors.js";
 import type { RecordedCell, RunRecord } from "../../src/run/record.js";
-import { loadScenarios } from "../../src/scenario/load.js";
-import { encodeHistogram, histogramOf } from "../../src/statistics/histogram.js";
+import { loadScenarios } from "../../src/scenario/scenario.js";
+import { encodeHistogram, histogramOf } from "../../src/statistics/distribution.js";
 import { record } from "../record.js";
 
 export const scenario = loadScenarios().find(({ name }) => name === "published-executors")!;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Budgets in another device's time: jank, with made-up runs.
 import { describe, expect, test } from "vitest";
-import { ratioLines } from "../../src/cli/ratio-text.js";
+import { ratioLines } from "../../src/cli/ratio.js";
 import { parseBudget } from "../../src/jank/budget.js";
 import { figuresOf, figuresThere } from "../../src/jank/figures.js";
 import { exitStatus, measureAll, type Plan } from "../../src/jank/measure.js";

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Round trips of one payload to a worker that echoes it.
-
 import { nowMs } from "#lab-host";
 import type { Caller, PortKind } from "../../channel/caller.js";
-import { clearwayKind } from "../../channel/kind-clearway.js";
+import { clearwayKind } from "../../channel/clearway.js";
 import { cloneKind } from "../../channel/kind-clone.js";
 import { payloadOf, same } from "../../channel/payload.js";
 import { openWorkerEcho } from "../../channel/worker.js";

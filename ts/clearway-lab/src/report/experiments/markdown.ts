@@ -2,7 +2,7 @@
 // The pages of the published experiments, docs/experiments, from a kept run.
 import { type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
 import { loadExperiments } from "../../scenario/experiment.js";
-import { loadScenarios } from "../../scenario/load.js";
+import { loadScenarios } from "../../scenario/scenario.js";
 import { duration } from "../number.js";
 import { findingGroups, verdictCounts } from "./findings-text.js";
 import { experimentViews, type TableView, tableView } from "./view.js";

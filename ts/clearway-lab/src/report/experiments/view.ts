@@ -9,15 +9,19 @@ import {
   type Results,
   type RunRecord,
 } from "../../run/record.js";
-import type { AuthorsRow, Experiment, ExperimentColumn, ExperimentTable } from "../../scenario/experiment.js";
-import { includes } from "../../scenario/experiment.js";
-import { budgetOf } from "../../statistics/budget.js";
+import {
+  type AuthorsRow,
+  type Experiment,
+  type ExperimentColumn,
+  type ExperimentTable,
+  includes,
+} from "../../scenario/experiment.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { jankLine } from "../../statistics/stalls.js";
 import { hostTitle } from "../host-titles.js";
 import { bytes, shown, shownTime, unitText } from "../number.js";
-import { waysView } from "../ways/view.js";
 import { type FindingLine, findingLines } from "./findings-text.js";
+import { waysView } from "./ways.js";
 
 export interface ExperimentView {
   experiment: Experiment;
@@ -299,4 +303,43 @@ function notesOf(own: readonly RecordedCell[]): string[] {
     if (why !== undefined) reasons.set(why, (reasons.get(why) ?? new Set()).add(title));
   }
   return [...reasons].map(([why, titles]) => `${[...titles].join(", ")}: ${why}`);
+}
+
+// The budget: the largest size whose time fits a limit, such as a frame.
+
+export interface TimeAtSize {
+  /** Size of the payload, in any unit. */
+  size: number;
+  ms: number;
+}
+
+export type Budget =
+  /** The time exceeds the limit from about this size on. It lies between two measured sizes. */
+  | { kind: "about"; size: number }
+  /** Every measured size fits. `size` is the largest of them. */
+  | { kind: "at least"; size: number }
+  /** No measured size fits. `size` is the smallest of them. */
+  | { kind: "less than"; size: number };
+
+/**
+ * Returns the budget, or undefined without measurements. It ends at the first size that does not fit, even if a larger one fits by chance.
+ * Between two measured sizes, it interpolates on a straight line through the logarithms of size and time. It never extrapolates. Of several
+ * times of one size, the longest counts.
+ */
+export function budgetOf(points: readonly TimeAtSize[], limitMs: number): Budget | undefined {
+  const longest = new Map<number, number>();
+  for (const { size, ms } of points) longest.set(size, Math.max(ms, longest.get(size) ?? 0));
+  const sorted = [...longest].sort(([a], [b]) => a - b);
+  const [first, last] = [sorted[0], sorted.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const at = sorted.findIndex(([, ms]) => ms > limitMs);
+  if (at < 0) return { kind: "at least", size: last[0] };
+  const [above, below] = [sorted[at], sorted[at - 1]];
+  if (above === undefined || below === undefined) return { kind: "less than", size: first[0] };
+  const [[smaller, shorterMs], [larger, longerMs]] = [below, above];
+  if (smaller <= 0 || shorterMs <= 0) return { kind: "about", size: smaller };
+  // Differences of logarithms, because a quotient of a very short time is infinite.
+  const share = (Math.log(limitMs) - Math.log(shorterMs)) / (Math.log(longerMs) - Math.log(shorterMs));
+  const size = Math.exp(Math.log(smaller) + share * Math.log(larger / smaller));
+  return { kind: "about", size: Math.min(larger, Math.max(smaller, size)) };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The published experiment "Which executor" as data: its sixteen ways, its five works, and the times of a run.
-import { byRound, type RecordedCell, type RunRecord } from "../run/record.js";
-import type { Times } from "../statistics/regret.js";
+
+import type { Times } from "../statistics/rounds.js";
+import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
 /** The scenario of the experiment. */
 export const PUBLISHED_EXECUTORS = "published-executors";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The findings of the published experiment "Which executor", each compared with a run.
 import { type Interval, intervalOf, type Verdict, verdictOf } from "../engine/estimate.js";
-import { pairedRatios } from "../statistics/compare.js";
-import { regretsOf, type Times } from "../statistics/regret.js";
+import { bestByOtherRounds, pairedRatios, type Times } from "../statistics/rounds.js";
 import {
   EXECUTOR_WAYS,
   EXECUTOR_WORKS,
@@ -241,9 +240,9 @@ function bestOf(
 ): Map<number, string> {
   // The slowest way is the fastest by the inverse of its times.
   const rank = (ms: number) => (which === "least" ? ms : 1 / ms);
-  return regretsOf(
+  return bestByOtherRounds(
     new Map(names.map((name) => [name, new Map(rounds.map((round) => [round, rank(times.get(name)!.get(round)!)]))])),
-  ).best;
+  );
 }
 
 /** Least number of rounds for a verdict: that of the engine's pairs. */
