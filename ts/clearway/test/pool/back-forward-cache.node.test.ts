@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pages of a real browser that the user leaves and returns to. Chromium keeps such a page in its back/forward cache, with its workers.
+// Pages of a real browser that the user leaves and returns to. A browser keeps such a page in its back/forward cache, with its workers.
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { has, open } from "../../../../scripts/browsers/engines.mjs";
 import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs";
 import type { Pool } from "../../src/index.js";
 import { Site } from "../ends/sites.js";
@@ -97,4 +98,39 @@ test("a page that the user leaves before it waits for its worker's lock is kept,
   expect(await leaveAndReturn()).toBe(true);
   expect(await page.evaluate(() => globalThis.made.call.add(1, 2))).toBe(3);
   expect(await loss()).toBe("worker-exited");
+});
+
+const start = `import { pool } from "/index.js";
+globalThis.made = pool(() => new Worker("/tasks.js", { type: "module" }), { size: 1 });
+await globalThis.made.ready();
+globalThis.started();`;
+// `make deep` runs these.
+const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1";
+describe.each(["firefox", "webkit"] as const)("in %s", (engine) => {
+  test.runIf(everyTest && has(engine))(
+    "a page that the user leaves right after ready() is kept, and its pool works on return",
+    async () => {
+      const driven = await open(engine);
+      onTestFinished(() => driven.close());
+      await driven.goto(site.origin());
+      // Not from a file: Firefox does not keep a page in the first second after a module with a URL has started a worker of any kind.
+      await driven.evaluate(
+        (start) =>
+          new Promise((loaded) => {
+            const script = document.createElement("script");
+            script.type = "module";
+            script.text = start;
+            Object.assign(globalThis, { started: loaded });
+            document.head.append(script);
+          }),
+        start,
+      );
+      await driven.goto(site.origin("localhost"));
+      // The driver of Firefox waits for a page that loads, and none does.
+      void driven.back().catch(() => {});
+      const state = () => driven.evaluate(() => `${location.hostname} ${"made" in globalThis}`).catch(String);
+      await expect.poll(state).toBe("127.0.0.1 true");
+      expect(await driven.evaluate(() => globalThis.made.call.add(1, 2))).toBe(3);
+    },
+  );
 });
