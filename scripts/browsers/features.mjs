@@ -48,6 +48,12 @@ export const features = [
       "The error of a call has the caller's stack only if the call is a stream, `map` or `broadcast`, or comes before the first worker is ready",
   },
   {
+    name: "causes of errors in structured clones",
+    engines: { chromium: true, firefox: true, webkit: false },
+    has: () => structuredClone(new Error("caused", { cause: 1 })).cause === 1,
+    without: "The cause of an error inside a value arrives as a text. An error that a task throws keeps its causes",
+  },
+  {
     name: "`performance.memory`",
     engines: { chromium: true, firefox: false, webkit: false },
     has: () => "memory" in performance,

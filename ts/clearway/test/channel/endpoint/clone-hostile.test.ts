@@ -99,13 +99,13 @@ describe("an end with a hostile peer", () => {
     call(2, "later", "x", new Uint8Array(50_000));
     call(3, "later", "x", "small");
     const holes: unknown[] = [];
-    holes.length = 2 ** 32 - 1;
+    holes.length = 2 ** 24;
     call(4, "later", "x", holes);
     await until(() => endpoint.stats().handling === 2);
     const seen: unknown[] = [];
     endpoint.methods("later").handle((_, args) => void seen.push(args));
     await until(() => seen.length > 1);
     expect(seen[0]).toEqual("small");
-    expect(seen[1]).toHaveLength(2 ** 32 - 1);
+    expect(seen[1]).toHaveLength(2 ** 24);
   });
 });
