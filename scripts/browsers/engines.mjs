@@ -6,11 +6,11 @@ import { openFirefox } from "./firefox.mjs";
 import { openWebkit } from "./webkit.mjs";
 
 const firstOf = (paths) => paths.find((path) => path && existsSync(path));
+/** The path that the user gave for an engine's browser. Only that path then counts. */
+const given = (engine) => process.env[`CLEARWAY_${engine.toUpperCase()}`];
 
 function firefoxPath() {
-  return firstOf(
-    process.env.CLEARWAY_FIREFOX ? [process.env.CLEARWAY_FIREFOX] : ["/usr/bin/firefox-esr", "/usr/bin/firefox"],
-  );
+  return firstOf(given("firefox") ? [given("firefox")] : ["/usr/bin/firefox-esr", "/usr/bin/firefox"]);
 }
 
 function webkitPaths() {
@@ -23,11 +23,10 @@ function webkitPaths() {
           .map((name) => join("/usr/lib", name))
       : []),
   ];
-  const browser = firstOf(
-    libraries.flatMap((folder) =>
-      ["webkit2gtk-4.1", "webkitgtk-6.0", "webkit2gtk-4.0"].map((name) => join(folder, name, "MiniBrowser")),
-    ),
+  const browsers = libraries.flatMap((folder) =>
+    ["webkit2gtk-4.1", "webkitgtk-6.0", "webkit2gtk-4.0"].map((name) => join(folder, name, "MiniBrowser")),
   );
+  const browser = firstOf(given("webkit") ? [given("webkit")] : browsers);
   return driver && browser && firstOf(["/usr/bin/Xvfb"]) ? { driver, browser } : undefined;
 }
 
@@ -41,7 +40,9 @@ export const has = (engine) => engines[engine].find() !== undefined;
 
 /** Returns the line that says that an engine is missing, and how to add it. */
 export const missing = (engine) =>
-  `${engine} is missing. Add it with: apt-get install -y --no-install-recommends ${engines[engine].packages}`;
+  given(engine) && !existsSync(given(engine))
+    ? `CLEARWAY_${engine.toUpperCase()} names a file that does not exist: ${given(engine)}. Set it to a browser's path, or unset it`
+    : `${engine} is missing. Add it with: apt-get install -y --no-install-recommends ${engines[engine].packages}`;
 
 /** Opens a window of the engine. Throws if the machine does not have it. Close it when done. */
 export async function open(engine, options) {

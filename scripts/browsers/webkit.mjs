@@ -23,9 +23,9 @@ function freePort() {
 }
 
 /** Starts a display with the number that the server chooses. */
-async function display() {
+async function display(detached) {
   const args = ["-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp"];
-  const server = start("Xvfb", args, { stdio: ["ignore", "ignore", "ignore", "pipe"] });
+  const server = start("Xvfb", args, { stdio: ["ignore", "ignore", "ignore", "pipe"], detached });
   const name = await new Promise((found, failed) => {
     server.child.stdio[3].once("data", (digits) => found(`:${String(digits).trim()}`));
     server.exited.then(() => failed(new Error("Xvfb ended before it was ready")));
@@ -53,12 +53,19 @@ async function untilReady(base) {
   }
 }
 
-/** Opens a window with an empty profile. WebKitGTK has no SharedArrayBuffer, isolated or not, unless `sharedMemory` asks for it. */
-export async function openWebkit({ driver, browser }, { sharedMemory = false } = {}) {
-  const screen = await display();
+/**
+ * Opens a window with an empty profile. WebKitGTK has no SharedArrayBuffer, isolated or not, unless `sharedMemory` asks for it. Without
+ * `waitsForLoad`, `goto` resolves at once, and no other command waits until a page has loaded.
+ */
+export async function openWebkit(
+  { driver, browser },
+  { sharedMemory = false, detached = false, waitsForLoad = true } = {},
+) {
+  const screen = await display(detached);
   const home = mkdtempSync(join(tmpdir(), "clearway-webkit-"));
   const port = await freePort();
   const program = start(driver, [`--port=${port}`], {
+    detached,
     env: {
       ...process.env,
       DISPLAY: screen.name,
@@ -88,7 +95,13 @@ export async function openWebkit({ driver, browser }, { sharedMemory = false } =
     await untilReady(base);
     const options = { binary: browser, args: ["--automation"] };
     const session = await command(base, "POST", "/session", {
-      capabilities: { alwaysMatch: { "webkitgtk:browserOptions": options } },
+      capabilities: {
+        alwaysMatch: {
+          "webkitgtk:browserOptions": options,
+          unhandledPromptBehavior: "dismiss",
+          pageLoadStrategy: waitsForLoad ? "normal" : "none",
+        },
+      },
     });
     const send = (method, path, body) => command(`${base}/session/${session.sessionId}`, method, path, body);
     await send("POST", "/timeouts", { script: 600_000, pageLoad: 600_000 });
@@ -104,6 +117,8 @@ export async function openWebkit({ driver, browser }, { sharedMemory = false } =
         if (error !== undefined) throw new Error(error);
         return JSON.parse(value);
       },
+      act: (actions) => send("POST", "/actions", { actions }),
+      exited: program.exited,
       screenshot: async () => Buffer.from(await send("GET", "/screenshot"), "base64"),
       close: async () => {
         await send("DELETE", "").catch(() => {});
