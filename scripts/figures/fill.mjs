@@ -59,7 +59,7 @@ function summaryTable(results) {
   const cell = (name) => {
     const { interval, subjectNs, peerNs, peer } = answerOf(name, results);
     // Without an interval, too few pairs were measured for a figure.
-    return interval === undefined ? "not decided in this run" : `**${time(subjectNs)}**; ${peer}: ${time(peerNs)}`;
+    return interval === undefined ? "open in this run" : `**${time(subjectNs)}**; ${peer}: ${time(peerNs)}`;
   };
   const { machine, run } = results;
   const answers = summary.flatMap(({ node, chromium }) => [node, chromium]).map((name) => answerOf(name, results));

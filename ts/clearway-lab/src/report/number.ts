@@ -33,10 +33,11 @@ export function bytes(count: number): string {
   return count >= 1024 ? `${shown(count / 1024)} KB` : `${count} B`;
 }
 
-/** Formats a duration: "45 s", "3 min 5 s", "2 h 10 min". */
+/** Formats a duration: "45 s", "3 min 5 s", "2 min", "2 h 10 min". */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? "" : ` ${seconds % 60} s`}`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h${minutes % 60 === 0 ? "" : ` ${minutes % 60} min`}`;
 }

@@ -90,6 +90,20 @@ test("the open answers of a scenario name one command, which has the time to dec
   expect(commands).toEqual(["clearway bench a.ts --time 120", "clearway bench a.ts --time 120"]);
 });
 
+test("answers for which the time was too short are one sentence with one command, from four on", () => {
+  const none = (name: string) => answer({ name, verdict: "open", interval: undefined, furtherMs: 30_000 });
+  const run = { ...results().run, durationMs: 90_000, command: "clearway lab --time 90" };
+  const four = results({ run, answers: [...["a", "b", "c", "d"].map(none), answer()] });
+  const sentence =
+    "The time ended before 4 answers: a, b, c, d. At most 2 min more would decide: clearway lab --time 210";
+  expect(answersText(four).filter((line) => line.includes("time ended"))).toEqual([`- ${sentence}`]);
+  const page = answersHtml(four);
+  expect(page).toContain("The time was too short to say what to do.");
+  expect(page).toContain("<code>clearway lab --time 210</code>");
+  const three = results({ answers: ["a", "b", "c"].map(none) });
+  expect(answersText(three).filter((line) => line.includes("time ended"))).toHaveLength(3);
+});
+
 test("every comparison and control has a name of its own", () => {
   const names = [...COMPARISONS, ...CONTROLS].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
@@ -194,6 +208,16 @@ test("the text has the groups in the order faster, slower, no difference, open",
   );
   const titles = ["Faster", "Slower", "No difference", "Open"];
   expect(text.filter((line) => titles.includes(line))).toEqual(titles);
+});
+
+test("the page draws no picture of an open answer", () => {
+  const open = answer({ name: "records-node", verb: "block", verdict: "open", interval: undefined, subjectNs: 5e6 });
+  expect(answersHtml(results({ answers: [open] }))).not.toContain("to scale");
+});
+
+test("advice compares two times in one unit", () => {
+  const lists = answer({ name: "executor-node-lists", subjectNs: 1.27e6, peerNs: 769e3 });
+  expect(adviceOf([lists])[0]).toContain("takes 1.27 ms instead of 0.77 ms");
 });
 
 test("the page draws the two stalls of a million rows to scale", () => {

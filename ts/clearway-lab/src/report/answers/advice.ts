@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a user should do on this machine, from the answers. An open answer advises nothing.
 import type { Answer, LabResults } from "../../engine/answer.js";
-import { ratioText, timeText } from "./words.js";
+import { pairText, ratioText, timeText } from "./words.js";
 
 type Decided = Answer & { subjectNs: number; peerNs: number };
 type Rule = (answer: Decided) => string | undefined;
 
-const times = (answer: Decided): string => `${timeText(answer.subjectNs)} instead of ${timeText(answer.peerNs)}`;
+const times = ({ subjectNs, peerNs }: Decided): string => pairText(subjectNs, peerNs).join(" instead of ");
 
 const isFaster = ({ verdict }: Answer): boolean => verdict === "faster";
 const isSlower = ({ verdict }: Answer): boolean => verdict === "slower";
@@ -17,7 +17,7 @@ const RULES: readonly [name: string, rule: Rule][] = [
     "records-node",
     (answer) =>
       isFaster(answer)
-        ? `Many rows from a worker: return a table. A million rows block Node's main thread for ${times(answer)}.`
+        ? `Many rows from a worker: return a table of clearway/records. A million rows block Node's main thread for ${times(answer)}.`
         : undefined,
   ],
   [

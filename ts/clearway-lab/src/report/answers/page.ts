@@ -6,11 +6,22 @@ import { hostTitle } from "../host-titles.js";
 import { Html, html, STYLE, scrolling } from "../html.js";
 import { duration, withMicroSign } from "../number.js";
 import { openingOf } from "./advice.js";
-import { controlText, doubtsOf, GROUPS, ratioText, sentenceOf, shownAnswers, timeText } from "./words.js";
+import {
+  controlText,
+  doubtsOf,
+  GROUPS,
+  ratioText,
+  sentenceOf,
+  shownAnswers,
+  timeText,
+  unansweredOf,
+  unansweredText,
+} from "./words.js";
 
 export function answersHtml(results: LabResults): string {
   const { run, machine } = results;
-  const answers = shownAnswers(results);
+  const unanswered = unansweredOf(results);
+  const answers = shownAnswers(results).filter((each) => !unanswered.includes(each));
   const { title, lines } = openingOf(results);
   const advice = lines.map(withMicroSign);
   const control = controlText(results);
@@ -21,16 +32,17 @@ export function answersHtml(results: LabResults): string {
 <title>Clearway lab report</title><link rel="icon" href="data:,"><style>${new Html(STYLE + OWN_STYLE)}</style></head>
 <body><main>
 <header><p class="kicker">Clearway ${run.kind}</p><h1>${title}</h1>
-${advice.length === 0 ? html`<p>No answer of this run has a consequence.</p>` : html`<ul class="verdicts">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
-<p class="meta">${when} UTC, ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores.</p></header>
+${advice.length === 0 ? html`<p>${unanswered.length > 0 ? "The time was too short to say what to do." : "Nothing that was measured asks for a change."}</p>` : html`<ul class="verdicts">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
+<p class="meta">Measured ${when} UTC in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}, on ${machine.cpu}, ${machine.cores} cores.</p></header>
 ${run.kind === "bench" ? pictureOfWays(results) : picture(answers)}
 <h2>The answers</h2>
-<p class="hint">Each bar is the range in which the ratio lies. The line in the middle is “as long as the other”. Left of it, ${run.kind === "lab" ? "Clearway is faster" : "the first of the sentence is faster"}.</p>
+<p class="hint">Each bar says how many times as long it takes as the other, from the least to the most. The line in the middle is “as long”. Left of it, ${run.kind === "lab" ? "Clearway is faster" : "the first of the sentence is faster"}.</p>
 ${GROUPS.map(({ verdict, title }) =>
   group(
     title,
     answers.filter((answer) => answer.verdict === verdict),
     results,
+    verdict === "open" ? unansweredText(results) : undefined,
   ),
 )}
 ${control === undefined ? html`` : html`<h2>The control</h2><p>${control}</p>`}
@@ -46,13 +58,13 @@ const OWN_STYLE = `
 .axis { position: relative; height: 26px; background: var(--track); border-radius: 4px; } .axis i { position: absolute; top: 0; bottom: 0; width: 1px; background: var(--faint); } .axis s { position: absolute; top: 9px; height: 8px; min-width: 6px; border-radius: 4px; background: var(--reference); }
 .axis.faster s { background: var(--clearway); } .axis.slower s { background: var(--warm); } .axis.open s { background: none; border: 1px dashed var(--faint); }
 .ends { display: flex; justify-content: space-between; font-size: .74rem; color: var(--faint); } .ends span { flex: 1; } .ends span:nth-child(2) { text-align: center; } .ends span:last-child { text-align: right; }
-@media (max-width: 720px) { .strip { grid-template-columns: 1fr; } .figures { font-size: .78rem; } .figures th, .figures td { white-space: normal; min-width: 0 !important; padding: 5px 6px; overflow-wrap: anywhere; } }
+@media (max-width: 720px) { .strip { grid-template-columns: 1fr; } .figures { font-size: .78rem; } .figures th, .figures td { white-space: normal; min-width: 0 !important; padding: 5px 6px; } .figures tbody th { overflow-wrap: anywhere; } }
 @media print { .stall i, .axis, .axis s { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;
 
 /** Draws the two stalls of a million rows to scale. */
 function picture(answers: readonly Answer[]): Html {
-  const answer = answers.find(({ name, subjectNs }) => name.startsWith("records-") && subjectNs !== undefined);
+  const answer = answers.find(({ name, verdict }) => name.startsWith("records-") && verdict !== "open");
   if (answer?.subjectNs === undefined || answer.peerNs === undefined) return html``;
   const { subjectNs, peerNs, host } = answer;
   const longest = Math.max(subjectNs, peerNs);
@@ -94,9 +106,10 @@ function pictureOfWays({ answers }: LabResults): Html {
 /** The axis of a strip ends at these ratios. Longer bars end at its border. */
 const AXIS = 4;
 
-function group(title: string, answers: readonly Answer[], results: LabResults): Html {
-  if (answers.length === 0) return html``;
-  return html`<section><h3>${title}</h3>${answers.map((answer) => strip(answer, results))}
+function group(title: string, answers: readonly Answer[], results: LabResults, rest?: string): Html {
+  const sentence = rest === undefined ? html`` : html`<p>${withCommand(rest)}</p>`;
+  if (answers.length === 0) return rest === undefined ? html`` : html`<section><h3>${title}</h3>${sentence}</section>`;
+  return html`<section><h3>${title}</h3>${sentence}${answers.map((answer) => strip(answer, results))}
 <div class="strip ends-row"><span></span><div class="ends"><span>${AXIS} times shorter</span><span>equal</span><span>${AXIS} times longer</span></div></div></section>`;
 }
 

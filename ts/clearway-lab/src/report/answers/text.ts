@@ -3,14 +3,16 @@
 import type { LabResults } from "../../engine/answer.js";
 import { colours } from "../colours.js";
 import { openingOf } from "./advice.js";
-import { controlText, doubtsOf, GROUPS, sentenceOf, shownAnswers } from "./words.js";
+import { controlText, doubtsOf, GROUPS, sentenceOf, shownAnswers, unansweredOf, unansweredText } from "./words.js";
 
 /**
  * Returns lines that the caller breaks to the width of the terminal. Lines of a list begin with a hyphen. `lines` says what to do; default:
  * what the answers advise.
  */
 export function answersText(results: LabResults, lines: readonly string[] = openingOf(results).lines): string[] {
-  const answers = shownAnswers(results);
+  const unanswered = unansweredOf(results);
+  const answers = shownAnswers(results).filter((each) => !unanswered.includes(each));
+  const rest = unansweredText(results);
   const { title } = openingOf(results);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
@@ -23,7 +25,10 @@ export function answersText(results: LabResults, lines: readonly string[] = open
     ...GROUPS.flatMap(({ verdict, title }) =>
       section(
         title,
-        list(answers.filter((answer) => answer.verdict === verdict).map((answer) => sentenceOf(answer, results))),
+        list([
+          ...answers.filter((answer) => answer.verdict === verdict).map((answer) => sentenceOf(answer, results)),
+          ...(verdict === "open" && rest !== undefined ? [rest] : []),
+        ]),
       ),
     ),
     ...(control === undefined ? [] : section("The control", [control])),

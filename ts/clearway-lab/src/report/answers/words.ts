@@ -17,17 +17,32 @@ export const GROUPS: readonly { verdict: Verdict; title: string }[] = [
 export const ratioText = (ratio: number): string =>
   ratio < 0.1 ? String(Number(ratio.toPrecision(2))) : ratio < 10 ? ratio.toFixed(2) : shown(ratio);
 
-/** Formats a time with its unit. */
-export function timeText(ns: number): string {
-  const [unit, scale] = ns < 1e3 ? ["ns", 1] : ns < 1e6 ? ["us", 1e3] : ns < 1e9 ? ["ms", 1e6] : ["s", 1e9];
+const UNITS = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "us"],
+  [1, "ns"],
+] as const;
+
+/** Formats a time with its unit: that of `unitNs`, if it is given. */
+export function timeText(ns: number, unitNs = ns): string {
+  const [scale, unit] = UNITS.find(([least]) => unitNs >= least) ?? [1, "ns"];
   return `${shown(ns / scale)} ${unit}`;
+}
+
+/** Formats two times that are compared. They have the unit of the longer one, unless that is more than a hundred times the other. */
+export function pairText(a: number, b: number): [string, string] {
+  const longest = Math.max(a, b);
+  return longest > 100 * Math.min(a, b) ? [timeText(a), timeText(b)] : [timeText(a, longest), timeText(b, longest)];
 }
 
 /** Formats a limit for the ratio of Clearway's cost to the other's. */
 export const limitText = (ratio: number, verb?: Answer["verb"]): string =>
-  ratio < 1
-    ? `at least ${shown(1 / ratio)} times ${verb === "block" ? "shorter" : "as fast"}`
-    : `at most ${shown(ratio)} times as long`;
+  ratio === 1
+    ? "at most as long"
+    : ratio < 1
+      ? `at least ${shown(1 / ratio)} times ${verb === "block" ? "shorter" : "as fast"}`
+      : `at most ${shown(ratio)} times as long`;
 
 /** Returns the answer as one sentence, with its interval and its times, and another one about its limit. `results` has the answer. */
 export function sentenceOf(answer: Answer, results?: LabResults): string {
@@ -66,7 +81,7 @@ function answerOf(answer: Answer, results?: LabResults): string {
 
 function timesText({ subjectNs, peerNs }: Answer): string {
   if (subjectNs === undefined || peerNs === undefined) return "";
-  const [mine, other] = [timeText(subjectNs), timeText(peerNs)];
+  const [mine, other] = pairText(subjectNs, peerNs);
   return `: ${mine}, not ${other}`;
 }
 
@@ -91,6 +106,25 @@ export const shownAnswers = ({ answers }: LabResults): Answer[] =>
     ({ verb, interval, subjectNs = 0, peerNs = 0 }) =>
       verb !== "blocks" || (interval !== undefined && Math.max(subjectNs, peerNs) > UNNOTICED_NS),
   );
+
+/** From this number of answers for which the time was too short, one sentence names them all. */
+const UNANSWERED_MIN = 4;
+
+/** Returns the answers that are named in one sentence, because the time ended before their least number of pairs. */
+export function unansweredOf(results: LabResults): Answer[] {
+  const all = shownAnswers(results).filter((each) => each.interval === undefined && each.failed === undefined);
+  return all.length < UNANSWERED_MIN ? [] : all;
+}
+
+/** Names them, with the command that has the time for them. Undefined if there are none. */
+export function unansweredText(results: LabResults): string | undefined {
+  const all = unansweredOf(results);
+  if (all.length === 0) return undefined;
+  const { command, durationMs } = results.run;
+  const furtherMs = all.reduce((ms, each) => ms + (each.furtherMs ?? 0), 0);
+  const again = `${command.replace(/ --time \S+/, "")} --time ${commandSeconds(durationMs + furtherMs)}`;
+  return `The time ended before ${all.length} answers: ${all.map(({ name }) => name).join(", ")}. At most ${duration(commandSeconds(furtherMs) * 1000)} more would decide: ${again}`;
+}
 
 /** The shortest stall that `clearway bench` and `clearway measure` notice. */
 export const UNNOTICED_NS = 1e6;
