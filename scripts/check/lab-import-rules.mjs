@@ -14,12 +14,13 @@ export const labFolders = {
   statistics: { may: [], why: "distributions, comparisons, random orders; pure" },
   machine: { may: [], why: "facts about the machine and the build, positions of threads, the idle watcher" },
   scenario: { may: ["machine", "protocol", "statistics"], why: "scenarios as data, and the plan of a run" },
+  browser: { may: ["machine"], why: "finds Chromium, Firefox and WebKitGTK, and opens pages in them" },
   run: {
     may: ["engine", "machine", "protocol", "scenario", "statistics"],
     why: "`--profile published`: measures a plan; the record, its figures and the findings of the authors",
   },
   engine: {
-    may: ["machine", "protocol", "runner", "statistics"],
+    may: ["browser", "machine", "protocol", "runner", "statistics"],
     types: ["arm"],
     why: "the engine of `clearway lab`: the comparisons, arms that take turns, the estimator, the plan of a run's time",
   },
@@ -70,24 +71,25 @@ export const labFolders = {
   },
   runner: {
     may: [
-      ...["arm", "bench", "channel", "codec", "flutter", "host", "isolate", "machine", "timing", "memory"],
+      ...["arm", "bench", "browser", "channel", "codec", "flutter", "host", "isolate", "machine", "timing", "memory"],
       ...["native", "protocol", "push", "remote", "statistics"],
     ],
     types: ["engine"],
-    why: "the runners for Node and Chromium, the page and its server, the fixtures",
+    why: "the runners for Node and browsers, the page and its server, the fixtures",
   },
   ratio: {
-    may: ["engine", "machine", "timing", "runner", "statistics"],
+    may: ["browser", "engine", "machine", "timing", "runner", "statistics"],
     why: "the command `ratio`: the same work on two devices, the page for the other one, and budgets in its time",
   },
   jank: {
-    may: ["machine", "ratio", "runner", "statistics"],
+    may: ["browser", "machine", "ratio", "runner", "statistics"],
     why: "measures a page or a script of a user, and explains its stalls",
   },
   cli: {
     may: [
       ...[
         "bench",
+        "browser",
         "engine",
         "export",
         "jank",

@@ -4,13 +4,13 @@
 //   <!-- figures: calls -->
 //   <!-- end of figures -->
 //
-// The lines between the comments are generated. The name is `summary`, `machine`, `runs` or a name in tables.mjs.
+// The lines between the comments are generated. The name is `summary`, `browsers`, `machine`, `runs` or a name in tables.mjs.
 import { tableOf } from "../lab-runs.mjs";
-import { summary, tables } from "./tables.mjs";
+import { browsers, summary, tables } from "./tables.mjs";
 
 const begin = /^<!-- figures: ([\w-]+) -->$/;
 const end = "<!-- end of figures -->";
-const hosts = { node: "Node", chromium: "Chromium", jvm: "JVM" };
+const hosts = { node: "Node", chromium: "Chromium", firefox: "Firefox", webkit: "WebKitGTK", jvm: "JVM" };
 
 /** Returns `{ page, problems, count }`. `page` is `text` with every such table generated from `results`. Does not throw. */
 export function fill(text, results) {
@@ -45,6 +45,7 @@ function block(name, results) {
   if (results.version !== 2) throw new Error(`results.json must have version 2: version=${results.version}`);
   if (name === "machine") return machine(results);
   if (name === "summary") return summaryTable(results);
+  if (name === "browsers") return browsersTable(results);
   const names = tables[name];
   if (names === undefined)
     throw new Error(`no table is called ${name}; there are: machine, summary, ${Object.keys(tables).join(", ")}`);
@@ -55,12 +56,27 @@ function block(name, results) {
   ];
 }
 
+/** Returns a cell with both times of a question. */
+function bothTimes(name, results) {
+  const { interval, subjectNs, peerNs, peer } = answerOf(name, results);
+  // Without an interval, too few pairs were measured for a figure.
+  return interval === undefined ? "open in this run" : `**${time(subjectNs)}**; ${peer}: ${time(peerNs)}`;
+}
+
+/** What each browser costs: a column for each. */
+function browsersTable(results) {
+  const columns = ["chromium", "firefox", "webkit"];
+  return [
+    line("", ...columns.map((host) => hosts[host])),
+    line("---", ...columns.map(() => "---")),
+    ...browsers.map(({ title, question }) =>
+      line(title, ...columns.map((host) => bothTimes(`${question}-${host}`, results))),
+    ),
+  ];
+}
+
 function summaryTable(results) {
-  const cell = (name) => {
-    const { interval, subjectNs, peerNs, peer } = answerOf(name, results);
-    // Without an interval, too few pairs were measured for a figure.
-    return interval === undefined ? "open in this run" : `**${time(subjectNs)}**; ${peer}: ${time(peerNs)}`;
-  };
+  const cell = (name) => bothTimes(name, results);
   const { machine, run } = results;
   const answers = summary.flatMap(({ node, chromium }) => [node, chromium]).map((name) => answerOf(name, results));
   return [
@@ -84,7 +100,7 @@ function machine(results) {
   const other = busy(results);
   return [
     `- machine: ${cpu}, ${cores} cores, ${Math.round(memoryGb)} GB, ${virtual}, ${os} (${arch})${stealPercent > 1 ? `, ${stealPercent} % stolen` : ""}`,
-    `- runtimes: Node ${build.node}${build.chromium === null ? "" : `, Chromium ${build.chromium}`}`,
+    `- runtimes: Node ${build.node}${["chromium", "firefox", "webkit"].map((name) => (build[name] ? `, ${hosts[name]} ${build[name]}` : "")).join("")}`,
     `- run: ${run.startedAt.slice(0, 10)}, commit ${build.commit}, ${Math.round(run.durationMs / 1000)} s, \`${run.command}\`${run.interrupted ? ", interrupted" : ""}`,
     `- compared with: ${Object.entries(build.peers)
       .map(([peer, version]) => `${peer} ${version}`)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of docs/performance.md and of the README, as data. Each row is a question of `clearway lab --limits`, which the kept run has answered.
+// The tables of docs/performance.md, of docs/browsers.md and of the README, as data. Each row is a question of `clearway lab --limits`, which the kept run has answered.
 
 /** The rows of each table: the names of the questions. */
 export const tables = {
@@ -41,4 +41,13 @@ export const summary = [
     chromium: "records-chromium",
   },
   { title: "Start of a pool with its first call", node: "pool-start", chromium: "pool-start-chromium" },
+];
+
+/** The rows of docs/browsers.md: questions that are asked in each browser. */
+export const browsers = [
+  { title: "Longest stall of the main thread while a million rows arrive", question: "records" },
+  { title: "One call after the other", question: "call" },
+  { title: "One of a thousand calls at once", question: "call-at-once" },
+  { title: "A call after 10 ms of rest", question: "call-after-rest" },
+  { title: "An event of a stream that goes as fast as it can", question: "firehose" },
 ];

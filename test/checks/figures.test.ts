@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fill } from "../../scripts/figures/fill.mjs";
-import { summary, tables } from "../../scripts/figures/tables.mjs";
+import { browsers, summary, tables } from "../../scripts/figures/tables.mjs";
 
 const file = new URL("../../lab/records/limits/results.json", import.meta.url);
 const kept = JSON.parse(readFileSync(file, "utf8"));
@@ -45,6 +45,16 @@ describe("the figures of a page", () => {
     const questions: string[] = [...COMPARISONS, ...FURTHER].map(({ name }) => name);
     expect(Object.values(tables).flat().sort()).toEqual(questions.sort());
     expect(questions).toEqual(expect.arrayContaining(summary.flatMap(({ node, chromium }) => [node, chromium])));
+  });
+
+  test("about the three browsers have a column for each", () => {
+    const inOthers = ["firefox", "webkit"].flatMap((host) =>
+      kept.answers.map((answer: { name: string }) => ({ ...answer, name: answer.name.replace("chromium", host) })),
+    );
+    const { page, problems } = fill(marked("browsers"), { ...kept, answers: [...kept.answers, ...inOthers] });
+    expect(problems).toEqual([]);
+    expect(page).toContain("|  | Chromium | Firefox | WebKitGTK |");
+    expect(page.split("\n").filter((line) => line.split("**").length === 7)).toHaveLength(browsers.length);
   });
 
   test.each(["machine", "summary", ...Object.keys(tables)])("for the table %s are all in the kept run", (name) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds dist/ (the CLI, the runners and the workers for Node) and dist/page/ (the same mechanisms for Chromium). All entries of one
+// Builds dist/ (the CLI, the runners and the workers for Node) and dist/page/ (the same mechanisms for browsers). All entries of one
 // target are in one flat folder, so that a file finds its worker next to it.
 import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -94,6 +94,7 @@ const external = [
   "tinypool",
   "uqr",
   "workerpool",
+  "ws",
 ];
 
 await build({
@@ -104,7 +105,7 @@ await build({
     cli: source("cli/main.ts"),
     "arm-node": source("arm/node.ts"),
     "runner-node": source("runner/node.ts"),
-    "runner-chromium": source("runner/chromium.ts"),
+    "runner-browser": source("runner/browser.ts"),
     "runner-flutter": source("runner/flutter.ts"),
     "runner-user-code": source("runner/user-code.ts"),
     index: source("bench/scenario.ts"),

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../src/browser/chromium.js";
 import { parseBudget } from "../src/jank/budget.js";
 import { measureAll } from "../src/jank/measure.js";
 import type { Target } from "../src/jank/target.js";
@@ -12,7 +13,6 @@ import { AMOUNTS } from "../src/ratio/measure-ratio.js";
 import { pageHtml, STYLE as RATIO_STYLE } from "../src/ratio/page-server.js";
 import { answersHtml } from "../src/report/answers/page.js";
 import { jankHtml } from "../src/report/jank/page.js";
-import { launchChromium } from "../src/runner/find.js";
 import { answered } from "./answered.js";
 import { cause, run } from "./jank/evidence.js";
 

@@ -34,7 +34,10 @@ describe("a name that is nearly right", () => {
   test.each([
     [["hots"], /unknown command 'hots'\n\(Did you mean hosts\?\)/],
     [["lab", "--hots", "node"], /unknown option '--hots'\n\(Did you mean --host\?\)/],
-    [["lab", "--host", "chrome"], /Hosts: node, chromium, jvm, flutter, swift\. Did you mean "chromium"\?/],
+    [
+      ["lab", "--host", "chrome"],
+      /Hosts: node, chromium, firefox, webkit, jvm, flutter, swift\. Did you mean "chromium"\?/,
+    ],
     [["lab", "--profile", "quik"], /Allowed choices are published/],
     [["export", "jetpak", "out"], /Allowed choices are markdown, jetpack/],
   ])("is refused with the nearest one: %j", async (args, message) => {
@@ -77,9 +80,13 @@ describe("clearway hosts", () => {
     };
   };
 
+  const noBrowsers = { chromium: "missing", firefox: "missing", webkit: "missing" };
+
   test("exits with status 0 when only optional hosts are missing, and says what installs them", async () => {
     const missing = {
       CLEARWAY_CHROMIUM: cli.path("no browser"),
+      CLEARWAY_FIREFOX: cli.path("no browser"),
+      CLEARWAY_WEBKIT: cli.path("no browser"),
       CLEARWAY_LAB_JVM: cli.path("no jvm.json"),
       CLEARWAY_FLUTTER: cli.path("no app"),
       CLEARWAY_LAB_SWIFT: cli.path("no swift.json"),
@@ -88,14 +95,16 @@ describe("clearway hosts", () => {
     expect({ code, ok, states }).toEqual({
       code: 0,
       ok: true,
-      states: { node: "ok", chromium: "missing", jvm: "missing", flutter: "missing", swift: "missing" },
+      states: { node: "ok", ...noBrowsers, jvm: "missing", flutter: "missing", swift: "missing" },
     });
     expect(found.hosts[1]?.problem).toBe(
       `CLEARWAY_CHROMIUM names a file that does not exist: ${missing.CLEARWAY_CHROMIUM}. Set it to the path of a Chromium, or unset it`,
     );
-    expect(found.hosts[2]?.problem).toMatch("openjdk-17-jdk-headless maven");
-    expect(found.hosts[3]?.problem).toMatch(/Flutter's engine|CLEARWAY_FLUTTER names a folder without lib/);
-    expect(found.hosts[4]?.problem).toMatch(/scripts\/setup\.sh swift adds Swift 6/);
+    expect(found.hosts[2]?.problem).toMatch("CLEARWAY_FIREFOX names a file that does not exist");
+    expect(found.hosts[3]?.problem).toMatch("CLEARWAY_WEBKIT names a file that does not exist");
+    expect(found.hosts[4]?.problem).toMatch("openjdk-17-jdk-headless maven");
+    expect(found.hosts[5]?.problem).toMatch(/Flutter's engine|CLEARWAY_FLUTTER names a folder without lib/);
+    expect(found.hosts[6]?.problem).toMatch(/scripts\/setup\.sh swift adds Swift 6/);
   });
 
   test("exits with status 1 when something installed does not work", async () => {
@@ -107,26 +116,30 @@ describe("clearway hosts", () => {
     writeFileSync(broken, JSON.stringify({ classpath: [], jdks: { 25: home } }));
     const { code, states, found } = await hosts({
       CLEARWAY_CHROMIUM: cli.path("no"),
+      CLEARWAY_FIREFOX: cli.path("no"),
+      CLEARWAY_WEBKIT: cli.path("no"),
       CLEARWAY_LAB_JVM: broken,
       CLEARWAY_FLUTTER: cli.path("no"),
       CLEARWAY_LAB_SWIFT: cli.path("no"),
     });
     expect({ code, states }).toEqual({
       code: 1,
-      states: { node: "ok", chromium: "missing", jvm: "broken", flutter: "missing", swift: "missing" },
+      states: { node: "ok", ...noBrowsers, jvm: "broken", flutter: "missing", swift: "missing" },
     });
-    expect(found.hosts[2]?.problem).toMatch(/did not start: .*code=6.*could not find libjvm\.so/);
+    expect(found.hosts[4]?.problem).toMatch(/did not start: .*code=6.*could not find libjvm\.so/);
   });
 });
 
 describe("a run of a host that is missing", () => {
   test.each([
     ["chromium", /nothing can be measured on chromium: CLEARWAY_CHROMIUM names a file/],
+    ["firefox", /nothing can be measured on firefox: CLEARWAY_FIREFOX names a file/],
     ["jvm", /nothing can be measured on jvm: the JVM's runner is not built/],
     ["swift", /nothing can be measured on swift: the runner for Swift is not built: .*scripts\/setup\.sh swift/],
   ])("is refused, says why, and writes nothing: %s", async (host, message) => {
     const none = cli.path("none.json");
-    const env = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_LAB_JVM: none, CLEARWAY_LAB_SWIFT: none };
+    const browsers = { CLEARWAY_CHROMIUM: cli.path("none"), CLEARWAY_FIREFOX: cli.path("none") };
+    const env = { ...browsers, CLEARWAY_LAB_JVM: none, CLEARWAY_LAB_SWIFT: none };
     const args = ["lab", "--profile", "published", "--host", host, "--out", `no ${host}`];
     const { code, stderr } = await cli.run(args, env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);

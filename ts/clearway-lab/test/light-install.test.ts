@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { has } from "../../../scripts/browsers/engines.mjs";
 import { builtLab } from "./built-lab.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -70,6 +71,7 @@ test.each([
   ["measure typed.mjs#parse", `; esbuild would compile TypeScript: ${installs("esbuild")}\n`],
   ["measure work.js#parse", '; its package.json makes it CommonJS: name it .mjs, or set "type": "module" there\n'],
   ["jank page.html", `error: ${installs("playwright-core")}\n`],
+  ...(has("firefox") ? [["jank page.html --browser firefox", `error: ${installs("ws")}\n`]] : []),
   ["ratio --here chromium", `error: ${installs("playwright-core")}\n`],
   ["lab records-chromium", installs("playwright-core")],
   ["lab codec", installs("msgpackr")],

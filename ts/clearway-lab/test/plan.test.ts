@@ -51,6 +51,12 @@ describe("a plan", () => {
     expect(planOrder(cells, 7)).not.toEqual(planOrder(cells, 8));
   });
 
+  test.each(["firefox", "webkit"])("has the cells of Chromium for %s, whose page is the same", (host) => {
+    const own = planCells(publishedScenarios(), [host]);
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.map((cell) => ({ ...cell, host: "chromium" }))).toEqual(planCells(publishedScenarios(), ["chromium"]));
+  });
+
   test("gives every cell of a host that cannot run its reason", () => {
     const planned = planCells(publishedScenarios(), ["chromium"], { chromium: "no browser" });
     expect(planned.every(({ unavailable }) => unavailable !== undefined)).toBe(true);

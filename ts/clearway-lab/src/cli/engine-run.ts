@@ -7,7 +7,7 @@ import type { Comparison } from "../engine/comparison.js";
 import { readLoad } from "../engine/load.js";
 import { type Bench, measureAll } from "../engine/run.js";
 import { allowedCores } from "../machine/cores.js";
-import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
+import { type BrowserVersions, buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { answersText } from "../report/answers/text.js";
 import { duration } from "../report/number.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
@@ -45,8 +45,8 @@ export interface EngineRun extends Pick<RunFacts, "kind" | "title" | "command"> 
   open: Bench["open"];
   /** The limits of comparisons by name. */
   limits?: Readonly<Record<string, number>>;
-  /** Returns the version of the browser in which arms ran. */
-  chromium?: () => Promise<string | null>;
+  /** Returns the versions of the browsers in which arms ran. */
+  browsers?: () => Promise<BrowserVersions>;
   /** The time of the run in milliseconds, from `begin`, which is a reading of `performance.now()`. */
   budgetMs: number;
   begin: number;
@@ -90,7 +90,7 @@ export async function measureRun(run: EngineRun): Promise<LabResults> {
       answers: [...answers(comparisons), ...failed.map(({ comparison, why }) => failedAnswer(comparison, why))],
       ...{ controls: answers(controls), missing: run.missing ?? [] },
       machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
-      build: buildFacts((await run.chromium?.()) ?? null),
+      build: buildFacts(await run.browsers?.()),
     };
   } finally {
     progress.stop();

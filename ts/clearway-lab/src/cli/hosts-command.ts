@@ -3,6 +3,8 @@
 // missing, but what is installed must work.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { findChromium } from "../browser/chromium.js";
+import { browserProblem, isBrowser } from "../browser/open.js";
 import {
   type BuildFacts,
   buildFacts,
@@ -14,7 +16,7 @@ import {
 } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
 import type { ByHost, Description, HostName } from "../protocol/message.js";
-import { chromiumProblem, findChromium, findJvmRunner, findSwiftRunner, flutterMissing } from "../runner/find.js";
+import { findJvmRunner, findSwiftRunner, flutterMissing } from "../runner/find.js";
 import { Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { columned, columnsOf, fitted, print, printJson } from "./print.js";
@@ -78,7 +80,7 @@ async function examine(): Promise<Examination> {
     version: 1,
     ok: hosts.every(({ host, state }) => state === "ok" || (state === "missing" && host !== "node")),
     machine,
-    build: buildFacts(null),
+    build: buildFacts(),
     chromium: findChromium() ?? null,
     noise,
     hosts,
@@ -140,7 +142,7 @@ function freshness(fresh: Description["fresh"]): string {
 function hostText({ host, state, problem, runtime, clockStepUs, mechanisms, ...facts }: HostExamination): string {
   if (state === "missing") return `cannot run${host === "node" ? "" : " (optional)"}: ${problem}`;
   if (state === "broken") return `does not work: ${problem}`;
-  const memory = facts.crossOriginIsolated ? "shared memory" : "not isolated: no shared memory";
+  const memory = facts.crossOriginIsolated ? "shared memory" : "no shared memory";
   const fresh = facts.fresh === undefined ? "" : `, ${freshness(facts.fresh)}`;
   return `${runtime}, ${mechanisms} mechanisms, clock steps of ${clockStepUs} us, ${memory}${fresh}`;
 }
@@ -179,7 +181,7 @@ export async function askHosts(runners: Runners, hosts: readonly HostName[], jdk
 /** Returns why a host of the lab is not installed here, and the remedy; or undefined. Whether it works, its runner says. */
 function notInstalled(host: HostName, jdk?: number): string | undefined {
   if (process.env["CLEARWAY_LAB_RUNNER"] !== undefined) return undefined;
-  if (host === "chromium") return chromiumProblem();
+  if (isBrowser(host)) return browserProblem(host);
   if (host === "flutter") return flutterMissing();
   const found = host === "jvm" ? findJvmRunner(jdk) : host === "swift" ? findSwiftRunner() : undefined;
   return typeof found === "string" ? found : undefined;

@@ -2,10 +2,12 @@
 // `clearway lab [QUESTION ...]`: measures the comparisons until they are decided, writes and prints the answers.
 
 import { didYouMean } from "../bench/nearest-name.js";
+import { browserProblem } from "../browser/open.js";
 import type { LabResults } from "../engine/answer.js";
 import { COMPARISONS, CONTROLS, type Comparison, SLOWED } from "../engine/comparison.js";
 import { FURTHER, LIMITS } from "../engine/limits.js";
 import { type ArmHost, Arms } from "../engine/open-arm.js";
+import { CONTROLS_IN_OTHER_BROWSERS, IN_OTHER_BROWSERS } from "../engine/other-browsers.js";
 import { packagesMissing } from "../machine/optional-packages.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import { koffiProblem } from "../native/peers.js";
@@ -13,7 +15,7 @@ import { pluginProblem } from "../native/plugin.js";
 import { remoteProblem } from "../remote/server.js";
 import { limitText } from "../report/answers/words.js";
 import { duration } from "../report/number.js";
-import { chromiumProblem, findJvmRunner } from "../runner/find.js";
+import { findJvmRunner } from "../runner/find.js";
 import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { FailedError, UsageError } from "./errors.js";
 import { openOut } from "./out-folder.js";
@@ -53,23 +55,25 @@ export async function lab(names: readonly string[], options: LabOptions): Promis
 export async function listComparisons(names: readonly string[], options: Pick<LabOptions, "host" | "limits">) {
   const chosen = choose(names, options);
   const missing = await missingHere(chosen);
+  const width = Math.max(...chosen.map(({ name }) => name.length));
   for (const { name, thing, peer, verb } of chosen) {
     const why = missing.find(({ names }) => names.includes(name))?.why;
     const limit = options.limits === true ? LIMITS[name] : undefined;
     const further = `${limit === undefined ? "" : `; ${limitText(limit, verb)}`}${why === undefined ? "" : ` (cannot run: ${why})`}`;
-    print(`${name.padEnd(25)}${thing}, against ${peer}${further}\n`);
+    print(`${name.padEnd(width)}  ${thing}, against ${peer}${further}\n`);
   }
   return 0;
 }
 
 function choose(names: readonly string[], { host: hosts, limits }: Pick<LabOptions, "host" | "limits">): Comparison[] {
-  const all = limits === true ? [...COMPARISONS, ...FURTHER] : COMPARISONS;
-  const every = [...COMPARISONS, ...FURTHER, ...CONTROLS, ...SLOWED];
+  const others = IN_OTHER_BROWSERS.filter(({ host }) => hosts?.includes(host));
+  const all = [...COMPARISONS, ...(limits === true ? FURTHER : []), ...others];
+  const every = [...COMPARISONS, ...FURTHER, ...IN_OTHER_BROWSERS, ...CONTROLS, ...CONTROLS_IN_OTHER_BROWSERS];
+  every.push(...SLOWED);
+  /** What a run measures only if its whole name is given. */
+  const hidden = new Set([...FURTHER, ...IN_OTHER_BROWSERS].filter((each) => !all.includes(each)));
   const named = names.map((name) => {
-    const found = every.filter(
-      (each) =>
-        each.name === name || (each.name.startsWith(`${name}-`) && !(FURTHER.includes(each) && limits !== true)),
-    );
+    const found = every.filter((each) => each.name === name || (each.name.startsWith(`${name}-`) && !hidden.has(each)));
     if (found.length > 0) return found;
     const known = all.map((each) => each.name);
     throw new UsageError(`unknown question "${name}".${didYouMean(name, known)} Questions: ${known.join(", ")}`);
@@ -106,10 +110,10 @@ async function measure(
         const results = await runEngine(out, {
           ...(limits && { limits: LIMITS }),
           ...{ kind: "lab", comparisons: can, missing, isNamed, seed, json, signal, begin },
-          controls: CONTROLS.filter(({ host }) => !isNamed && hosts.has(host)),
+          controls: [...CONTROLS, ...CONTROLS_IN_OTHER_BROWSERS].filter(({ host }) => !isNamed && hosts.has(host)),
           ...{ budgetMs: time * 1000, command: commandOf(options, chosen, isNamed) },
           open: (host, arm, cores) => arms.open(host, arm, cores),
-          chromium: () => arms.chromiumVersion(),
+          browsers: () => arms.browserVersions(),
         });
         return statusOf(results);
       },
@@ -120,9 +124,10 @@ async function measure(
   }
 }
 
-function commandOf({ time, limits }: LabOptions, chosen: readonly Comparison[], isNamed: boolean): string {
+function commandOf({ time, limits, host }: LabOptions, chosen: readonly Comparison[], isNamed: boolean): string {
   const names = isNamed ? ` ${chosen.map(({ name }) => name).join(" ")}` : "";
-  return `clearway lab${names}${limits === true ? " --limits" : ""}${time === undefined ? "" : ` --time ${time}`}`;
+  const hosts = host === undefined ? "" : ` --host ${host.join(",")}`;
+  return `clearway lab${names}${hosts}${limits === true ? " --limits" : ""}${time === undefined ? "" : ` --time ${time}`}`;
 }
 
 /** Returns what this machine lacks, one entry for each reason. */
@@ -131,7 +136,9 @@ async function missingHere(chosen: readonly Comparison[]): Promise<LabResults["m
   const jvm = findJvmRunner();
   const hosts: Record<ArmHost, string | undefined> = {
     node: undefined,
-    chromium: chromiumProblem(),
+    chromium: browserProblem("chromium"),
+    firefox: browserProblem("firefox"),
+    webkit: browserProblem("webkit"),
     jvm: typeof jvm === "string" ? jvm : undefined,
   };
   const lacks: Record<NonNullable<Comparison["needs"]>, string | undefined> = {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { packageRoot } from "../machine/optional-packages.js";
 import type { HostName } from "../protocol/message.js";
-import { HOST_NAMES } from "../scenario/scenario.js";
+import { DEFAULT_HOSTS, HOST_NAMES } from "../scenario/scenario.js";
 import { addBench } from "./bench.js";
 import { addCompare } from "./compare.js";
 import { FailedError, UsageError } from "./errors.js";
@@ -55,7 +55,7 @@ const labCommand = program
   .description("measure, then write results.json and report.html")
   .argument("[what...]", "questions, such as call or codec; default: all. With --profile: scenarios")
   .option("--time <seconds>", "time of the run; default: 280, or 30 for each named question", parseSeconds)
-  .option("--host <names>", "node, chromium, jvm, flutter, swift, with commas; default: all", parseHosts)
+  .option("--host <names>", `${HOST_NAMES.join(", ")}, with commas; default: all but Firefox and WebKit`, parseHosts)
   .addOption(
     new Option("--profile <name>", "measure the five published experiments instead of questions (an hour)").choices([
       "published",
@@ -78,7 +78,7 @@ const labCommand = program
     if (given.time !== undefined) throw new UsageError("--time is for questions: leave it out, or leave --profile out");
     if (given.limits === true) throw new UsageError("--limits is for questions: leave --profile out");
     const { listPublished, published } = await import("./published.js");
-    const options = { ...given, host: given.host ?? [...HOST_NAMES] };
+    const options = { ...given, host: given.host ?? [...DEFAULT_HOSTS] };
     process.exitCode = listed ? listPublished() : await published(names, options);
   });
 labCommand.addHelpText(

@@ -4,6 +4,7 @@
 import path from "node:path";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { didYouMean } from "../bench/nearest-name.js";
+import { BROWSER_NAMES } from "../browser/open.js";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
 import { OtherLoad, withOtherCores } from "../machine/other-load.js";
@@ -122,7 +123,7 @@ async function measure(
           ...{ planned: order.length, done: execution.done, interrupted: execution.interrupted },
           budgetEnded: execution.budgetEnded,
           machine: { ...machine, ...withOtherCores(otherLoad), stealPercent: stealPercent(times, cpuTimes()) },
-          build: buildFacts(hosts.described.chromium?.runtime ?? null),
+          build: buildFacts(Object.fromEntries(BROWSER_NAMES.map((name) => [name, hosts.described[name]?.runtime]))),
           hosts: Object.fromEntries(
             Object.entries(hosts.described).map(([host, { mechanisms: _, ...facts }]) => [host, facts]),
           ),

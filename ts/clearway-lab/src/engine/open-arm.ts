@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Starts arms: a Node process, a JVM, or a page of its own in Chromium. Pins their threads.
+// Starts arms: a Node process, a JVM, or a page of its own in a browser. Pins their threads.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Browser } from "playwright-core";
 import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import type { PageArm } from "../arm/page.js";
+import { type BrowserName, isBrowser, type PageBrowser, startBrowser } from "../browser/open.js";
 import { allowedCores, pinningProblem, threadsOf } from "../machine/cores.js";
+import type { BrowserVersions } from "../machine/facts.js";
 import type { Arm, ArmReply, ArmRequest, Cores, Costs } from "../protocol/arm.js";
 import { CHANNEL_FD, readLines } from "../protocol/lines.js";
-import { jvmArmCommand, launchChromium } from "../runner/find.js";
+import { jvmArmCommand } from "../runner/find.js";
 import { ARM_PAGE, servePage } from "../runner/page-server.js";
 
 /** Time for one answer, in milliseconds, if a command sets no other. The slowest slice is a hundred million records on a busy machine. */
@@ -20,12 +21,13 @@ const END_MS = 3000;
 const STDERR_KEPT = 2000;
 
 /** Hosts that have arms. */
-export type ArmHost = "node" | "chromium" | "jvm";
+export type ArmHost = "node" | "jvm" | BrowserName;
 
-/** Opens arms and owns what they share: one browser for the run, and the processes that still run. */
+/** Opens arms and owns what they share: the browsers of the run, and the processes that still run. */
 export class Arms {
   readonly #running = new Set<ProcessArm>();
-  #chromium: Promise<{ browser: Browser; server: LocalServer }> | undefined;
+  readonly #browsers = new Map<BrowserName, Promise<PageBrowser>>();
+  #server: Promise<LocalServer> | undefined;
   readonly #env: Record<string, string>;
   readonly #programs: string | URL;
   /** Why threads cannot be pinned on this machine; undefined if they can. */
@@ -39,7 +41,7 @@ export class Arms {
 
   /** Opens an arm and waits until its mechanism is open. Rejects with the arm's reason. The caller ends the arm. */
   async open(host: ArmHost, name: string, cores: Cores): Promise<Arm> {
-    if (host === "chromium") return this.#openPage(name);
+    if (isBrowser(host)) return this.#openPage(host, name);
     const command = host === "jvm" ? jvmArmCommand(name) : nodeArm(name, this.#programs);
     if (typeof command === "string") throw new Error(command);
     return this.start({ ...command, cores: this.pinning === undefined ? allowedCores().slice(0, 2) : [] }, cores);
@@ -59,9 +61,15 @@ export class Arms {
     return arm;
   }
 
-  /** Returns the version of the browser. Null if no arm has run in it. */
-  async chromiumVersion(): Promise<string | null> {
-    return (await this.#chromium?.catch(() => undefined))?.browser.version() ?? null;
+  /** Returns the versions of the browsers in which arms have run, without the browsers' names. */
+  async browserVersions(): Promise<BrowserVersions> {
+    const versions = await Promise.all(
+      [...this.#browsers].map(async ([name, started]) => {
+        const browser = await started.catch(() => undefined);
+        return [name, browser?.version?.split(" ").at(-1)];
+      }),
+    );
+    return Object.fromEntries(versions);
   }
 
   /** Kills every arm that still runs, in the middle of its work. `close` must follow. */
@@ -69,48 +77,40 @@ export class Arms {
     for (const arm of this.#running) arm.kill();
   }
 
-  /** Ends every arm that still runs, and the browser. */
+  /** Ends every arm that still runs, and the browsers. */
   async close(): Promise<void> {
     await Promise.all([...this.#running].map((arm) => arm.end()));
-    const chromium = await this.#chromium?.catch(() => undefined);
-    await chromium?.browser.close();
-    await chromium?.server.close();
+    const browsers = await Promise.all([...this.#browsers.values()].map((browser) => browser.catch(() => undefined)));
+    await Promise.all(browsers.map((browser) => browser?.close()));
+    await (await this.#server?.catch(() => undefined))?.close();
   }
 
-  async #openPage(name: string): Promise<Arm> {
-    this.#chromium ??= startChromium();
-    const { browser, server } = await this.#chromium;
-    const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
-    const page = await context.newPage();
+  async #openPage(name: BrowserName, arm: string): Promise<Arm> {
+    const started = this.#browsers.get(name) ?? startBrowser(name);
+    this.#browsers.set(name, started);
+    this.#server ??= servePage();
+    const page = await (await started).open((await this.#server).url + ARM_PAGE, "arm");
     const ask = async (request: ArmRequest): Promise<Costs> =>
       costsOf(
         await page.evaluate(
-          // The request is passed as text, because playwright's types do not accept a union of messages.
-          async (text: string) =>
+          async (text) =>
             JSON.stringify(await (globalThis as unknown as { arm: PageArm }).arm.answer(JSON.parse(text))),
           JSON.stringify(request),
         ),
       );
     try {
-      await page.goto(server.url + ARM_PAGE);
-      await page.waitForFunction("globalThis.arm !== undefined", undefined, { polling: 10 });
-      await page.evaluate((arm: string) => (globalThis as unknown as { arm: PageArm }).arm.open(arm), name);
+      await page.evaluate((name) => (globalThis as unknown as { arm: PageArm }).arm.open(name), arm);
     } catch (error) {
-      await context.close();
+      await page.close();
       throw error;
     }
     return {
       warm: (work, calls, cpuMs) => ask({ op: "warm", work, calls, cpuMs }),
       slice: (work, ms, runs) => ask({ op: "slice", work, ms, runs }),
       pin: () => {},
-      end: () => context.close(),
+      end: () => page.close(),
     };
   }
-}
-
-async function startChromium(): Promise<{ browser: Browser; server: LocalServer }> {
-  const [browser, server] = await Promise.all([launchChromium(), servePage()]);
-  return { browser, server };
 }
 
 export interface ArmCommand {

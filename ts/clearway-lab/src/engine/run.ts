@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures comparisons until they are decided or the time is over.
+import { isBrowser } from "../browser/open.js";
 import type { Arm } from "../protocol/arm.js";
 import type { Comparison } from "./comparison.js";
 import { otherShare, type Reading } from "./load.js";
@@ -125,7 +126,7 @@ async function pairOf(all: readonly Measured[], bench: Bench, signal: AbortSigna
         () => bench.random(),
       );
       // A page is not pinned to the cores that are read.
-      keep(measured, pair, host === "chromium" ? undefined : otherShare(before, bench.load?.()));
+      keep(measured, pair, isBrowser(host) ? undefined : otherShare(before, bench.load?.()));
     }
   } finally {
     await Promise.all([arms.subject.end(), arms.reference?.end()]);

@@ -5,7 +5,7 @@ import type { Work } from "../protocol/measured.js";
 import type { LabParent, LabWorker, PortEnd } from "./port.js";
 import { type Progress, type Upload, uploadOf } from "./upload-source.js";
 
-export const hostName = "chromium" as const;
+export const hostName = "page" as const;
 
 /** A page has no serializer that returns bytes. It has structured clone only. */
 export const serializer = undefined;

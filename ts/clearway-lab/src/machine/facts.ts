@@ -29,11 +29,16 @@ export interface BuildFacts {
   node: string;
   v8: string;
   chromium: string | null;
+  firefox?: string;
+  webkit?: string;
   commit: string | null;
   /** Options that change the speed: NODE_OPTIONS and the process's own flags. */
   nodeOptions: string;
   peers: Record<string, string>;
 }
+
+/** The versions of the browsers that a run used. */
+export type BrowserVersions = { readonly [Name in "chromium" | "firefox" | "webkit"]?: string | undefined };
 
 export function machineFacts(): MachineFacts {
   const cpus = os.cpus();
@@ -80,13 +85,18 @@ const PEERS = [
 export const NOT_INSTALLED = "not installed";
 
 /** Returns the facts about the build. `names` are the compared libraries (peers), whose versions are reported. */
-export function buildFacts(chromium: string | null, names: readonly string[] = PEERS): BuildFacts {
+export function buildFacts(
+  { chromium, firefox, webkit }: BrowserVersions = {},
+  names: readonly string[] = PEERS,
+): BuildFacts {
   return {
     lab: versionOf("clearway-lab") ?? "unknown",
     clearway: versionOf("clearway") ?? "unknown",
     node: process.version,
     v8: process.versions.v8,
-    chromium,
+    chromium: chromium ?? null,
+    ...(firefox !== undefined && { firefox }),
+    ...(webkit !== undefined && { webkit }),
     commit: commit(),
     nodeOptions: [process.env["NODE_OPTIONS"] ?? "", ...process.execArgv].join(" ").trim(),
     peers: Object.fromEntries(names.map((name) => [name, versionOf(name) ?? NOT_INSTALLED])),

@@ -4,7 +4,7 @@
 export const PROTOCOL_VERSION = 1;
 
 /** The hosts whose runners belong to the lab. */
-export type OwnHost = "node" | "chromium" | "jvm" | "flutter" | "swift";
+export type OwnHost = "node" | "chromium" | "firefox" | "webkit" | "jvm" | "flutter" | "swift";
 /** A host: one of the lab's own, or the name that the user gave to another runner. */
 export type HostName = OwnHost | (string & {});
 /** Something for some of the hosts. */

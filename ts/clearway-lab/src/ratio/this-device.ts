@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures this machine: Node in a process of its own, or the installed Chromium with the page that other devices open.
 import { fork } from "node:child_process";
+import { launchChromium } from "../browser/chromium.js";
 import { machineFacts } from "../machine/facts.js";
-import { launchChromium } from "../runner/find.js";
 import type { NodeMessage } from "./device/main.js";
 import type { Amounts } from "./device/measure-device.js";
 import { printable } from "./device-time.js";

@@ -5,6 +5,8 @@ import type { HostName, OwnHost } from "../protocol/message.js";
 const TITLES: Record<OwnHost, string> = {
   node: "Node",
   chromium: "Chromium",
+  firefox: "Firefox",
+  webkit: "WebKit",
   jvm: "JVM",
   flutter: "Flutter",
   swift: "Swift",
@@ -12,6 +14,8 @@ const TITLES: Record<OwnHost, string> = {
 const IN: Record<OwnHost, string> = {
   node: "in Node",
   chromium: "in Chromium",
+  firefox: "in Firefox",
+  webkit: "in WebKit",
   jvm: "on the JVM",
   flutter: "with Flutter",
   swift: "in Swift",

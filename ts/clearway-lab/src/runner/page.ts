@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page that Chromium runs. It has the same mechanisms. The Chromium runner calls them through one function.
+// The page that browsers run. It has the same mechanisms. The runner for browsers calls them through one function.
 import { nowMs } from "#lab-host";
 import type { Measured } from "../protocol/measured.js";
 import type { CellRequest } from "../protocol/message.js";
 import { clockStepUs } from "../timing/warm-up.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
-/** Runs a mechanism. Converts samples to arrays of numbers, because playwright does not return typed arrays from a page. */
+/** Runs a mechanism. Converts samples to arrays of numbers, because JSON has no typed arrays. */
 async function measure(cell: CellRequest): Promise<Measured> {
   const mechanism = await findMechanism(cell.scenario, cell.mechanism);
   const fixture = { httpUrl: location.origin, echoPort: 0, idlePort: 0, feedUrl: "", filePath: "" };
@@ -18,7 +18,9 @@ async function measure(cell: CellRequest): Promise<Measured> {
 }
 
 async function describe() {
-  return { clockStepUs: clockStepUs(nowMs), crossOriginIsolated, mechanisms: await allMechanisms() };
+  // WebKitGTK has no shared memory in isolated pages, which is what the field is about.
+  const hasSharedMemory = crossOriginIsolated && typeof SharedArrayBuffer !== "undefined";
+  return { clockStepUs: clockStepUs(nowMs), crossOriginIsolated: hasSharedMemory, mechanisms: await allMechanisms() };
 }
 
 export interface LabPage {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses the runners. Node, Flutter and Swift get a new process for every measurement, and Chromium one browser for the run. The JVM has one
+// Chooses the runners. Node, Flutter and Swift get a new process for every measurement, and a browser one process for the run. The JVM has one
 // runner, which starts the measuring JVMs itself. A runner that the user named gets a new process for every measurement.
 import { fileURLToPath } from "node:url";
+import { isBrowser } from "../browser/open.js";
 import { keepOnTwoCores, oneCoreCommand, pinningProblem, type RunnerCores, watchCores } from "../machine/cores.js";
 import { ON_ONE_CORE } from "../protocol/measured.js";
 import type { CellRequest, Description, HostName, Json, Measurement, ProbeRequest } from "../protocol/message.js";
@@ -19,7 +20,7 @@ export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
     if (typeof found === "string") throw new Error(found);
     return { ...found, env: { CLEARWAY_LAB_HOST: host, ...found.env } };
   }
-  const program = given ?? fileURLToPath(new URL(`./runner-${host}.js`, import.meta.url));
+  const program = given ?? fileURLToPath(new URL(`./runner-${isBrowser(host) ? "browser" : host}.js`, import.meta.url));
   // The heap limit is raised for scenarios that hold some hundred MB of objects twice. Node gets no other option.
   return { command: process.execPath, args: ["--max-old-space-size=8192", program], env: { CLEARWAY_LAB_HOST: host } };
 }

@@ -3,7 +3,7 @@
 import type { RunnerCores } from "../machine/cores.js";
 import type { HostName, Params } from "../protocol/message.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
-import { belongsOn, inOrder, type MechanismInfo, type Scenario } from "./scenario.js";
+import { belongsOn, inOrder, listedAs, type MechanismInfo, type Scenario } from "./scenario.js";
 
 export interface PlannedCell {
   scenario: Scenario;
@@ -41,11 +41,12 @@ export function planCells(
     const { rounds, sets } = scenario.profiles?.published ?? { rounds: 0, sets: [] };
     for (const host of inOrder(hosts)) {
       for (const set of sets) {
-        if (set.hosts !== undefined && !set.hosts.includes(host)) continue;
+        if (set.hosts !== undefined && !set.hosts.includes(listedAs(host))) continue;
         for (const mechanism of scenario.mechanisms) {
           if (!belongsOn(host, scenario, mechanism)) continue;
           if (set.mechanisms !== undefined && !set.mechanisms.includes(mechanism.name)) continue;
-          const unavailable = mechanism.unavailable?.[host] ?? set.unavailable?.[mechanism.name] ?? hostProblems[host];
+          const unavailable =
+            mechanism.unavailable?.[listedAs(host)] ?? set.unavailable?.[mechanism.name] ?? hostProblems[host];
           cells.push({
             scenario,
             mechanism,

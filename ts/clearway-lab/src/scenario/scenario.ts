@@ -7,7 +7,9 @@ import { packageRoot } from "../machine/optional-packages.js";
 import type { HostName, Json, OwnHost, Params } from "../protocol/message.js";
 
 export type Role = "clearway" | "peer" | "reference";
-export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "jvm", "flutter", "swift"];
+export const HOST_NAMES: readonly OwnHost[] = ["node", "chromium", "firefox", "webkit", "jvm", "flutter", "swift"];
+/** The hosts of a run that names none. */
+export const DEFAULT_HOSTS: readonly OwnHost[] = HOST_NAMES.filter((name) => name !== "firefox" && name !== "webkit");
 /** The hosts of a scenario that does not list its hosts. */
 export const USUAL_HOSTS: readonly HostName[] = ["node", "chromium"];
 export const FAMILY_NAMES = ["isolate", "memory", "push", "channel", "offload", "remote"] as const;
@@ -72,10 +74,15 @@ export function inOrder(hosts: readonly HostName[]): HostName[] {
   return [...HOST_NAMES.filter((name) => hosts.includes(name)), ...hosts.filter((name) => !own.includes(name))];
 }
 
+/** Returns the name under which scenarios list a host. What they say of Chromium holds for every browser: the page is the same. */
+export function listedAs(host: HostName): HostName {
+  return host === "firefox" || host === "webkit" ? "chromium" : host;
+}
+
 /** Returns whether a mechanism has a cell of the scenario on the host, even if it cannot run there. */
 export function belongsOn(host: HostName, scenario: Scenario, mechanism: MechanismInfo): boolean {
   const hosts = scenario.hosts ?? USUAL_HOSTS;
-  return hosts.includes(host) && (mechanism.hosts ?? hosts).includes(host);
+  return hosts.includes(listedAs(host)) && (mechanism.hosts ?? hosts).includes(listedAs(host));
 }
 
 // Reads the scenario files. The error for an invalid file has the file's name.

@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../../src/browser/chromium.js";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { measureRatio, type RatioEvent, type RatioOptions } from "../../src/ratio/measure-ratio.js";
 import type { RatioFile } from "../../src/ratio/ratio-file.js";
-import { launchChromium } from "../../src/runner/find.js";
 
 const NAMES = WORKS.map(({ name }) => name);
 const AMOUNTS = { rounds: 3, batchMs: 1, warmUpMsMax: 1 };

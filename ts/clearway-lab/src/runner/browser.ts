@@ -1,66 +1,67 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Chromium runner. It uses one browser for the run. Every measurement gets a new context with its own renderer process.
-import type { Browser, Page } from "playwright-core";
+// The runner for a browser: the one that CLEARWAY_LAB_HOST names. Every measurement gets a new page in a process of its own.
 import type { LocalServer } from "../../../../scripts/local-server.mjs";
+import { type BrowserName, type PageBrowser, startBrowser } from "../browser/open.js";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
 import { toMeasurement } from "./convert.js";
-import { launchChromium } from "./find.js";
 import type { LabPage } from "./page.js";
 import { servePage } from "./page-server.js";
 
 process.on("SIGINT", () => {});
 
+// What ends this process must end its browsers. Playwright does that for Chromium.
+process.on("SIGTERM", () => process.exit(143));
+
+const host = process.env["CLEARWAY_LAB_HOST"] as BrowserName;
+
 interface Running {
-  browser: Browser;
+  browser: PageBrowser;
   server: LocalServer;
 }
 
 let starting: Promise<Running> | undefined;
 
 async function start(): Promise<Running> {
-  const [browser, server] = await Promise.all([launchChromium(), servePage()]);
+  const [browser, server] = await Promise.all([startBrowser(host), servePage()]);
   return { browser, server };
 }
 
-async function inPage<T>(use: (page: Page) => Promise<T>): Promise<T> {
+/** Calls a function in a new page. The argument and the result cross as text. */
+async function inPage(act: (text: string) => Promise<string>, text: string): Promise<unknown> {
   starting ??= start();
   const { browser, server } = await starting;
-  const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+  const page = await browser.open(server.url, "lab");
   try {
-    const page = await context.newPage();
-    await page.goto(server.url);
-    await page.waitForFunction("globalThis.lab !== undefined", undefined, { polling: 10 });
-    return await use(page);
+    return JSON.parse(await page.evaluate(act, text));
   } finally {
-    await context.close();
+    await page.close();
   }
 }
 
 async function run(cell: CellRequest) {
-  // The cell is passed as text, because playwright computes an infinite type for a recursive JSON type.
-  const measured = await inPage((page) =>
-    page.evaluate(
-      (text: string): Promise<unknown> => (globalThis as unknown as { lab: LabPage }).lab.measure(JSON.parse(text)),
-      JSON.stringify(cell),
-    ),
+  const measured = await inPage(
+    async (text) =>
+      JSON.stringify(await (globalThis as unknown as { lab: LabPage }).lab.measure(JSON.parse(text) as CellRequest)),
+    JSON.stringify(cell),
   );
   return toMeasurement(measured as Measured, cell);
 }
 
 await serve({
   describe: async () => {
-    const facts = await inPage((page) =>
-      page.evaluate(() => (globalThis as unknown as { lab: LabPage }).lab.describe()),
+    const facts = await inPage(
+      async () => JSON.stringify(await (globalThis as unknown as { lab: LabPage }).lab.describe()),
+      "",
     );
     const { browser } = await starting!;
     return {
       protocol: PROTOCOL_VERSION,
-      host: "chromium",
-      runtime: "Chromium " + browser.version(),
-      fresh: "renderer process",
-      ...facts,
+      host,
+      runtime: browser.version as string,
+      fresh: host === "chromium" ? "renderer process" : "process",
+      ...(facts as Awaited<ReturnType<LabPage["describe"]>>),
     };
   },
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
