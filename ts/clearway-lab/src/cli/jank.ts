@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway jank URL|FILE`: stalls, dropped frames and their causes, of a page in Chromium or of a Node script.
+// `clearway jank URL|FILE`: stalls, dropped frames and their causes, of a page in a browser or of a Node script.
 import path from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
+import { BROWSER_NAMES, type BrowserName } from "../browser/open.js";
 import { BUDGET_FIGURES, type Limit, parseBudget } from "../jank/budget.js";
 import { exitStatus, type MeasureOnce, measureAll } from "../jank/measure.js";
 import type { JankReport } from "../jank/record.js";
@@ -23,6 +24,7 @@ interface JankOptions {
   readonly repeat: number;
   readonly timeout: number;
   readonly tail: number;
+  readonly browser?: BrowserName;
   readonly bypassCsp?: boolean;
   readonly json?: boolean;
   readonly out?: string;
@@ -77,6 +79,12 @@ export function addJank(program: Command): void {
       whole("milliseconds", 0, 3_600_000),
       1000,
     )
+    .addOption(
+      new Option(
+        "--browser <name>",
+        "the page's browser; default: chromium. The others show stalls and frames, and hardly a cause",
+      ).choices(BROWSER_NAMES),
+    )
     .option("--bypass-csp", "ignore the page's Content Security Policy, which may forbid the meter's worker")
     .option("--device <file|ratio>", DEVICE_HELP, parseDeviceOption)
     .option("--json", "print everything as JSON")
@@ -94,7 +102,7 @@ async function jank(
   options: JankOptions,
 ): Promise<number> {
   const targets = options.against === undefined ? [target] : [target, options.against];
-  checkUsage(targets, args, steps);
+  checkUsage(targets, args, steps, options);
   // Fails before minutes of measuring, not after.
   const out = options.out === undefined ? undefined : openJankFolder(options.out);
   const interruption = new AbortController();
@@ -173,7 +181,8 @@ async function measurer(
     return (target) => measureScript({ ...common, target: target as Extract<Target, { kind: "script" }>, args, forMs });
   }
   const { measurePage } = await import("../jank/page-run.js");
-  const page = { ...common, steps, tailMs: options.tail, bypassCsp: options.bypassCsp === true };
+  const { browser = "chromium", bypassCsp = false } = options;
+  const page = { ...common, browser, steps, tailMs: options.tail, bypassCsp };
   return (target) => measurePage({ ...page, target: target as Extract<Target, { kind: "url" | "page" }> });
 }
 
@@ -187,7 +196,12 @@ function targetOf(name: string): Target {
   }
 }
 
-function checkUsage(targets: readonly Target[], args: readonly string[], steps: readonly Step[]): void {
+function checkUsage(
+  targets: readonly Target[],
+  args: readonly string[],
+  steps: readonly Step[],
+  { browser, bypassCsp }: JankOptions,
+): void {
   const scripts = targets.filter(({ kind }) => kind === "script").length;
   if (scripts === 1 && targets.length === 2)
     throw new UsageError(`a page and a script cannot be compared: ${targets.map(({ name }) => name).join(" and ")}`);
@@ -195,6 +209,10 @@ function checkUsage(targets: readonly Target[], args: readonly string[], steps: 
     throw new UsageError(
       `only a Node script takes arguments: ${args.join(" ")}. One page or script is measured at a time; --against names a second`,
     );
+  if (scripts > 0 && browser !== undefined)
+    throw new UsageError(`--browser is for pages: ${targets[0]!.name} is a Node script`);
+  if (bypassCsp === true && browser !== undefined && browser !== "chromium")
+    throw new UsageError(`only Chromium can ignore a page's policy: --bypass-csp with --browser ${browser}`);
   const wrong = steps.find(({ kind }) => kind !== "wait");
   if (scripts > 0 && wrong !== undefined)
     throw new UsageError(

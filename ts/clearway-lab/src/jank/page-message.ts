@@ -10,6 +10,9 @@ export const FLOOR = "__clearwayJankFloorMs";
 /** The name of the object by which the page is asked for its report, as a registered symbol. */
 export const HANDLE = "clearway.jank";
 
+/** The source of an expression for that object. */
+export const HANDLE_SOURCE = `globalThis[Symbol.for(${JSON.stringify(HANDLE)})]`;
+
 /** Times are in milliseconds on the page's `performance.now()`, unless they are in a stall or report, which count from `beginMs`. */
 export type PageMessage =
   | {

@@ -17,19 +17,27 @@ export interface PageFacts {
   readonly documents: readonly PageDocument[];
   readonly starts: readonly StepStart[];
   readonly events: readonly TraceEvent[];
+  /** Whether the browser has a trace. */
+  readonly isTraced: boolean;
+  /** The time in which a page without a trace did not answer until the end, in milliseconds since the epoch. */
+  readonly silentMs?: readonly [fromMs: number, untilMs: number];
   readonly loaded: ReadonlySet<string>;
   /** Whether the page is a local file. */
   readonly local: boolean;
   readonly notes: readonly string[];
 }
 
-export async function pageRun({ end, documents, starts, events, loaded, local, notes }: PageFacts): Promise<Run> {
+export async function pageRun(facts: PageFacts): Promise<Run> {
+  const { end, documents, starts, events, loaded, local, notes, isTraced, silentMs } = facts;
   const mapper = new SourceMapper(httpReader(loaded));
   // The empty page at the start, and the browser's own error page.
   const own = documents.filter(({ url }) => /^(https?|file):/.test(url));
   const stalls: FoundStall[] = [];
   const evidences = own.map((document) => evidenceOf(document, events));
-  const found = own.map((document, index) => reportOf(document, own[index + 1], evidences[index]!));
+  const found = own.map((document, index) => {
+    const next = own[index + 1];
+    return reportOf(document, next, evidences[index]!, next === undefined ? silentMs : undefined);
+  });
   let last: Cause | undefined;
   for (const [index, document] of own.entries()) {
     const evidence = evidences[index]!;
@@ -59,7 +67,7 @@ export async function pageRun({ end, documents, starts, events, loaded, local, n
       ...(partial === 0
         ? []
         : [
-            `${partial} of ${own.length} documents ended without a report: their last stall is known from the profile alone`,
+            `${partial} of ${own.length} documents ended without a report: their last stall is ${isTraced ? "known from the profile alone" : "unknown, or known from the page's silence alone"}`,
           ]),
       ...mapper.notes,
     ],
@@ -76,12 +84,18 @@ interface DocumentReport extends Pick<StallReport, "durationMs" | "stalls" | "fr
  * Returns a document's report, with the stalls that it told afterwards: its last report may be from before it was left. Without a report,
  * returns what is known: the stalls that it told, and one that had not ended.
  */
-function reportOf(document: PageDocument, next: PageDocument | undefined, evidence: Evidence): DocumentReport {
+function reportOf(
+  document: PageDocument,
+  next: PageDocument | undefined,
+  evidence: Evidence,
+  silentMs: PageFacts["silentMs"],
+): DocumentReport {
   const { report } = document;
   const leftMs = next === undefined ? 0 : next.wallMs - document.wallMs;
   const told = document.stalls.filter((stall) => stall.startMs > (report?.stalls.at(-1)?.startMs ?? -1));
   if (report !== undefined && told.length === 0) return report;
-  const open = report === undefined ? openStall(evidence.samples) : undefined;
+  const silence = silentMs?.map((ms) => Math.max(0, ms - document.wallMs)) as [number, number] | undefined;
+  const open = report === undefined ? openStall(silence ?? busyAtEnd(evidence.samples)) : undefined;
   const stalls = [...(report?.stalls ?? []), ...told, ...(open === undefined ? [] : [open])];
   const knownMs = Math.max(report?.durationMs ?? 0, document.heardMs, leftMs);
   const durationMs = stalls.reduce((most, stall) => Math.max(most, stall.startMs + stall.lengthMs), knownMs);
@@ -90,21 +104,26 @@ function reportOf(document: PageDocument, next: PageDocument | undefined, eviden
   return { durationMs, stalls, frames, open };
 }
 
-/** The shortest stall that is taken from the profile alone, in milliseconds. A shorter one may be the page's last ordinary work. */
+/** The shortest stall that is taken from the profile, or from a page's silence, in milliseconds. A shorter one may be the page's last ordinary work. */
 const OPEN_MS_MIN = 50;
 
-/** Finds the stall in which the samples end: the time since the thread was last idle. */
-function openStall(samples: readonly Sample[]): Stall | undefined {
+/** Returns the time since the thread was last idle. */
+function busyAtEnd(samples: readonly Sample[]): [fromMs: number, untilMs: number] {
   let idleUntilMs = 0;
   let untilMs = 0;
   for (const { atMs, ms, state } of samples) {
     untilMs = Math.max(untilMs, atMs + ms);
     if (state === "idle") idleUntilMs = Math.max(idleUntilMs, atMs + ms);
   }
-  const lengthMs = untilMs - idleUntilMs;
+  return [idleUntilMs, untilMs];
+}
+
+/** Returns the stall in which a run ended. */
+function openStall([fromMs, untilMs]: readonly [number, number]): Stall | undefined {
+  const lengthMs = untilMs - fromMs;
   if (lengthMs < OPEN_MS_MIN) return undefined;
   return {
-    startMs: idleUntilMs,
+    startMs: fromMs,
     lengthMs,
     errorMs: 1,
     cause: "unknown",

@@ -2,9 +2,8 @@
 // Performs the steps in a page. Input goes through the browser, as a user's does. The few lines that run in the page only find elements, so
 // that they add no work of their own to what is measured.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CDPSession, Page } from "playwright-core";
-import { TOOL_URL } from "./cause.js";
-import { HANDLE } from "./page-message.js";
+import { HANDLE_SOURCE } from "./page-message.js";
+import type { PageSession } from "./session.js";
 import { type Step, stepText } from "./step.js";
 
 /** A step that cannot be done. The message names the step and what to do. */
@@ -31,12 +30,12 @@ interface FoundElement {
 }
 
 /** Returns the selectors that the browser does not accept. */
-export async function invalidSelectors(session: CDPSession, steps: readonly Step[]): Promise<string[]> {
+export async function invalidSelectors(session: PageSession, steps: readonly Step[]): Promise<string[]> {
   const selectors = steps.flatMap((step) => ("selector" in step ? [step.selector] : []));
   const source = `(all) => all.filter((one) => {
     try { document.createDocumentFragment().querySelector(one); return false; } catch { return true; }
   })`;
-  return evaluate<string[]>(session, source, selectors);
+  return session.evaluate<string[]>(source, selectors);
 }
 
 export interface StepListener {
@@ -47,20 +46,18 @@ export interface StepListener {
 
 /** Performs the steps in order. Rejects with `StepError` if one cannot be done. */
 export async function performSteps(
-  page: Page,
-  session: CDPSession,
+  session: PageSession,
   steps: readonly Step[],
   listener: StepListener,
 ): Promise<void> {
   for (const [index, step] of steps.entries()) {
     const name = stepText(step);
-    const [documentId, atMs] = await evaluate<[string, number]>(
-      session,
-      `() => [globalThis[Symbol.for(${JSON.stringify(HANDLE)})]?.id ?? "", performance.now()]`,
+    const [documentId, atMs] = await session.evaluate<[string, number]>(
+      `() => [${HANDLE_SOURCE}?.id ?? "", performance.now()]`,
     );
     listener.began({ step: name, documentId, atMs });
     const waiting = (problem: string): void => listener.waiting(name, problem);
-    await perform(page, session, step, { name: `step ${index + 1} (${name})`, waiting });
+    await perform(session, step, { name: `step ${index + 1} (${name})`, waiting });
   }
 }
 
@@ -69,7 +66,7 @@ interface Current {
   readonly waiting: (problem: string) => void;
 }
 
-async function perform(page: Page, session: CDPSession, step: Step, current: Current): Promise<void> {
+async function perform(session: PageSession, step: Step, current: Current): Promise<void> {
   switch (step.kind) {
     case "wait":
       await sleep(step.ms);
@@ -78,12 +75,10 @@ async function perform(page: Page, session: CDPSession, step: Step, current: Cur
       await element(session, step.selector, current, Number.POSITIVE_INFINITY, false);
       return;
     case "scroll": {
-      const { width, height } = page.viewportSize() ?? { width: 800, height: 600 };
-      await page.mouse.move(width / 2, height / 2);
       const turn = Math.sign(step.pixels) * WHEEL_PIXELS;
       for (let left = step.pixels; left !== 0; ) {
         const pixels = Math.abs(left) < WHEEL_PIXELS ? left : turn;
-        await page.mouse.wheel(0, pixels);
+        await session.wheel(pixels);
         left -= pixels;
         await sleep(WHEEL_EVERY_MS);
       }
@@ -91,20 +86,20 @@ async function perform(page: Page, session: CDPSession, step: Step, current: Cur
     }
     case "click": {
       const { x, y } = await element(session, step.selector, current, ELEMENT_MS_MAX, true);
-      await page.mouse.click(x, y);
+      await session.click(x, y);
       return;
     }
     case "type": {
       const { x, y } = await element(session, step.selector, current, ELEMENT_MS_MAX, true);
-      await page.mouse.click(x, y);
-      await page.keyboard.type(step.text);
+      await session.click(x, y);
+      await session.type(step.text);
     }
   }
 }
 
 /** Waits for an element. With `forInput`, scrolls it into view and waits until a click would reach it. */
 async function element(
-  session: CDPSession,
+  session: PageSession,
   selector: string,
   { name, waiting }: Current,
   msMax: number,
@@ -126,7 +121,7 @@ async function element(
   }`;
   const until = performance.now() + msMax;
   for (;;) {
-    const found = await evaluate<FoundElement>(session, source, selector, forInput);
+    const found = await session.evaluate<FoundElement>(source, selector, forInput);
     if (found.problem === "") return found;
     waiting(found.problem);
     if (performance.now() > until)
@@ -135,17 +130,4 @@ async function element(
       );
     await sleep(POLL_MS);
   }
-}
-
-/** Calls a function in the page's top document. The source has an address that distinguishes its samples from the page's own. */
-export async function evaluate<R>(session: CDPSession, source: string, ...values: readonly unknown[]): Promise<R> {
-  const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
-    expression: `(${source})(${values.map((value) => JSON.stringify(value)).join(", ")})\n//# sourceURL=${TOOL_URL}step`,
-    returnByValue: true,
-  });
-  if (exceptionDetails !== undefined)
-    throw new StepError(
-      `the page refused the step: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`,
-    );
-  return result.value as R;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures a page of ./pages, or one that a test wrote into `folder()`, in Chromium.
+// Measures a page of ./pages, or one that a test wrote into `folder()`, in Chromium or another browser.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -41,6 +41,7 @@ export async function measure(
 ): Promise<Run> {
   const target = parseTarget(/^(http|\/)/.test(name) ? name : pages + name) as PageOptions["target"];
   const all = {
+    browser: "chromium" as const,
     steps: [],
     tailMs: 300,
     timeoutMs: 60_000,
@@ -48,6 +49,12 @@ export async function measure(
     floorMs: 4,
     signal: new AbortController().signal,
   };
-  const { run } = await measurePage({ ...all, ...options, target }, { script, ...(opened && { opened }) });
+  const { run } = await measurePage(
+    { ...all, ...options, target },
+    {
+      script,
+      ...(opened && { opened: (session) => opened(session as BrowserSession) }),
+    },
+  );
   return run;
 }

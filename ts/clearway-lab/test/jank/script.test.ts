@@ -165,6 +165,9 @@ describe("the command", () => {
     [["blocks.mjs", "--click", "#go"], `a Node script has no "click #go"`],
     [["blocks.mjs", "--against", "http://a.test/"], "a page and a script cannot be compared"],
     [["http://a.test/", "b"], "only a Node script takes arguments: b"],
+    [["blocks.mjs", "--browser", "firefox"], "--browser is for pages"],
+    [["http://a.test/", "--browser", "webkit", "--bypass-csp"], "only Chromium can ignore a page's policy"],
+    [["http://a.test/", "--browser", "safari"], "Allowed choices are chromium, firefox, webkit"],
     [["http://a.test/", "--type", "#q"], `a selector, "=" and a text are needed`],
     [[], "missing required argument"],
   ])("refuses wrong usage: %j", async (args, message) => {
@@ -173,10 +176,15 @@ describe("the command", () => {
     expect(stderr).toContain(message);
   });
 
-  test("says what to do if Chromium is missing", async () => {
-    const { code, stderr } = await jank([here("./pages/smooth.html")], { CLEARWAY_CHROMIUM: "/no/such/program" });
+  test.each([
+    ["chromium", "Set it to the path of a Chromium, or unset it"],
+    ["firefox", "Set it to a browser's path, or unset it"],
+    ["webkit", "Set it to a browser's path, or unset it"],
+  ])("says what to do if the browser is missing: %s", async (browser, message) => {
+    const env = { [`CLEARWAY_${browser.toUpperCase()}`]: "/no/such/program" };
+    const { code, stderr } = await jank([here("./pages/smooth.html"), "--browser", browser], env);
     expect(code).toBe(1);
-    expect(stderr).toContain("Set it to the path of a Chromium, or unset it");
+    expect(stderr).toContain(message);
   });
 
   test("measures a page that does nothing with status 0", async () => {
