@@ -42,7 +42,7 @@ const sizes = [
     limit: "21.6 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.6 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.7 KB", ignore: [records] },
   { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "23.7 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",

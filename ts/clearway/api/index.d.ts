@@ -24,7 +24,7 @@ type CopyReason =
  | "small"
 /** The worker is a child process (`processes: true`). Nothing moves between processes. */
  | "other-process"
-/** The value has more nodes than the search for memory that moves visits. Memory beyond the limit is copied. Its bytes count as 0. */
+/** The memory is beyond the nodes that the search for memory that moves visits. */
  | "search-limit"
 /**
  * The result would hold the caller's thread for long, and crossed in one message nevertheless, because it has ports, streams, or over 1,000

@@ -18,7 +18,7 @@ export type CopyReason =
   | "small"
   /** The worker is a child process (`processes: true`). Nothing moves between processes. */
   | "other-process"
-  /** The value has more nodes than the search for memory that moves visits. Memory beyond the limit is copied. Its bytes count as 0. */
+  /** The memory is beyond the nodes that the search for memory that moves visits. */
   | "search-limit"
   /**
    * The result would hold the caller's thread for long, and crossed in one message nevertheless, because it has ports, streams, or over 1,000
@@ -124,7 +124,7 @@ export function findMemory(root: unknown, limit: number, { listed, shared }: Sea
   found.value = copy.copy(root, plain);
   found.deep = copy.deep;
   const compact = search.finish(found);
-  if (compact?.size) {
+  if (compact.size > 0) {
     // The value itself may be such a view.
     found.value = compact.get(found.value as object) ?? found.value;
     copy.substitute(compact);
@@ -132,9 +132,8 @@ export function findMemory(root: unknown, limit: number, { listed, shared }: Sea
   const nodes = copy.nodes + (copy.characters >>> 10);
   if (nodes >= graphNodesMin && listed === undefined) {
     const { kept, repeated } = copy;
-    found.graph = { nodes, kept, repeated, memory: search.objects.map((each) => compact?.get(each) ?? each) };
+    found.graph = { nodes, kept, repeated, memory: search.objects.map((each) => compact.get(each) ?? each) };
   }
-  if (copy.nodes - 1 > limit && listed === undefined) found.copies.push({ reason: "search-limit", bytes: 0 });
   found.movedBytes = totalBufferBytes(found.transfer);
   return found;
 }
@@ -178,7 +177,9 @@ class Search implements FoundObjects {
   readonly objects: object[] = [];
   readonly #limit: number;
   #memory: Map<ArrayBufferLike, Memory> | undefined;
-  #others: object[] | undefined;
+  readonly #others: object[] = [];
+  /** The bytes of the memory beyond the limit. Undefined if nothing there could move. */
+  #bytesBeyond: number | undefined;
 
   constructor(limit: number, listed: readonly object[] | undefined) {
     this.#limit = limit;
@@ -200,18 +201,17 @@ class Search implements FoundObjects {
   }
 
   whole(object: object, nodes: number): void {
-    if (nodes - 1 > this.#limit || !isTransferable(object)) return;
-    this.#others ??= [];
-    this.#others.push(object);
+    if (!isTransferable(object)) return;
+    if (nodes - 1 > this.#limit) this.#bytesBeyond ??= 0;
+    else this.#others.push(object);
   }
 
   /** Adds what was found. Returns the compact copies of views. */
-  finish(found: FoundMemory): Map<object, ArrayBufferView> | undefined {
-    if (this.listed === undefined && this.#others) found.transfer.push(...this.#others);
-    if (this.#memory === undefined) return undefined;
+  finish(found: FoundMemory): Map<object, ArrayBufferView> {
+    if (this.listed === undefined) found.transfer.push(...this.#others);
     const compact = new Map<object, ArrayBufferView>();
     const kept: FoundMemory["copies"] = [];
-    for (const [buffer, { bytes, whole, near, views }] of this.#memory) {
+    for (const [buffer, { bytes, whole, near, views }] of this.#memory ?? []) {
       if (bytes === undefined) {
         found.sharedBytes += buffer.byteLength;
         continue;
@@ -229,9 +229,11 @@ class Search implements FoundObjects {
         found.copies.push({ reason: "partial-view", bytes: shown });
       } else if (near && fixed) kept.push({ reason: "not-transferable", bytes });
       else if (near) found.transfer.push(buffer);
+      else this.#bytesBeyond = (this.#bytesBeyond ?? 0) + bytes;
     }
     found.copies.push(...kept);
     if (this.listed !== undefined) found.transfer.length = 0;
+    else if (this.#bytesBeyond !== undefined) found.copies.push({ reason: "search-limit", bytes: this.#bytesBeyond });
     return compact;
   }
 }

@@ -2,7 +2,7 @@
 // Every host: the pieces of a value cross by ports of their own.
 import type { PoolOptions } from "clearway";
 import { describe, expect, test, vi } from "vitest";
-import { turnBudget } from "../../src/transport/turn-budget.js";
+import { globals } from "../../src/globals.js";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Sliced = typeof import("../fixtures/slices.tasks.js");
@@ -35,6 +35,13 @@ function countPieces(each?: (pieces: number) => void): { readonly pieces: number
       MessagePort.prototype.close = close;
     },
   };
+}
+
+/** Leaves no time for pieces in any turn. Needs a pool that has received one. Returns a function that gives the time back. */
+function spendTurns(): () => void {
+  const budget = (globalThis as { [name: symbol]: unknown })[Symbol.for("clearway.turnBudget")];
+  const spent = vi.spyOn(Object.getPrototypeOf(budget), "isSpent", "get").mockReturnValue(true);
+  return () => spent.mockRestore();
 }
 
 describe("a large result", () => {
@@ -123,12 +130,24 @@ describe("a large result", () => {
 
   test("does not keep its worker from the next call", async () => {
     const pool = slicedPool({ carrier: "port" });
-    // No turn has time for more than the first piece.
-    const spent = vi.spyOn(turnBudget, "isSpent", "get").mockReturnValue(true);
+    await pool.call.rows(many);
+    const giveBack = spendTurns();
     const large = pool.call.rows(many);
     expect(await pool.call.add(1, 2)).toBe(3);
-    spent.mockRestore();
+    giveBack();
     expect(await large).toHaveLength(many);
+  });
+
+  test("arrives although its worker is killed while its pieces arrive", async () => {
+    const pool = slicedPool({ carrier: "port", graceMs: 0 });
+    await pool.call.rows(many);
+    const giveBack = spendTurns();
+    const large = pool.call.rows(many);
+    const stuck = pool.with({ timeoutMs: 1 }).call.stuck();
+    expect(await reasonOf(stuck)).toMatchObject({ code: "timeout" });
+    await expect.poll(() => pool.stats().workers.restarts).toBe(1);
+    giveBack();
+    expect(await large).toEqual(expected(many));
   });
 
   test("is awaited by close()", async () => {
@@ -138,12 +157,15 @@ describe("a large result", () => {
     expect(await rows).toHaveLength(many);
   });
 
-  test.runIf(inNode)("leaves no port open, on either side", async () => {
-    const ports = (): number => process.getActiveResourcesInfo().filter((each) => each === "MessagePort").length;
+  test.runIf(inNode)("leaves no port and no timer, on either side, over 1,000 results", async () => {
+    const ports = (): number =>
+      process.getActiveResourcesInfo().filter((each) => each === "MessagePort" || each === "Timeout").length;
     const pool = slicedPool();
     await pool.call.rows(many);
     const [here, there] = [ports(), await pool.call.openPorts()];
     for (let at = 0; at < 30; at++) await pool.call.rows(3_000);
+    // 1,021 nodes: few that come in pieces.
+    for (let at = 0; at < 1_000; at++) await pool.call.rows(340);
     await expect.poll(ports).toBeLessThanOrEqual(here);
     await expect.poll(() => pool.call.openPorts()).toBeLessThanOrEqual(there);
   });
@@ -166,7 +188,7 @@ describe("at each piece of a result", () => {
         if (pieces === at) end(pool, abort);
       });
       const outcome = await pool
-        .with({ signal: abort.signal })
+        .with({ signal: abort.signal, strict: at % 2 === 0 })
         .call.rows(many)
         .then(
           (rows) => rows.length,
@@ -179,7 +201,34 @@ describe("at each piece of a result", () => {
     }
   });
 
-  test("the end of its deadline fails the call", async () => {
+  test("the end of its deadline fails the call, which then leaves nothing open", async () => {
+    const pool = slicedPool();
+    await pool.call.add(1, 2);
+    const { setTimeout } = globals;
+    for (let at = 1; at <= 6; at++) {
+      let expire = (): void => {};
+      const set = vi.spyOn(globals, "setTimeout").mockImplementation((act, ms) => {
+        if (ms === undefined || ms < 900_000) return setTimeout(act, ms);
+        expire = act;
+        return setTimeout(() => {}, 0);
+      });
+      const counted = countPieces((pieces) => {
+        if (pieces === at) {
+          vi.spyOn(globals, "clock").mockReturnValue(globals.clock() + 1_000_000);
+          expire();
+        }
+      });
+      const reason = await reasonOf(pool.with({ deadlineMs: 1_000_000 }).call.rows(many));
+      vi.restoreAllMocks();
+      counted.restore();
+      set.mockRestore();
+      expect(reason).toMatchObject({ code: "deadline" });
+      await expect.poll(() => pool.stats().open).toBe(0);
+    }
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("the end of a short deadline fails the call", async () => {
     const pool = slicedPool();
     await pool.call.add(1, 2);
     const pending = reasonOf(pool.with({ deadlineMs: 1 }).call.rows(100_000));
@@ -193,6 +242,20 @@ describe("a stream", () => {
     const stream = slicedPool().call.lists(3, 3_000)[Symbol.asyncIterator]();
     for (let at = 0; at < 3; at++) expect(await stream.next()).toEqual({ done: false, value: expected(3_000) });
     expect(await stream.next()).toEqual({ done: true, value: expected(3_000) });
+  });
+
+  test.each([1, 2, 3, 4, 5, 6])("ends when its reader leaves at piece %d, and the worker goes on", async (at) => {
+    const pool = slicedPool();
+    const stream = pool.call.lists(100, 10_000)[Symbol.asyncIterator]();
+    let left: Promise<unknown> | undefined;
+    const counted = countPieces((pieces) => {
+      if (pieces === at) left = stream.return?.();
+    });
+    for (;;) if ((await stream.next()).done) break;
+    counted.restore();
+    expect(await left).toEqual({ done: true, value: undefined });
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(pool.stats().workers.restarts).toBe(0);
   });
 
   test("ends when its reader leaves while a value arrives", async () => {

@@ -101,7 +101,7 @@ describe("the search for transferable memory", () => {
     const many = Array.from({ length: 100 }, () => bytes(8));
     const found = findMovable(many, 50);
     expect(found.transfer).toHaveLength(50);
-    expect(found.copies).toEqual([{ reason: "search-limit", bytes: 0 }]);
+    expect(found.copies).toEqual([{ reason: "search-limit", bytes: 50 * 8 }]);
     expect(findMovable(many, 100).copies).toEqual([]);
   });
 
@@ -109,7 +109,16 @@ describe("the search for transferable memory", () => {
     const rows = Array.from({ length: 30 }, (_, id) => ({ id, name: `row ${id}`, marks: "abc" }));
     const { transfer, copies } = findMovable([...rows, { a: { b: bytes(8) } }], 40);
     expect(transfer).toHaveLength(1);
-    expect(copies).toEqual([{ reason: "search-limit", bytes: 0 }]);
+    expect(copies).toEqual([]);
+  });
+
+  test("reports its limit only if something that could move is beyond it", () => {
+    const rows = Array.from({ length: 100 }, (_, id) => ({ id, inner: { id } }));
+    expect(findMovable(rows, 10).copies).toEqual([]);
+    expect(transferOf(move(rows) as unknown as MovedValue, 10, true).copies).toEqual([]);
+    expect(findMovable([...rows, new MessageChannel().port1], 10).copies).toEqual([
+      { reason: "search-limit", bytes: 0 },
+    ]);
   });
 
   test("visits an object without objects inside once, and any other twice", () => {
@@ -251,7 +260,7 @@ describe("move()", () => {
     expect(found.transfer).toEqual([(found.value as Uint8Array).buffer]);
     const refused = expect.objectContaining({ code: "would-copy" });
     expect(() => transferOf(under(bytes(64, 0, 8)), 10, true)).toThrowError(refused);
-    const many = Array.from({ length: 20 }, () => 1);
+    const many = Array.from({ length: 20 }, () => bytes(8));
     expect(() => transferOf(under(many), 10, false)).toThrowError(refused);
   });
 

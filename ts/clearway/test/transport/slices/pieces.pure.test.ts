@@ -40,12 +40,15 @@ const leaf = fc.oneof(
   fc.double(),
   fc.bigInt(),
   fc.boolean(),
-  fc.constantFrom(undefined, null, Number.NaN, "__proto__", "then", "x".repeat(5_000)),
+  fc.constantFrom(undefined, null, -0, Number.NaN, Number.POSITIVE_INFINITY, "__proto__", "then", "x".repeat(5_000)),
 );
 const kinds = [
   "object",
   "list",
+  "long list",
+  "list with getters",
   "holes",
+  "very long holes",
   "named",
   "map",
   "set",
@@ -62,11 +65,21 @@ const kinds = [
   "words",
   "buffer",
   "view",
+  "half",
+  "other half",
 ];
+
+// The views of one buffer have this length, and no other view has.
+const halfBytes = 12_000;
+const sharedMemory = new Set([halfBytes]);
 const recipe: fc.Arbitrary<Recipe> = fc.array(
   fc.record({ kind: fc.constantFrom(...kinds), leaf, links: fc.array(fc.nat(), { maxLength: 6 }) }),
   { minLength: 1, maxLength: 40 },
 );
+
+class OwnError extends Error {
+  override name = "OwnError";
+}
 
 class Point {
   x = 1;
@@ -75,17 +88,25 @@ class Point {
 
 /** Makes a graph of a recipe: an object for each entry, whose contents are other entries. */
 function graphOf(entries: Recipe): unknown {
-  const causes = [{ why: 1 }, [2], new Date(3)];
+  const chain = new TypeError("last", { cause: new RangeError("first", { cause: { why: filler.slice(0, 500) } }) });
+  const causes = [{ why: 1 }, [2], new Date(3), new Map([["rows", filler.slice(0, 500)]]), chain];
+  // Together, the views show all of it, so it moves and stays one.
+  const memory = new ArrayBuffer(halfBytes * 2);
+  const halves = [new Uint16Array(memory, 0, halfBytes / 2), new Uint8Array(memory, halfBytes)];
   const objects = entries.map(({ kind, leaf: value }, at) => {
-    if (kind === "list" || kind === "holes" || kind === "named") return [value];
+    if (kind === "long list") return Array.from({ length: 300 }, (_, row) => ({ row, value }));
+    if (kind === "half") return halves[0];
+    if (kind === "other half") return halves[1];
+    if (/list|holes|named/.test(kind)) return [value];
     if (kind === "map") return new Map<unknown, unknown>([[value, at]]);
     if (kind === "set") return new Set<unknown>([value]);
     if (kind === "error") return new RangeError(String(value));
+    if (kind === "own error") return Object.assign(new OwnError(String(value)), { extra: value });
     if (kind === "class") return new Point();
     if (kind === "bare") return Object.create(null) as object;
-    if (kind === "date") return new Date(at);
+    if (kind === "date") return new Date(at % 2 ? at : Number.NaN);
     if (kind === "pattern") return /a+/g;
-    if (kind === "boxed") return Object(at) as object;
+    if (kind === "boxed") return Object(value ?? at) as object;
     if (kind === "bytes") return new Uint8Array(at);
     if (kind === "words") return new BigInt64Array([1n, 2n]);
     if (kind === "buffer") return new ArrayBuffer(at + 1);
@@ -99,8 +120,16 @@ function graphOf(entries: Recipe): unknown {
       if (object instanceof Map) object.set(place % 2 ? other : place, other);
       else if (object instanceof Set) object.add(other);
       // Node cannot read an error whose causes are a cycle.
-      else if (kind === "error") object["cause"] = causes[link % 3];
-      else if (kind === "list") (object as unknown as unknown[]).push(other);
+      else if (/error/.test(kind)) object["cause"] = causes[link % causes.length];
+      else if (kind === "list with getters")
+        Object.defineProperty(object, place + 1, { get: () => other, enumerable: true });
+      else if (kind === "very long holes") object[4_000_000_000 - place] = other;
+      else if (kind === "hidden")
+        Object.defineProperties(object, {
+          [`hidden ${place}`]: { value: other },
+          [Symbol()]: { value: other, enumerable: true },
+        });
+      else if (kind === "list" || kind === "long list") (object as unknown as unknown[]).push(other);
       else if (kind === "holes") object[place * 3 + 2] = other;
       else if (kind === "named") object[place % 2 ? `name ${place}` : (object["length"] as number)] = other;
       else if (kind === "proto")
@@ -109,7 +138,7 @@ function graphOf(entries: Recipe): unknown {
       else if (["object", "class", "bare"].includes(kind)) object[`key ${place}`] = other;
     }
   });
-  return { first: objects[0], all: objects, causes };
+  return { first: objects[0], all: objects, causes, halves };
 }
 
 describe("a value that crosses in pieces", () => {
@@ -120,7 +149,7 @@ describe("a value that crosses in pieces", () => {
         // Structured clone moves nothing here, so the value can be sent afterwards.
         const expected = structuredClone(graph);
         const { value, filler: more } = (await crossed({ value: graph, filler }, nodes)) as Record<string, unknown>;
-        expect(shapeOf(value)).toBe(shapeOf(expected));
+        expect(shapeOf(value, sharedMemory)).toBe(shapeOf(expected, sharedMemory));
         expect(more).toEqual(filler);
       }),
       { numRuns: 150 },
@@ -181,6 +210,33 @@ describe("a value that crosses in pieces", () => {
     expect(last.bytes).toBe(first.bytes);
     expect(first.whole).toBe(first.bytes.buffer);
   });
+});
+
+describe("an object that structured clone copies as a whole", () => {
+  const wholes: [what: string, make: () => object][] = [
+    ["a Blob", () => new Blob(["text"], { type: "text/plain" })],
+    ["a File", () => new File(["text"], "name.txt", { lastModified: 5 })],
+    ["shared memory", () => new SharedArrayBuffer(8)],
+    ["a DOMException", () => new DOMException("message", "AbortError")],
+  ];
+  const canClone = (make: () => object): boolean => {
+    try {
+      return structuredClone(make()) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  for (const [what, make] of wholes) {
+    test.runIf(canClone(make))(`is the same object in all pieces: ${what}`, async () => {
+      const whole = make();
+      const { first, last } = (await crossed({ first: whole, filler, last: [[whole]] }, 100)) as {
+        first: object;
+        last: [[object]];
+      };
+      expect(last[0][0]).toBe(first);
+      expect(shapeOf(first)).toBe(shapeOf(structuredClone(whole)));
+    });
+  }
 });
 
 function tree(depth: number): object {
