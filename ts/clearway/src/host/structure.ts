@@ -105,14 +105,15 @@ export function structureBySlots(value: object): Structure {
   const tag = slotTag(value);
   if (tag === "Error") return Structure.error;
   if (tag !== undefined && tag !== "Object") return Structure.whole;
-  if (tag === undefined || hasHiddenSlots(value, Object.keys(value).length)) {
+  const keys = Object.keys(value).length;
+  if (tag === undefined || hasHiddenSlots(value, keys)) {
     const found = slots.find(([, type, getter]) => value instanceof type && hasSlot(type.prototype, getter, value));
     const [structure] = found ?? slots.find(([, { prototype }, getter]) => hasSlot(prototype, getter, value)) ?? [];
     if (structure !== undefined) return structure;
     if (tag === undefined && value instanceof Error && !(value instanceof DOMException)) return Structure.error;
   }
   if (isOfHost(Object.getPrototypeOf(value))) return hasOnlyPrototype(value) ? Structure.properties : Structure.whole;
-  return isRefused(value) ? Structure.whole : Structure.properties;
+  return keys === 0 && isRefused(value) ? Structure.whole : Structure.properties;
 }
 
 type Slot = [
