@@ -8,8 +8,8 @@ const channel = (payload: string, codec: "standard" | "binary") => ({
 });
 
 const stdio = (payload: string, codec: "standard" | "binary") => ({
-  [`stdio-clearway-${payload}`]: async () => (await import("./works/stdio.js")).clearway(payload, codec),
-  [`stdio-ipc-${payload}`]: async () => (await import("./works/stdio.js")).ipc(payload, codec),
+  [`stdio-clearway-${payload}`]: async () => (await import("./works/channel.js")).stdioClearway(payload, codec),
+  [`stdio-ipc-${payload}`]: async () => (await import("./works/channel.js")).stdioIpc(payload, codec),
 });
 
 const native = (payload: string) => ({
@@ -48,8 +48,8 @@ export const nodeArms: Record<string, () => Promise<OpenArm>> = {
   "remote-jetstream": async () => (await import("./works/remote.js")).remote("jetstream", 1),
   "codec-clearway": async () => (await import("./works/codec.js")).clearway,
   "codec-msgpackr": async () => (await import("./works/codec.js")).msgpackr,
-  "memset-clearway": async () => (await import("./works/memset.js")).clearway,
-  "memset-c": async () => (await import("./works/memset.js")).c,
+  "memset-clearway": async () => (await import("./works/native.js")).fillByPlugin,
+  "memset-c": async () => (await import("./works/native.js")).fillByC,
   "batch-direct": async () => (await import("./works/batch.js")).direct,
   "batch-clearway": async () => (await import("./works/batch.js")).clearway,
   "batch-piscina": async () => (await import("./works/batch.js")).piscina,

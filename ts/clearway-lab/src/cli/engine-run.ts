@@ -12,8 +12,7 @@ import { answersText } from "../report/answers/text.js";
 import { duration } from "../report/number.js";
 import { randomFrom, shuffled } from "../statistics/random.js";
 import { keepRun } from "./out-folder.js";
-import { columnsOf, fitted, print, printError, printJson } from "./print.js";
-import { openProgress } from "./progress.js";
+import { columnsOf, fitted, openProgress, print, printError, printJson } from "./print.js";
 import { writeAnswers } from "./run-files.js";
 
 /** The signals that end a run early: Ctrl-C, `kill`, and a closed terminal. */

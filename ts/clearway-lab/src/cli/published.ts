@@ -22,8 +22,7 @@ import { interruptible } from "./engine-run.js";
 import { FailedError, UsageError } from "./errors.js";
 import { askHosts, missingMechanism } from "./hosts-command.js";
 import { keepRun, openOut } from "./out-folder.js";
-import { print, printError, printJson } from "./print.js";
-import { openProgress } from "./progress.js";
+import { openProgress, print, printError, printJson } from "./print.js";
 
 export interface PublishedOptions {
   host: HostName[];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The published experiment "Which executor" as data: its sixteen ways, its five works, and the times of a run.
-
-import type { Times } from "../statistics/rounds.js";
+// The published experiment "Which executor": its sixteen ways, its five works, and the findings of its authors, each compared with a run.
+import { type Interval, intervalOf, type Verdict, verdictOf } from "../engine/estimate.js";
+import { bestByOtherRounds, pairedRatios, type Times } from "../statistics/rounds.js";
 import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
 /** The scenario of the experiment. */
@@ -57,4 +57,280 @@ export function executorCells({ cells }: MeasuredRun, work: ExecutorWork): Recor
 /** Returns the time of every round in milliseconds, by way. */
 export function executorTimes(record: MeasuredRun, work: ExecutorWork): Times {
   return new Map(executorCells(record, work).map((cell) => [cell.mechanism, byRound(record, cell, METRIC)]));
+}
+
+export type FindingVerdict = "agrees" | "differs" | "open";
+
+/** One comparison of a finding. The ratio is that of times: subject / reference. */
+export interface FindingPart {
+  label: string;
+  verdict: FindingVerdict;
+  /** The ratio and its interval of 99 %. Absent with fewer than two rounds. */
+  interval?: Interval;
+  rounds: number;
+}
+
+export interface ExecutorFinding {
+  name: string;
+  /** What the authors found. */
+  claim: string;
+  /** What the ratio of the parts is. */
+  measured: string;
+  verdict: FindingVerdict;
+  parts: FindingPart[];
+  /** Why a run may differ from the authors'. Absent if the lab knows no reason. */
+  whyDiffers?: string;
+}
+
+/** Returns the authors' findings in their order, each with the verdict of this run. */
+export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
+  const run = new Map(EXECUTOR_WORKS.map((work) => [work, { work, times: executorTimes(record, work) }]));
+  const of = (work: ExecutorWork) => run.get(work)!;
+  return [
+    directOnArithmetic(of("arithmetic")),
+    flowDearest(of("arithmetic")),
+    limitedDiffers(EXECUTOR_WORKS.map(of)),
+    workStealingFirst("work-stealing-lists", of("lists")),
+    frameworksHardlyDiffer([of("storage"), of("network")]),
+    workStealingFirst("work-stealing-mixed", of("mixed")),
+    threeBlocks([of("storage"), of("mixed")]),
+    ordered(
+      "io-order",
+      "With a thread an action, RxJava is before coroutines, and coroutines before Flow",
+      ["rxjava-io", "coroutines-io", "flow-io"],
+      [of("arithmetic"), of("storage")],
+    ),
+    ordered(
+      "coroutines-before-rxjava",
+      "On one thread, coroutines are before RxJava",
+      ["coroutines-blocking", "rxjava-single"],
+      [of("arithmetic"), of("lists")],
+    ),
+    ...(["RxJava", "coroutines", "Flow"] as const).map((framework) => {
+      const wayOf = (threads: ExecutorWay["threads"]) =>
+        EXECUTOR_WAYS.find((way) => way.framework === framework && way.threads === threads && !way.isLimited)!.name;
+      return ordered(
+        `cores-before-io-${framework.toLowerCase()}`,
+        `On lists with ${framework}, as many threads as cores are faster than a thread an action`,
+        [wayOf("cores"), wayOf("each")],
+        [of("lists")],
+      );
+    }),
+    ordered(
+      "work-stealing-100-arithmetic",
+      "On arithmetic, a work-stealing pool of 100 threads is slower than one of the cores",
+      ["work-stealing", "work-stealing-100"],
+      [of("arithmetic")],
+    ),
+  ];
+}
+
+interface WorkTimes {
+  work: ExecutorWork;
+  times: Times;
+}
+
+/** The factor that the authors published, and the range around it that counts as the same. Another machine has another factor. */
+const DIRECT_FACTOR = 70;
+const SAME_FACTOR = 2;
+
+function directOnArithmetic({ times }: WorkTimes): ExecutorFinding {
+  const next = extremeOf(times, except(["direct"]), "least");
+  const compared = comparedOf(pairedRatios(next, times.get("direct") ?? new Map()));
+  const range = { min: DIRECT_FACTOR / SAME_FACTOR, max: DIRECT_FACTOR * SAME_FACTOR };
+  return {
+    name: "direct-arithmetic",
+    claim: `On arithmetic, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
+    measured: `the fastest other way's time / the plain loop's; ${range.min} to ${range.max} agrees`,
+    ...joined([partOf("arithmetic", compared, within(compared, range))], "all"),
+  };
+}
+
+/** Compares Flow with the most expensive other framework on the same number of threads. */
+function flowDearest({ times }: WorkTimes): ExecutorFinding {
+  const parts = (["one", "cores", "each"] as const).map((threads) => {
+    const column = EXECUTOR_WAYS.filter((way) => way.threads === threads && way.framework !== "none");
+    const flow = column.find(({ framework, isLimited }) => framework === "Flow" && !isLimited)!;
+    const others = column.filter(({ framework }) => framework !== "Flow").map(({ name }) => name);
+    const dearest = extremeOf(times, others, "most");
+    const compared = comparedOf(pairedRatios(times.get(flow.name) ?? new Map(), dearest));
+    return partOf(`arithmetic, ${THREADS[threads]}`, compared, onSide(compared, "above"));
+  });
+  return {
+    name: "flow-dearest",
+    claim: "Flow costs most per action",
+    measured: "Flow's time / the time of the slowest other framework on as many threads; above 1 agrees",
+    ...joined(parts, "all"),
+  };
+}
+
+const THREADS: Record<ExecutorWay["threads"], string> = {
+  one: "one thread",
+  cores: "as many threads as cores",
+  each: "a thread an action",
+};
+
+/** The authors did not say on which work. The finding agrees if the two differ on any. */
+function limitedDiffers(works: readonly WorkTimes[]): ExecutorFinding {
+  const parts = works.flatMap(({ work, times }) =>
+    (["coroutines", "flow"] as const).map((framework) => {
+      const [limited, unlimited] = [`${framework}-default-limited`, `${framework}-default`].map(
+        (name) => times.get(name) ?? new Map<number, number>(),
+      );
+      const compared = comparedOf(pairedRatios(limited!, unlimited!));
+      const { verdict } = compared;
+      const found = verdict === "open" ? "open" : verdict === "no difference" ? "differs" : "agrees";
+      return partOf(`${work}, ${framework === "flow" ? "Flow" : framework}`, compared, found);
+    }),
+  );
+  return {
+    name: "limited-default",
+    claim: "Dispatchers.Default and its limited view of as many threads differ",
+    measured: "the limited view's time / the time without a limit; slower or faster agrees",
+    whyDiffers: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself",
+    ...joined(parts, "any"),
+  };
+}
+
+function workStealingFirst(name: string, { work, times }: WorkTimes): ExecutorFinding {
+  const pools = ["work-stealing", "work-stealing-100"];
+  const [best, other] = [extremeOf(times, pools, "least"), extremeOf(times, except(pools), "least")];
+  const compared = comparedOf(pairedRatios(best, other));
+  return {
+    name,
+    claim: `On ${work}, the work-stealing pool is the fastest way`,
+    measured: "the faster work-stealing pool's time / the time of the fastest other way; below 1 agrees",
+    ...joined([partOf(work, compared, onSide(compared, "below"))], "all"),
+  };
+}
+
+/** The largest ratio at which frameworks hardly differ: a quarter of the time. The authors gave no number. */
+const HARDLY = 1.25;
+
+function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
+  const parts = works.flatMap(({ work, times }) =>
+    (["one", "cores", "each"] as const).map((threads) => {
+      const column = EXECUTOR_WAYS.filter(
+        (way) => way.threads === threads && way.framework !== "none" && !way.isLimited,
+      );
+      const names = column.map(({ name }) => name);
+      const compared = comparedOf(pairedRatios(extremeOf(times, names, "most"), extremeOf(times, names, "least")));
+      return partOf(`${work}, ${THREADS[threads]}`, compared, within(compared, { min: 0, max: HARDLY }));
+    }),
+  );
+  return {
+    name: "waiting-frameworks",
+    claim: "On storage and network, the frameworks hardly differ",
+    measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY} agrees`,
+    ...joined(parts, "all"),
+  };
+}
+
+/** Compares each way with the one before it in an order from the fastest to the slowest. */
+function ordered(name: string, claim: string, ways: readonly string[], works: readonly WorkTimes[]): ExecutorFinding {
+  const parts = works.flatMap(({ work, times }) =>
+    ways.slice(1).map((way, at) => {
+      const [slower, faster] = [way, ways[at]!].map((each) => times.get(each) ?? new Map<number, number>());
+      const compared = comparedOf(pairedRatios(slower!, faster!));
+      return partOf(`${work}, ${way}`, compared, onSide(compared, "above"));
+    }),
+  );
+  return { name, claim, measured: "its time / the time of the one before it; above 1 agrees", ...joined(parts, "all") };
+}
+
+/** The ways form blocks by their number of threads: the slowest of a block is faster than the fastest of the next one. */
+function threeBlocks(works: readonly WorkTimes[]): ExecutorFinding {
+  const blocks = (["each", "cores", "one"] as const).map((threads) =>
+    EXECUTOR_WAYS.filter((way) => way.threads === threads).map(({ name }) => name),
+  );
+  const parts = works.flatMap(({ work, times }) =>
+    blocks.slice(1).map((block, at) => {
+      const compared = comparedOf(
+        pairedRatios(extremeOf(times, block, "least"), extremeOf(times, blocks[at]!, "most")),
+      );
+      return partOf(`${work}, ${at === 0 ? "cores over each" : "one over cores"}`, compared, onSide(compared, "above"));
+    }),
+  );
+  return {
+    name: "three-blocks",
+    claim: "On storage and mixed, the ways form three blocks: a thread an action, as many as cores, one",
+    measured: "the fastest of the slower block / the slowest of the faster block; above 1 agrees",
+    ...joined(parts, "all"),
+  };
+}
+
+function except(names: readonly string[]): string[] {
+  return EXECUTOR_WAYS.map(({ name }) => name).filter((name) => !names.includes(name));
+}
+
+/**
+ * Returns the times of the fastest or slowest of the ways, by round. The way of a round is chosen from the other rounds, so that no
+ * measurement both chooses and compares. If a way that lacks rounds is the one in the rounds that all have, only these are compared. Returns
+ * an empty map if there are none, because the way could be the one.
+ */
+function extremeOf(times: Times, names: readonly string[], which: "least" | "most"): Map<number, number> {
+  const roundsOf = (name: string) => [...(times.get(name)?.keys() ?? [])];
+  const all = new Set(names.flatMap(roundsOf));
+  const common = [...all].filter((round) => names.every((name) => times.get(name)?.has(round)));
+  const complete = names.filter((name) => roundsOf(name).length === all.size);
+  const best = bestOf(times, names, common, which);
+  const isComplete = best.size > 0 && [...best.values()].every((name) => complete.includes(name));
+  const chosen = isComplete ? bestOf(times, complete, [...all], which) : best;
+  return new Map([...chosen].map(([round, name]) => [round, times.get(name)!.get(round)!]));
+}
+
+/** Returns the fastest or slowest way of each of these rounds, which all of the ways have. */
+function bestOf(
+  times: Times,
+  names: readonly string[],
+  rounds: readonly number[],
+  which: "least" | "most",
+): Map<number, string> {
+  // The slowest way is the fastest by the inverse of its times.
+  const rank = (ms: number) => (which === "least" ? ms : 1 / ms);
+  return bestByOtherRounds(
+    new Map(names.map((name) => [name, new Map(rounds.map((round) => [round, rank(times.get(name)!.get(round)!)]))])),
+  );
+}
+
+/** Least number of rounds for a verdict: that of the engine's pairs. */
+const ROUNDS_MIN = 4;
+
+interface Compared {
+  verdict: Verdict;
+  interval?: Interval;
+  rounds: number;
+}
+
+/** Compares by the rounds' ratios, as the engine does by those of pairs. */
+function comparedOf(ratios: readonly number[]): Compared {
+  const rounds = ratios.length;
+  if (rounds < 2) return { verdict: "open", rounds };
+  const interval = intervalOf(ratios.map((ratio) => Math.log(ratio)));
+  return { verdict: rounds < ROUNDS_MIN ? "open" : verdictOf(interval, true), interval, rounds };
+}
+
+function partOf(label: string, { interval, rounds }: Compared, verdict: FindingVerdict): FindingPart {
+  return { label, verdict, rounds, ...(interval && { interval }) };
+}
+
+/** Returns whether the interval lies within the range, outside it, or across one of its ends. */
+function within({ interval, rounds }: Compared, { min, max }: { min: number; max: number }): FindingVerdict {
+  if (interval === undefined || rounds < ROUNDS_MIN) return "open";
+  if (interval.low >= min && interval.high <= max) return "agrees";
+  return interval.high < min || interval.low > max ? "differs" : "open";
+}
+
+/** Returns whether the ratio is on the expected side of 1. No difference is another finding than a difference. */
+function onSide({ verdict }: Compared, side: "above" | "below"): FindingVerdict {
+  if (verdict === "open") return "open";
+  return verdict === (side === "above" ? "slower" : "faster") ? "agrees" : "differs";
+}
+
+/** Joins the parts' verdicts. If all must agree, one that differs decides; if any may agree, one that agrees decides. */
+function joined(parts: FindingPart[], needed: "all" | "any"): { verdict: FindingVerdict; parts: FindingPart[] } {
+  const [deciding, other]: FindingVerdict[] = needed === "all" ? ["differs", "agrees"] : ["agrees", "differs"];
+  const has = parts.some(({ verdict }) => verdict === deciding);
+  const verdict = has ? deciding! : parts.every((part) => part.verdict === other) ? other! : "open";
+  return { verdict, parts };
 }

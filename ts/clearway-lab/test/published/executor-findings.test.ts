@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The authors' findings about executors, each compared with invented runs that agree, differ, or decide nothing.
 import { describe, expect, test } from "vitest";
-import { executorFindings } from "../../src/run/executor-findings.js";
-import { EXECUTOR_WAYS, EXECUTOR_WORKS } from "../../src/run/executors.js";
+import { EXECUTOR_WAYS, EXECUTOR_WORKS, executorFindings } from "../../src/run/executors.js";
 import { AUTHORS, executorRecord, scenario, type Times } from "./executor-record.js";
 
 const verdicts = (times: Times, rounds?: number) =>

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Round trips of one payload to a worker that echoes it.
+// Round trips of one payload to a worker, or to a child process, that echoes it.
 import { nowMs } from "#lab-host";
 import type { Caller, PortKind } from "../../channel/caller.js";
 import { clearwayKind } from "../../channel/clearway.js";
 import { cloneKind } from "../../channel/kind-clone.js";
 import { payloadOf, same } from "../../channel/payload.js";
+import { openProcessEcho, type ProcessName } from "../../channel/process.js";
 import { openWorkerEcho } from "../../channel/worker.js";
 import { type OpenArm, timedCalls, type Work } from "../work.js";
+
+type Codec = "standard" | "binary";
 
 const IN_FLIGHT = 3;
 /** Round trips of each in a run. */
@@ -25,7 +28,7 @@ const inFlight = (call: () => Promise<unknown>): Work => ({
   },
 });
 
-async function open(kind: PortKind, name: string, payload: string, codec: "standard" | "binary") {
+async function open(kind: PortKind, name: string, payload: string, codec: Codec) {
   const { caller, end } = await openWorkerEcho(kind, name, { channel: "message", codec, payload, messages: 0 });
   const value = payloadOf(payload);
   await checkEcho(caller, payload, value);
@@ -41,8 +44,22 @@ export async function checkEcho(caller: Caller, payload: string, value: unknown)
     throw new Error(`the echo differs from what was sent: payload=${payload}`);
 }
 
-export const clearway = (payload: string, codec: "standard" | "binary"): OpenArm =>
+export const clearway = (payload: string, codec: Codec): OpenArm =>
   open.bind(undefined, clearwayKind, "clearway", payload, codec);
 
-export const cloned = (payload: string, codec: "standard" | "binary"): OpenArm =>
+export const cloned = (payload: string, codec: Codec): OpenArm =>
   open.bind(undefined, cloneKind, "clone", payload, codec);
+
+// Round trips of one payload to a child process that echoes it.
+
+async function openStdio(name: ProcessName, payload: string, codec: Codec) {
+  const { caller, end } = await openProcessEcho(name, { channel: "message", codec, payload, messages: 0 });
+  const value = payloadOf(payload);
+  await checkEcho(caller, payload, value);
+  return { works: { trip: timedCalls(() => caller.call(value)) }, close: end };
+}
+
+export const stdioClearway = (payload: string, codec: Codec): OpenArm =>
+  openStdio.bind(undefined, "clearway", payload, codec);
+
+export const stdioIpc = (payload: string, codec: Codec): OpenArm => openStdio.bind(undefined, "ipc", payload, codec);

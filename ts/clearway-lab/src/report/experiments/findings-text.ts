@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The findings of an experiment as text: which of the authors' findings this run confirms, which it does not, and why.
-import { type ExecutorFinding, executorFindings, type FindingPart } from "../../run/executor-findings.js";
-import { EXECUTOR_WORKS, executorCells, type MeasuredRun } from "../../run/executors.js";
+import {
+  EXECUTOR_WORKS,
+  type ExecutorFinding,
+  executorCells,
+  executorFindings,
+  type FindingPart,
+  type MeasuredRun,
+} from "../../run/executors.js";
 import { type FindingVerdict, type TestedFinding, testFinding } from "../../run/findings.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Experiment } from "../../scenario/experiment.js";
