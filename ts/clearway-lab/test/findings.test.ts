@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the findings of the published experiments against records, and the pages that show them.
 import { describe, expect, test } from "vitest";
-import { findingText, verdictCounts } from "../src/report/experiments/findings-text.js";
+import { findingText, outcomeCounts } from "../src/report/experiments/findings-text.js";
 import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
 import { experimentViews, NO_FIGURE } from "../src/report/experiments/view.js";
 import { type TestedFinding, testFinding } from "../src/run/findings.js";
@@ -17,7 +17,7 @@ const tested = (more: Parameters<typeof finding>[0]) => testFinding(record, find
 describe("a finding", () => {
   test("agrees if every round's value is within its bounds", () => {
     expect(tested({ min: 300, max: 320 })).toMatchObject({
-      verdict: "agrees",
+      outcome: "agrees",
       number: 310,
       numbers: [300, 310, 320],
       unit: "ms",
@@ -25,9 +25,9 @@ describe("a finding", () => {
   });
 
   test("differs if every round's value is outside, and is open if the rounds disagree", () => {
-    expect(tested({ max: 299 }).verdict).toBe("differs");
-    expect(tested({ min: 321, max: undefined as never }).verdict).toBe("differs");
-    expect(tested({ max: 310 }).verdict).toBe("open");
+    expect(tested({ max: 299 }).outcome).toBe("differs");
+    expect(tested({ min: 321, max: undefined as never }).outcome).toBe("differs");
+    expect(tested({ max: 310 }).outcome).toBe("open");
   });
 
   test("compares the rounds of two cells", () => {
@@ -37,7 +37,7 @@ describe("a finding", () => {
       reference: { mechanism: "worker-clone" },
       max: 0.01,
     });
-    expect(ratio.verdict).toBe("agrees");
+    expect(ratio.outcome).toBe("agrees");
     expect(ratio.numbers).toEqual([2 / 500, 2.1 / 520, 1.9 / 480]);
     expect(ratio.unit).toBeUndefined();
   });
@@ -45,13 +45,13 @@ describe("a finding", () => {
   test("compares a cell with the best of others in each round, and names the best by medians", () => {
     const among = ["worker-clone", "comlink"];
     const first = tested({ kind: "first", subject: figure("clearway-records"), among, max: 1 });
-    expect(first).toMatchObject({ verdict: "agrees", best: "comlink" });
+    expect(first).toMatchObject({ outcome: "agrees", best: "comlink" });
     expect(first.numbers).toEqual([2 / 5, 2.1 / 500, 1.9 / 5]);
   });
 
   test("divides the largest by the smallest of several", () => {
     const spread = tested({ kind: "spread", among: ["worker-clone", "direct"], max: 2 });
-    expect(spread).toMatchObject({ verdict: "agrees", best: "direct" });
+    expect(spread).toMatchObject({ outcome: "agrees", best: "direct" });
     expect(spread.numbers).toEqual([500 / 300, 520 / 310, 480 / 320]);
   });
 
@@ -74,7 +74,7 @@ describe("a finding", () => {
 
   test("is not measured, with the reason, if a cell is missing, could not run or shares no round", () => {
     expect(tested({ subject: figure("worker-json") })).toMatchObject({
-      verdict: "not measured",
+      outcome: "not measured",
       reason: "students/worker-json on node: too long a text: use fewer rows",
     });
     expect(tested({ subject: figure("direct", { host: "jvm" }) }).reason).toMatch("it was not planned");
@@ -93,7 +93,7 @@ describe("a finding", () => {
     const one = cell("students", "direct", { rows: 3 }, [measured({ longestStall: 2 }, [5])]);
     const small = experimentRecord({ cells: [zero, one] });
     const byZero = finding({ kind: "ratio", reference: { mechanism: "comlink" } });
-    expect(testFinding(small, byZero)).toMatchObject({ verdict: "not measured", numbers: [] });
+    expect(testFinding(small, byZero)).toMatchObject({ outcome: "not measured", numbers: [] });
     const byOther = finding({ kind: "ratio", reference: { metric: "latency.p50" } });
     expect(testFinding(small, byOther).reason).toBe("ms cannot be compared with us");
   });
@@ -105,7 +105,7 @@ describe("a finding", () => {
 });
 
 describe("the text of a finding", () => {
-  test("has the claim, the authors' figure, ours with its range, and the reason of the verdict", () => {
+  test("has the claim, the authors' figure, ours with its range, and the reason of the outcome", () => {
     const why = { agrees: "Because.", differs: "Not because." };
     expect(findingText(tested({ authors: "63 frames", min: 1, max: undefined as never, why }))).toBe(
       "A claim (authors: 63 frames; here: 310 ms (300 to 320 in 3 rounds) in Node). Because.",
@@ -123,15 +123,15 @@ describe("the text of a finding", () => {
     expect(findingText(ratio)).toMatch("here: 1/250 (");
   });
 
-  test("counts the findings by verdict, and our own expectations beside them", () => {
+  test("counts the findings by outcome, and our own expectations beside them", () => {
     const lines = [tested({ max: 1 }), tested({ min: 1, max: 999 })];
     const line = (each: TestedFinding, ofAuthors = true) => ({
-      verdict: each.verdict,
+      outcome: each.outcome,
       text: findingText(each),
       ofAuthors,
     });
     const both = [line(lines[0]!, false), line(lines[1]!), line(lines[0]!)];
-    expect(verdictCounts(2, both)).toBe(
+    expect(outcomeCounts(2, both)).toBe(
       "2 published experiments, 2 findings of the authors: 1 agree, 1 differ, 0 open, 0 not measured. " +
         "Beside them, 1 expectation of our own: 0 confirmed, 1 refuted, 0 open, 0 not measured.",
     );

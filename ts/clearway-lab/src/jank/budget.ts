@@ -26,13 +26,13 @@ export interface Limit {
   readonly max: number;
 }
 
-export interface Verdict extends Limit {
+export interface BudgetResult extends Limit {
   /** In the time of the other device if the run was converted to it. */
   readonly value: number;
   readonly kept: boolean;
   /** The value on this machine, if `value` is that of another device. */
   readonly here?: number;
-  /** Whether the limit lies within the interval of the device's ratio, so that the verdict could be the other one. */
+  /** Whether the limit lies within the interval of the device's ratio, so that the result could be the other one. */
   readonly uncertain?: true;
 }
 
@@ -55,6 +55,6 @@ export function parseBudget(text: string): Limit[] {
 }
 
 /** Compares figures with each limit. A value equal to its limit keeps it. */
-export function judge(limits: readonly Limit[], values: Readonly<Record<BudgetName, number>>): Verdict[] {
+export function judge(limits: readonly Limit[], values: Readonly<Record<BudgetName, number>>): BudgetResult[] {
   return limits.map((limit) => ({ ...limit, value: values[limit.name], kept: values[limit.name] <= limit.max }));
 }

@@ -2,7 +2,7 @@
 // Explains a stall: the kind of its cause, and the function and line that ran. The meter's rule holds here too: a cause must account for at
 // least half of the stall. The meter's own verdict about the machine comes first, because a thread that does not run cannot block.
 import type { Stall } from "clearway/meter";
-import type { Evidence, Frame, Sample, Span } from "./evidence.js";
+import type { Evidence, Sample, Span, StackFrame } from "./evidence.js";
 import { heaviestPath } from "./heaviest-path.js";
 
 export type CauseKind = "script" | "parse" | "layout" | "gc" | "paint" | "machine" | "unknown";
@@ -198,7 +198,7 @@ function place(stall: Explained, samples: readonly Sample[], scripts: Evidence["
   return { place: own, callers: callers.reverse(), builtIn: undefined, ms: 0, fromStack: own !== undefined };
 }
 
-export function isApp({ url }: Pick<Frame, "url">): boolean {
+export function isApp({ url }: Pick<StackFrame, "url">): boolean {
   return url !== "" && !url.startsWith("node:") && !isTool(url);
 }
 
@@ -217,7 +217,7 @@ interface RanAt {
   readonly column?: number | undefined;
 }
 
-function placeOf({ functionName, url, line, column }: Frame, ran: RanAt | undefined): Place {
+function placeOf({ functionName, url, line, column }: StackFrame, ran: RanAt | undefined): Place {
   const at = ran ?? { line, column };
   return {
     functionName,
@@ -230,7 +230,7 @@ function placeOf({ functionName, url, line, column }: Frame, ran: RanAt | undefi
 }
 
 /** Returns the place that the meter's samples of the stack show for this function. A profile has none while it calls another function. */
-function calledAt(frame: Frame, stall: Explained): RanAt | undefined {
+function calledAt(frame: StackFrame, stall: Explained): RanAt | undefined {
   for (const { frames } of stall.stacks)
     for (const text of frames) {
       const parsed = parseStackFrame(text);

@@ -3,7 +3,7 @@
 // start of the meter's run.
 
 /** A function as the engine names it. Lines and columns count from 1. Undefined if the engine does not know them. */
-export interface Frame {
+export interface StackFrame {
   readonly functionName: string;
   /** Empty for functions that are built into the engine. */
   readonly url: string;
@@ -18,7 +18,7 @@ export interface Sample {
   /** The time that the sample stands for. */
   readonly ms: number;
   /** The stack, outermost function first. It is empty if no JavaScript ran. */
-  readonly stack: readonly Frame[];
+  readonly stack: readonly StackFrame[];
   /** The place that ran in the innermost function that has a source. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;

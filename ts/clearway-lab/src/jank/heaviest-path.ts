@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds the function that holds a thread: the innermost one that is on the stack in at least half of the samples.
-import type { Frame, Sample } from "./evidence.js";
+import type { Sample, StackFrame } from "./evidence.js";
 
 export interface HeaviestPath {
   /** The functions of the app, outermost first. The last one is the answer. */
-  readonly frames: readonly Frame[];
+  readonly frames: readonly StackFrame[];
   /** The place with the most time in the last function, if that function itself ran. */
   readonly line: number | undefined;
   readonly column: number | undefined;
@@ -15,7 +15,7 @@ export interface HeaviestPath {
 }
 
 interface Node {
-  readonly frame: Frame;
+  readonly frame: StackFrame;
   ms: number;
   readonly children: Map<string, Node>;
   /** Time by line, and by column of that line. Column 0 stands for an unknown one. */
@@ -28,7 +28,10 @@ const SHARE_MIN = 0.5;
 const DEPTH_MAX = 256;
 
 /** Returns the path, or undefined if no function covers half of the time that `samples` stand for. */
-export function heaviestPath(samples: readonly Sample[], isApp: (frame: Frame) => boolean): HeaviestPath | undefined {
+export function heaviestPath(
+  samples: readonly Sample[],
+  isApp: (frame: StackFrame) => boolean,
+): HeaviestPath | undefined {
   const root = newNode({ functionName: "", url: "" });
   for (const sample of samples) addSample(root, sample);
   const frames: Node[] = [];
@@ -49,7 +52,7 @@ export function heaviestPath(samples: readonly Sample[], isApp: (frame: Frame) =
   return { frames: frames.map(({ frame }) => frame), ...position, builtIn: builtIn || undefined, ms: last.ms };
 }
 
-function newNode(frame: Frame): Node {
+function newNode(frame: StackFrame): Node {
   return { frame, ms: 0, children: new Map(), lines: new Map() };
 }
 

@@ -2,7 +2,7 @@
 // Measures a subject, and its baseline if there is one, in interleaved runs.
 import type { DeviceTime } from "../ratio/device-time.js";
 import { geometricMean, median } from "../statistics/rounds.js";
-import { BUDGET_FIGURES, type BudgetName, judge, type Limit, type Verdict } from "./budget.js";
+import { BUDGET_FIGURES, type BudgetName, type BudgetResult, judge, type Limit } from "./budget.js";
 import { type Figures, type Frames, figuresThere } from "./figures.js";
 import { groupCauses } from "./locate.js";
 import type { ComparedFigure, JankReport, Run, Subject } from "./record.js";
@@ -53,7 +53,7 @@ export async function measureAll(
     repeat: plan.repeat,
     subjects,
     comparison: subjects.length < 2 ? [] : compareRuns(subjects[0]!.runs, subjects[1]!.runs),
-    budget: subjects[0]!.runs.length === 0 ? [] : verdicts(plan, subjects[0]!),
+    budget: subjects[0]!.runs.length === 0 ? [] : budgetResults(plan, subjects[0]!),
     ...(plan.device && { device: plan.device, deviceNotes: plan.deviceNotes ?? [] }),
   };
 }
@@ -75,15 +75,15 @@ function mediansThere(runs: readonly Run[], ratio: number): Figures {
 }
 
 /** Compares the figures with the limits: those of the device if there is one. */
-function verdicts({ budget, device }: Plan, { figures, there, runs }: Subject): Verdict[] {
+function budgetResults({ budget, device }: Plan, { figures, there, runs }: Subject): BudgetResult[] {
   if (device === undefined || there === undefined) return judge(budget, budgetValues(figures));
   const here = budgetValues(figures);
   const [least, most] = [device.ratioMin, device.ratioMax].map((ratio) =>
     judge(budget, budgetValues(mediansThere(runs, ratio ?? device.ratio))),
-  ) as [Verdict[], Verdict[]];
-  return judge(budget, budgetValues(there.figures)).map((verdict, at) => ({
-    ...verdict,
-    here: here[verdict.name],
+  ) as [BudgetResult[], BudgetResult[]];
+  return judge(budget, budgetValues(there.figures)).map((result, at) => ({
+    ...result,
+    here: here[result.name],
     ...(least[at]!.kept === most[at]!.kept ? {} : { uncertain: true as const }),
   }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Reads V8's CPU profile: the nodes of a trace, and the profile of a Node process.
-import type { Frame, Sample } from "./evidence.js";
+import type { Sample, StackFrame } from "./evidence.js";
 
 /** A node of V8's call tree. Lines and columns count from 0. A trace names the parent; a profile names the children. */
 export interface ProfileNode {
@@ -25,7 +25,7 @@ export interface CpuProfile {
 }
 
 interface KnownStack {
-  readonly stack: readonly Frame[];
+  readonly stack: readonly StackFrame[];
   readonly state: Sample["state"];
 }
 
@@ -50,7 +50,7 @@ export function profileStacks(nodes: readonly ProfileNode[]): Map<number, KnownS
   }
   const stacks = new Map<number, KnownStack>();
   for (const { id } of nodes) {
-    const frames: Frame[] = [];
+    const frames: StackFrame[] = [];
     let state: Sample["state"] = "script";
     const seen = new Set<number>();
     for (let at: number | undefined = id; at !== undefined && !seen.has(at); at = parents.get(at)) {
@@ -59,7 +59,7 @@ export function profileStacks(nodes: readonly ProfileNode[]): Map<number, KnownS
       if (node === undefined) break;
       const { functionName } = node.callFrame;
       if (at === id) state = STATES[functionName] ?? "script";
-      if (!(functionName in STATES)) frames.push(frameOf(node));
+      if (!(functionName in STATES)) frames.push(stackFrameOf(node));
     }
     frames.reverse();
     stacks.set(id, { stack: state === "script" ? frames.slice(0, DEPTH_MAX) : [], state });
@@ -67,7 +67,9 @@ export function profileStacks(nodes: readonly ProfileNode[]): Map<number, KnownS
   return stacks;
 }
 
-function frameOf({ callFrame: { functionName, url = "", lineNumber = -1, columnNumber = -1 } }: ProfileNode): Frame {
+function stackFrameOf({
+  callFrame: { functionName, url = "", lineNumber = -1, columnNumber = -1 },
+}: ProfileNode): StackFrame {
   return {
     functionName,
     url,

@@ -2,7 +2,7 @@
 // What `clearway jank` found out: plain data, which `--json` prints and the texts and the page show.
 import type { SourceState, StallReport } from "clearway/meter";
 import type { DeviceTime } from "../ratio/device-time.js";
-import type { Verdict } from "./budget.js";
+import type { BudgetResult } from "./budget.js";
 import type { Cause } from "./cause.js";
 import type { Figures } from "./figures.js";
 import type { OriginalPlace } from "./source-map.js";
@@ -109,7 +109,7 @@ export interface JankReport {
   /** The subject first, then the baseline of `--against`. */
   readonly subjects: readonly Subject[];
   readonly comparison: readonly ComparedFigure[];
-  readonly budget: readonly Verdict[];
+  readonly budget: readonly BudgetResult[];
   /** The device of `--device`. */
   readonly device?: DeviceTime;
   /** What a reader must know to trust the device's times, one sentence each. */

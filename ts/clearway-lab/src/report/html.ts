@@ -80,7 +80,7 @@ h1, h2, h3, h4 { overflow-wrap: anywhere; }
 h3 { font-size: 1.16rem; line-height: 1.35; margin: 52px 0 6px; text-wrap: pretty; }
 h4 { font-size: .98rem; margin: 30px 0 6px; font-weight: 620; }
 p { margin: 0 0 12px; max-width: 74ch; }
-.verdicts { margin: 0 0 22px; padding: 0 0 0 1.1em; } .verdicts li { margin: 0 0 6px; max-width: 80ch; }
+.advice { margin: 0 0 22px; padding: 0 0 0 1.1em; } .advice li { margin: 0 0 6px; max-width: 80ch; }
 .answers li { max-width: none; } .answers .scroll { margin: 6px 0 14px; } .answers table { font-size: .86rem; } .answers th, .answers td { padding: 4px 11px; }
 tr.decided td:nth-of-type(1), tr.decided td:nth-of-type(2) { font-weight: 640; } tr.open td { color: var(--soft); }
 .meta, .hint, .topology { color: var(--soft); font-size: .9rem; }

@@ -2,6 +2,7 @@
 // The published experiment "Which executor": its sixteen ways, its five works, and the findings of its authors, each compared with a run.
 import { type Interval, intervalOf, type Verdict, verdictOf } from "../engine/estimate.js";
 import { bestByOtherRounds, pairedRatios, type Times } from "../statistics/rounds.js";
+import type { FindingOutcome } from "./findings.js";
 import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
 /** The scenario of the experiment. */
@@ -59,12 +60,13 @@ export function executorTimes(record: MeasuredRun, work: ExecutorWork): Times {
   return new Map(executorCells(record, work).map((cell) => [cell.mechanism, byRound(record, cell, METRIC)]));
 }
 
-export type FindingVerdict = "agrees" | "differs" | "open";
+/** Whether the run agrees with a finding. */
+type Outcome = Exclude<FindingOutcome, "not measured">;
 
 /** One comparison of a finding. The ratio is that of times: subject / reference. */
 export interface FindingPart {
   label: string;
-  verdict: FindingVerdict;
+  outcome: Outcome;
   /** The ratio and its interval of 99 %. Absent with fewer than two rounds. */
   interval?: Interval;
   rounds: number;
@@ -76,13 +78,13 @@ export interface ExecutorFinding {
   claim: string;
   /** What the ratio of the parts is. */
   measured: string;
-  verdict: FindingVerdict;
+  outcome: Outcome;
   parts: FindingPart[];
   /** Why a run may differ from the authors'. Absent if the lab knows no reason. */
   whyDiffers?: string;
 }
 
-/** Returns the authors' findings in their order, each with the verdict of this run. */
+/** Returns the authors' findings in their order, each with its outcome in this run. */
 export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
   const run = new Map(EXECUTOR_WORKS.map((work) => [work, { work, times: executorTimes(record, work) }]));
   const of = (work: ExecutorWork) => run.get(work)!;
@@ -310,27 +312,27 @@ function comparedOf(ratios: readonly number[]): Compared {
   return { verdict: rounds < ROUNDS_MIN ? "open" : verdictOf(interval, true), interval, rounds };
 }
 
-function partOf(label: string, { interval, rounds }: Compared, verdict: FindingVerdict): FindingPart {
-  return { label, verdict, rounds, ...(interval && { interval }) };
+function partOf(label: string, { interval, rounds }: Compared, outcome: Outcome): FindingPart {
+  return { label, outcome, rounds, ...(interval && { interval }) };
 }
 
 /** Returns whether the interval lies within the range, outside it, or across one of its ends. */
-function within({ interval, rounds }: Compared, { min, max }: { min: number; max: number }): FindingVerdict {
+function within({ interval, rounds }: Compared, { min, max }: { min: number; max: number }): Outcome {
   if (interval === undefined || rounds < ROUNDS_MIN) return "open";
   if (interval.low >= min && interval.high <= max) return "agrees";
   return interval.high < min || interval.low > max ? "differs" : "open";
 }
 
 /** Returns whether the ratio is on the expected side of 1. No difference is another finding than a difference. */
-function onSide({ verdict }: Compared, side: "above" | "below"): FindingVerdict {
+function onSide({ verdict }: Compared, side: "above" | "below"): Outcome {
   if (verdict === "open") return "open";
   return verdict === (side === "above" ? "slower" : "faster") ? "agrees" : "differs";
 }
 
-/** Joins the parts' verdicts. If all must agree, one that differs decides; if any may agree, one that agrees decides. */
-function joined(parts: FindingPart[], needed: "all" | "any"): { verdict: FindingVerdict; parts: FindingPart[] } {
-  const [deciding, other]: FindingVerdict[] = needed === "all" ? ["differs", "agrees"] : ["agrees", "differs"];
-  const has = parts.some(({ verdict }) => verdict === deciding);
-  const verdict = has ? deciding! : parts.every((part) => part.verdict === other) ? other! : "open";
-  return { verdict, parts };
+/** Joins the parts' outcomes. If all must agree, one that differs decides; if any may agree, one that agrees decides. */
+function joined(parts: FindingPart[], needed: "all" | "any"): { outcome: Outcome; parts: FindingPart[] } {
+  const [deciding, other]: Outcome[] = needed === "all" ? ["differs", "agrees"] : ["agrees", "differs"];
+  const has = parts.some(({ outcome }) => outcome === deciding);
+  const outcome = has ? deciding! : parts.every((part) => part.outcome === other) ? other! : "open";
+  return { outcome, parts };
 }

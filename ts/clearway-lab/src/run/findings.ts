@@ -5,11 +5,11 @@ import { type CellFigure, type Finding, figuresOf, includes } from "../scenario/
 import { median } from "../statistics/rounds.js";
 import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
-export type FindingVerdict = "agrees" | "differs" | "open" | "not measured";
+export type FindingOutcome = "agrees" | "differs" | "open" | "not measured";
 
 export interface TestedFinding {
   finding: Finding;
-  verdict: FindingVerdict;
+  outcome: FindingOutcome;
   /** The numbers of the rounds, in their order. Empty if the finding was not measured. */
   numbers: number[];
   /** The median of the numbers. */
@@ -27,11 +27,11 @@ export function testFinding(record: Pick<RunRecord, "cells" | "hosts">, finding:
   const cells = figures.map((figure) => cellOf(record.cells, figure));
   const absent = cells.findIndex((cell) => cell === undefined || cell.rounds.length === 0);
   if (absent >= 0)
-    return { finding, verdict: "not measured", numbers: [], reason: reasonOf(figures[absent]!, cells[absent]) };
+    return { finding, outcome: "not measured", numbers: [], reason: reasonOf(figures[absent]!, cells[absent]) };
   const units = cells.map((cell, i) => unitOf(cell!, figures[i]!.metric));
   const stranger = units.find((unit) => unit !== units[0]);
   if (stranger !== undefined)
-    return { finding, verdict: "not measured", numbers: [], reason: `${units[0]} cannot be compared with ${stranger}` };
+    return { finding, outcome: "not measured", numbers: [], reason: `${units[0]} cannot be compared with ${stranger}` };
   const rounds = cells.map((cell, i) => inUnit(byRound(record, cell!, figures[i]!.metric), cell!, figures[i]!.metric));
   const shared = [...rounds[0]!.keys()].filter((round) => rounds.every((each) => each.has(round)));
   const numbers = shared.map((round) =>
@@ -42,13 +42,13 @@ export function testFinding(record: Pick<RunRecord, "cells" | "hosts">, finding:
   );
   // A division by zero has no number. A reference of 0 happens with counts, such as dropped frames.
   if (numbers.length === 0 || numbers.some((number) => !Number.isFinite(number)))
-    return { finding, verdict: "not measured", numbers: [], reason: "no round has all its figures" };
+    return { finding, outcome: "not measured", numbers: [], reason: "no round has all its figures" };
   const number = median(numbers);
   const unit = finding.kind === "value" ? units[0] : undefined;
   const best = bestOf(finding, rounds);
   return {
     finding,
-    verdict: verdictOf(finding, numbers),
+    outcome: outcomeOf(finding, numbers),
     numbers,
     number,
     ...(unit === undefined ? {} : { unit }),
@@ -64,7 +64,7 @@ function numberOf({ kind }: Finding, figures: readonly number[]): number {
   return Math.max(...figures) / Math.min(...figures);
 }
 
-function verdictOf(
+function outcomeOf(
   { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Finding,
   numbers: readonly number[],
 ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Made-up evidence for tests: stalls, samples, runs.
 import type { Explained } from "../../src/jank/cause.js";
-import type { Frame, Sample } from "../../src/jank/evidence.js";
+import type { Sample, StackFrame } from "../../src/jank/evidence.js";
 import { figuresOf } from "../../src/jank/figures.js";
 import type { FoundStall, LocatedCause, Run } from "../../src/jank/record.js";
 
@@ -23,12 +23,12 @@ export function stall(changes: Partial<Explained> = {}): Explained {
   };
 }
 
-export function frame(functionName: string, url = APP, line = 1): Frame {
+export function frame(functionName: string, url = APP, line = 1): StackFrame {
   return { functionName, url, ...(url === "" ? {} : { line, column: 9 }) };
 }
 
 /** Samples of 1 ms each, from `fromMs` on. */
-export function samples(fromMs: number, count: number, stack: Frame[], rest: Partial<Sample> = {}): Sample[] {
+export function samples(fromMs: number, count: number, stack: StackFrame[], rest: Partial<Sample> = {}): Sample[] {
   return Array.from({ length: count }, (_, i) => ({ atMs: fromMs + i, ms: 1, stack, state: "script", ...rest }));
 }
 

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { EXECUTOR_WAYS, EXECUTOR_WORKS, executorFindings } from "../../src/run/executors.js";
 import { AUTHORS, executorRecord, scenario, type Times } from "./executor-record.js";
 
-const verdicts = (times: Times, rounds?: number) =>
-  Object.fromEntries(executorFindings(executorRecord(times, rounds)).map(({ name, verdict }) => [name, verdict]));
+const outcomes = (times: Times, rounds?: number) =>
+  Object.fromEntries(executorFindings(executorRecord(times, rounds)).map(({ name, outcome }) => [name, outcome]));
 
 /** The authors' times, in which some are changed. */
 const but =
@@ -45,13 +45,13 @@ describe("the sixteen published ways", () => {
 
 describe("the findings of a run", () => {
   test("agree when the run has the authors' times", () => {
-    expect(verdicts(AUTHORS)).toEqual(ALL_AGREE);
+    expect(outcomes(AUTHORS)).toEqual(ALL_AGREE);
   });
 
   test("are open with three rounds, or without measurements", () => {
     const open = Object.fromEntries(Object.keys(ALL_AGREE).map((name) => [name, "open"]));
-    expect(verdicts(AUTHORS, 3)).toEqual(open);
-    expect(verdicts(() => undefined)).toEqual(open);
+    expect(outcomes(AUTHORS, 3)).toEqual(open);
+    expect(outcomes(() => undefined)).toEqual(open);
   });
 
   test.each<[string, string, Times]>([
@@ -107,14 +107,14 @@ describe("the findings of a run", () => {
       but((way, work) => (way === "work-stealing-100" && work === "arithmetic" ? 0.6 : undefined)),
     ],
   ])("differ in %s if %s, and agree in the others", (name, _, times) => {
-    expect(verdicts(times)).toEqual({ ...ALL_AGREE, [name]: "differs" });
+    expect(outcomes(times)).toEqual({ ...ALL_AGREE, [name]: "differs" });
   });
 
   test("differ if two ways take as long, and are open if the rounds do not tell", () => {
     const close = but((way, work) => (work === "lists" && way === "fixed-pool" ? 0.035 : undefined));
-    expect(verdicts(close)["work-stealing-lists"]).toBe("differs");
+    expect(outcomes(close)["work-stealing-lists"]).toBe("differs");
     const edge = but((way, _, round) => (way === "direct" ? 0.02 * [1, 1.3, 0.8, 1.1, 0.9][round]! : undefined));
-    expect(verdicts(edge)["direct-arithmetic"]).toBe("open");
+    expect(outcomes(edge)["direct-arithmetic"]).toBe("open");
   });
 
   test("have a ratio with its interval and rounds for each part", () => {
@@ -137,13 +137,13 @@ describe("the findings of a run", () => {
     const lacking: Times = (way, work, round) =>
       way === "work-stealing" && work === "lists" && round === 5 ? undefined : slow(way, work, round);
     const lists = executorFindings(executorRecord(lacking, 6)).find(({ name }) => name === "work-stealing-lists");
-    expect(lists).toMatchObject({ verdict: "agrees", parts: [{ rounds: 5 }] });
+    expect(lists).toMatchObject({ outcome: "agrees", parts: [{ rounds: 5 }] });
   });
 
   test("do not wait for a way that lacks rounds and is not the fastest in the others", () => {
     const lacking: Times = (way, work, round) =>
       way === "fixed-pool" && work === "lists" && round > 0 ? undefined : AUTHORS(way, work, round);
-    expect(verdicts(lacking)["work-stealing-lists"]).toBe("agrees");
+    expect(outcomes(lacking)["work-stealing-lists"]).toBe("agrees");
   });
 
   test("are open if a way that could be the fastest was not measured, or in one round only", () => {
@@ -152,7 +152,7 @@ describe("the findings of a run", () => {
         if (way !== "fixed-pool" || work !== "lists") return AUTHORS(way, work, round);
         return round < rounds ? 0.0001 : undefined;
       };
-      expect(verdicts(lacking)["work-stealing-lists"]).toBe("open");
+      expect(outcomes(lacking)["work-stealing-lists"]).toBe("open");
     }
   });
 });

@@ -8,13 +8,13 @@ import {
   type FindingPart,
   type MeasuredRun,
 } from "../../run/executors.js";
-import { type FindingVerdict, type TestedFinding, testFinding } from "../../run/findings.js";
+import { type FindingOutcome, type TestedFinding, testFinding } from "../../run/findings.js";
 import type { RunRecord } from "../../run/record.js";
 import type { Experiment } from "../../scenario/experiment.js";
 import { inHost } from "../host-titles.js";
 import { shown, unitText } from "../number.js";
 
-const LEAD: Record<FindingVerdict, string> = {
+const LEAD: Record<FindingOutcome, string> = {
   agrees: "Agrees",
   differs: "Differs",
   open: "Open, because the rounds disagree",
@@ -22,7 +22,7 @@ const LEAD: Record<FindingVerdict, string> = {
 };
 
 /** The leads of the findings that the authors did not publish. */
-const OWN_LEAD: Record<FindingVerdict, string> = {
+const OWN_LEAD: Record<FindingOutcome, string> = {
   agrees: "Our own expectation, confirmed",
   differs: "Our own expectation, refuted",
   open: "Our own expectation, open, because the rounds disagree",
@@ -31,7 +31,7 @@ const OWN_LEAD: Record<FindingVerdict, string> = {
 
 /** A finding that was tested, as sentences. */
 export interface FindingLine {
-  verdict: FindingVerdict;
+  outcome: FindingOutcome;
   text: string;
   /** Whether the authors published the finding. Otherwise, it is what this lab expected. */
   ofAuthors: boolean;
@@ -41,7 +41,7 @@ export interface FindingLine {
  * Returns how many of the authors' findings agree, differ, are open, or were not measured. A second sentence counts what this lab expected
  * beyond them.
  */
-export function verdictCounts(experimentCount: number, findings: readonly FindingLine[]): string {
+export function outcomeCounts(experimentCount: number, findings: readonly FindingLine[]): string {
   const experiments = experimentCount === 1 ? "1 published experiment" : `${experimentCount} published experiments`;
   const authors = findings.filter(({ ofAuthors }) => ofAuthors);
   const own = findings.filter(({ ofAuthors }) => !ofAuthors);
@@ -53,7 +53,7 @@ export function verdictCounts(experimentCount: number, findings: readonly Findin
 }
 
 function counted(findings: readonly FindingLine[], agrees: string, differs: string): string {
-  const count = (wanted: FindingVerdict) => findings.filter(({ verdict }) => verdict === wanted).length;
+  const count = (wanted: FindingOutcome) => findings.filter(({ outcome }) => outcome === wanted).length;
   return `${count("agrees")} ${agrees}, ${count("differs")} ${differs}, ${count("open")} open, ${count("not measured")} not measured`;
 }
 
@@ -61,43 +61,43 @@ function counted(findings: readonly FindingLine[], agrees: string, differs: stri
 export function findingLines(experiment: Experiment, record: RunRecord): FindingLine[] {
   if (experiment.name === "executors" && hasExecutors(record))
     return executorFindings(record).map((finding) => ({
-      verdict: executorVerdict(finding),
+      outcome: executorOutcome(finding),
       text: executorFindingText(finding),
       ofAuthors: true,
     }));
   return experiment.findings.map((finding) => {
     const tested = testFinding(record, finding);
-    return { verdict: tested.verdict, text: findingText(tested), ofAuthors: finding.authors !== undefined };
+    return { outcome: tested.outcome, text: findingText(tested), ofAuthors: finding.authors !== undefined };
   });
 }
 
-function executorVerdict({ verdict, parts }: ExecutorFinding): FindingVerdict {
-  if (verdict !== "open") return verdict;
+function executorOutcome({ outcome, parts }: ExecutorFinding): FindingOutcome {
+  if (outcome !== "open") return outcome;
   return parts.some(({ rounds }) => rounds > 0) ? "open" : "not measured";
 }
 
-/** Groups the findings by verdict, those of the authors first. The lead names the verdict; it is empty if there is no finding. */
+/** Groups the findings by outcome, those of the authors first. The lead names the outcome; it is empty if there is no finding. */
 export function findingGroups(findings: readonly FindingLine[]): { lead: string; sentences: string[] }[] {
   if (findings.length === 0)
     return [{ lead: "", sentences: ["The authors published no finding that this run could test."] }];
   return [LEAD, OWN_LEAD].flatMap((leads) =>
-    (Object.keys(leads) as FindingVerdict[]).flatMap((verdict) => {
-      const own = findings.filter((tested) => tested.ofAuthors === (leads === LEAD) && tested.verdict === verdict);
-      return own.length === 0 ? [] : [{ lead: leads[verdict], sentences: own.map(({ text }) => text) }];
+    (Object.keys(leads) as FindingOutcome[]).flatMap((outcome) => {
+      const own = findings.filter((tested) => tested.ofAuthors === (leads === LEAD) && tested.outcome === outcome);
+      return own.length === 0 ? [] : [{ lead: leads[outcome], sentences: own.map(({ text }) => text) }];
     }),
   );
 }
 
 /** Returns the sentences of one finding: the claim, the authors' figure and ours, and the reason. */
 export function findingText(tested: TestedFinding): string {
-  const { finding, verdict, reason } = tested;
+  const { finding, outcome, reason } = tested;
   const { authors, subject, why } = finding;
   const figures = [
     ...(authors === undefined ? [] : [`authors: ${authors}`]),
     ...(tested.number === undefined ? [] : [`here: ${numberText(tested)} ${inHost(subject.host)}`]),
     ...(reason === undefined ? [] : [reason]),
   ];
-  const because = verdict === "agrees" ? why?.agrees : verdict === "differs" ? why?.differs : undefined;
+  const because = outcome === "agrees" ? why?.agrees : outcome === "differs" ? why?.differs : undefined;
   return `${finding.claim}${figures.length === 0 ? "" : ` (${figures.join("; ")})`}.${because === undefined ? "" : ` ${because}`}`;
 }
 
@@ -130,18 +130,18 @@ export function hasExecutors(record: MeasuredRun): boolean {
 }
 
 /** Returns the sentences of one finding: the claim, our ratios with their intervals, and the reason. */
-export function executorFindingText({ claim, measured, parts, verdict, whyDiffers }: ExecutorFinding): string {
+export function executorFindingText({ claim, measured, parts, outcome, whyDiffers }: ExecutorFinding): string {
   const known = parts.filter(({ rounds }) => rounds > 0);
   if (known.length === 0) return `${claim}. This run did not measure it.`;
-  const because = verdict === "differs" && whyDiffers !== undefined ? ` ${whyDiffers}.` : "";
+  const because = outcome === "differs" && whyDiffers !== undefined ? ` ${whyDiffers}.` : "";
   const missing = parts.length - known.length;
   const rest = missing === 0 ? "" : `; ${missing} not measured`;
   return `${claim}. Here, ${measured}: ${known.map(partText).join("; ")}${rest}.${because}`;
 }
 
 /** Returns the ratio with its interval, and what it says about the finding. */
-function partText({ label, interval, rounds, verdict }: FindingPart): string {
-  if (interval === undefined) return `${label}, ${rounds} round, ${verdict}`;
+function partText({ label, interval, rounds, outcome }: FindingPart): string {
+  if (interval === undefined) return `${label}, ${rounds} round, ${outcome}`;
   const { ratio, low, high } = interval;
-  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)} in ${rounds} rounds), ${verdict}`;
+  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)} in ${rounds} rounds), ${outcome}`;
 }

@@ -4,7 +4,7 @@ import { type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/rec
 import { loadExperiments } from "../../scenario/experiment.js";
 import { loadScenarios } from "../../scenario/scenario.js";
 import { duration } from "../number.js";
-import { findingGroups, verdictCounts } from "./findings-text.js";
+import { findingGroups, outcomeCounts } from "./findings-text.js";
 import { experimentViews, type TableView, tableView } from "./view.js";
 
 /**
@@ -29,7 +29,7 @@ export function experimentsMarkdown(whole: RunRecord): string {
     `Run of ${day}: ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}. ` +
       `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os}; ${Object.values(run.runtimes).join(", ")}.`,
     "",
-    verdictCounts(
+    outcomeCounts(
       views.length,
       views.flatMap(({ findings }) => findings),
     ),

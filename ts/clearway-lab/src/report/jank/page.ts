@@ -35,7 +35,7 @@ export function jankHtml(report: JankReport): string {
 <title>Jank of ${subject!.name}</title><link rel="icon" href="data:,"><style>${new Html(STYLE)}</style></head>
 <body><main>
 <header><p class="kicker">Clearway jank</p><h1>${unbroken(first!)}</h1>
-${others.length > 0 ? html`<ul class="verdicts">${others.map((other) => html`<li>${unbroken(other)}</li>`)}</ul>` : html``}
+${others.length > 0 ? html`<ul class="advice">${others.map((other) => html`<li>${unbroken(other)}</li>`)}</ul>` : html``}
 <p class="meta">${when} UTC, ${report.runtime}, ${plural(report.repeat, "run")}${report.subjects.length > 1 ? " each, interleaved" : ""}${report.steps.length > 0 ? html`; steps: ${report.steps.join(", ")}` : html``}.${report.device === undefined ? html`` : html` There: ${deviceText(report.device)}.`}</p></header>
 ${doubts(report)}
 ${budget(report)}
@@ -58,12 +58,12 @@ function doubts(report: JankReport): Html {
   return html`<aside class="doubt"><h2>${problems(report).length > 0 ? "What went wrong" : "Notes"}</h2><ul>${all.map((line) => html`<li>${unbroken(line)}</li>`)}</ul></aside>`;
 }
 
-function budget({ budget: verdicts, device }: JankReport): Html {
-  if (verdicts.length === 0) return html``;
+function budget({ budget: results, device }: JankReport): Html {
+  if (results.length === 0) return html``;
   return html`<h2>Budget</h2>${table(
     "budget",
-    ["verdict", "figure and limit"],
-    verdicts.map((verdict) => [verdict.kept ? "within" : "over", budgetText(verdict, device?.ratio)]),
+    ["result", "figure and limit"],
+    results.map((result) => [result.kept ? "within" : "over", budgetText(result, device?.ratio)]),
   )}`;
 }
 

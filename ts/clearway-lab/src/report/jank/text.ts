@@ -83,8 +83,8 @@ function comparisonLines(report: JankReport, width: number): string[] {
 }
 
 function budgetLines({ budget, device }: JankReport, width: number): string[] {
-  return budget.flatMap((verdict) => {
-    const text = `${verdict.kept ? "within" : "over"} budget: ${budgetText(verdict, device?.ratio)}`;
-    return folded(text, width, "  ").map(verdict.kept ? pc.green : pc.red);
+  return budget.flatMap((result) => {
+    const text = `${result.kept ? "within" : "over"} budget: ${budgetText(result, device?.ratio)}`;
+    return folded(text, width, "  ").map(result.kept ? pc.green : pc.red);
   });
 }

@@ -2,7 +2,7 @@
 // The sentences about a measured page or script, for terminals and for the page.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { BUDGET_FIGURES, type BudgetName, type Verdict } from "../../jank/budget.js";
+import { BUDGET_FIGURES, type BudgetName, type BudgetResult } from "../../jank/budget.js";
 import { type CauseKind, type Place, partsText } from "../../jank/cause.js";
 import type { Figures, Frames } from "../../jank/figures.js";
 import type { CauseGroup, ComparedFigure, JankReport, LocatedCause, Run, Subject } from "../../jank/record.js";
@@ -129,7 +129,7 @@ function hitchText({ hitch60, hitch120 }: Figures): string {
 }
 
 /** Returns a limit's figure with the limit: `longest stall 37.2 ms there (12.0 ms here x 3.1), limit 35.0 ms`. */
-export function budgetText({ name, value, max, here, uncertain }: Verdict, ratio: number | undefined): string {
+export function budgetText({ name, value, max, here, uncertain }: BudgetResult, ratio: number | undefined): string {
   const { title, unit } = BUDGET_FIGURES[name];
   const own = figureText(name, value);
   const times = unit === "ms" && here !== undefined ? timesText(here, value, ratio) : undefined;
