@@ -7,6 +7,7 @@ import type { OpenArm, OpenMechanism } from "./work.js";
 const arms: Record<string, () => Promise<OpenArm>> = {
   "students-clone": async () => (await import("./works/students.js")).cloned,
   "students-records": async () => (await import("./works/students.js")).records,
+  "students-sliced": async () => (await import("./works/students.js")).sliced,
   "students-parts": async () => (await import("./works/students.js")).parts,
   "pool-clearway": async () => (await import("./works/pool.js")).clearway,
   "pool-bare": async () => (await import("./works/pool.js")).bare,

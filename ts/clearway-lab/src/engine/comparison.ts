@@ -119,6 +119,13 @@ export const records = (host: ArmHost, title: string): Comparison => ({
   ...{ thing: `A million rows from a worker in ${title}`, peer: "a structured clone of them" },
 });
 
+const sliced = (host: ArmHost, title: string): Comparison => ({
+  ...records(host, title),
+  ...{ name: `slices-${host}`, subject: "students-sliced" },
+  setUp: "the worker returns an array of objects, which crosses in pieces; the peer posts it in one message",
+  thing: `A million plain objects from a worker in ${title}`,
+});
+
 const jvm = (work: string, slicing: Slicing, thing: string, reference: string, peer: string): Comparison => ({
   ...{ name: `executor-jvm-${work}`, host: "jvm", subject: "clearway-adaptive", reference, work, cores: "free" },
   ...{ slicing, thing: `${thing} on the JVM with the adaptive executor`, verb: "take", peer },
@@ -129,6 +136,8 @@ const jvm = (work: string, slicing: Slicing, thing: string, reference: string, p
 export const COMPARISONS: readonly Comparison[] = [
   records("node", "Node"),
   records("chromium", "Chromium"),
+  sliced("node", "Node"),
+  sliced("chromium", "Chromium"),
   pool("call", "call", "one", SHORT, "A call on one core"),
   pool("call-two-cores", "call", "two", SHORT, "A call on two cores"),
   pool("call-at-once", "at-once", "two", { ...SHORT, ms: 0, runs: 3 }, "One of a thousand calls at once", 30_000),

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Clearway's task: it returns columns, and Clearway transfers their buffers.
+// Clearway's tasks: one returns columns, and Clearway transfers their buffers; the other returns plain objects.
 import { expose } from "clearway/worker";
-import { makeStudentColumns, type StudentColumns } from "../isolate/student.js";
+import { makeStudentColumns, makeStudents, type Student, type StudentColumns } from "../isolate/student.js";
 
 export default expose({
   make(rows: number): StudentColumns {
     return makeStudentColumns(rows);
+  },
+  /** The rows as plain objects, which cross in pieces. */
+  makeObjects(rows: number): Student[] {
+    return makeStudents(rows);
   },
 });

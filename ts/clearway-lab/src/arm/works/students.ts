@@ -62,6 +62,13 @@ export const records: OpenArm = async () => {
   return { works: works((rows) => workers.call.make(rows)), close: () => workers.close() };
 };
 
+/** Plain objects, in pieces. */
+export const sliced: OpenArm = async () => {
+  const { pool } = await import("clearway");
+  const workers = pool<typeof import("../../work/students-tasks.js")>(workerUrl("students-tasks"), { size: 1 });
+  return { works: works((rows) => workers.call.makeObjects(rows)), close: () => workers.close() };
+};
+
 /** Reads and releases each table before the next one. Keeps the number of rows, and copies of the first and the last one. */
 export const parts: OpenArm = async () => {
   const { pool } = await import("clearway");
