@@ -10,7 +10,7 @@ import type { JankReport } from "../jank/record.js";
 import { parseClick, parseScroll, parseType, parseWait, type Step, stepText } from "../jank/step.js";
 import { CannotMeasure, parseTarget, type Target } from "../jank/target.js";
 import { machineFacts } from "../machine/facts.js";
-import { OtherLoad } from "../machine/other-load.js";
+import { otherCores } from "../machine/other-load.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
 import { WIDTH_MAX } from "../report/html.js";
 import { keepRun, type OutFolder, openOut } from "./out-folder.js";
@@ -158,10 +158,9 @@ function notesOn(device: DeviceTime, kind: Target["kind"]): string[] {
 /** Rests before each run, and adds to it how many cores other programs used meanwhile. */
 function besideOthers(measureOnce: MeasureOnce): MeasureOnce {
   return async (target) => {
-    const load = new OtherLoad();
-    await load.beforeMeasurement();
+    const cores = await otherCores();
     const { run, runtime } = await measureOnce(target);
-    return { run: { ...run, others: { cores: load.cores() ?? 0, of: machineFacts().cores } }, runtime };
+    return { run: { ...run, others: { cores, of: machineFacts().cores } }, runtime };
   };
 }
 

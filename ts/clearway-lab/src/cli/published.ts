@@ -7,7 +7,6 @@ import { didYouMean } from "../bench/nearest-name.js";
 import { BROWSER_NAMES } from "../browser/open.js";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
-import { OtherLoad, withOtherCores } from "../machine/other-load.js";
 import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/number.js";
@@ -84,7 +83,6 @@ async function measure(
       async (signal) => {
         const machine = machineFacts();
         const times = cpuTimes();
-        const otherLoad = new OtherLoad();
         const hosts = await askHosts(runners, options.host);
         const cells = planCells(scenarios, options.host, hosts.problems, options.rounds).map((cell): PlannedCell => {
           const { host, scenario, mechanism } = cell;
@@ -105,7 +103,6 @@ async function measure(
           order,
           {
             measure: (cell, request, timeoutMs) => runners.measure(cell.host, request, timeoutMs, cell.cores),
-            beforeMeasurement: () => otherLoad.beforeMeasurement(),
             watch: () => {
               watch.begin();
               return () => watch.end();
@@ -121,7 +118,7 @@ async function measure(
           ...{ version: RECORD_VERSION, profile: "published", seed, startedAt, durationMs: performance.now() - begin },
           ...{ planned: order.length, done: execution.done, interrupted: execution.interrupted },
           budgetEnded: execution.budgetEnded,
-          machine: { ...machine, ...withOtherCores(otherLoad), stealPercent: stealPercent(times, cpuTimes()) },
+          machine: { ...machine, stealPercent: stealPercent(times, cpuTimes()) },
           build: buildFacts(Object.fromEntries(BROWSER_NAMES.map((name) => [name, hosts.described[name]?.runtime]))),
           hosts: Object.fromEntries(
             Object.entries(hosts.described).map(([host, { mechanisms: _, ...facts }]) => [host, facts]),

@@ -17,8 +17,6 @@ export interface MachineFacts {
   /** To which memory Linux gives transparent huge pages: "always", "madvise" (memory that asks for them) or "never". */
   hugePages?: string;
   loadBefore: number;
-  /** Mean number of cores that other programs used while the lab rested between its measurements. Absent if the lab did not rest. */
-  otherCores?: number;
   /** Share of CPU time that the hypervisor took away during the run, in percent. Null if the system does not report it. */
   stealPercent: number | null;
 }

@@ -5,8 +5,6 @@ import { CORES_PARAM, cellName, type PlannedCell, type PlannedMeasurement } from
 import { type RecordedCell, recordedCell } from "./record.js";
 
 export interface Executor {
-  /** Called before each measurement, outside of its time. */
-  beforeMeasurement?(): Promise<unknown>;
   measure(cell: PlannedCell, request: CellRequest, timeoutMs: number): Promise<Measurement>;
   /** Starts to watch the machine. The returned function returns the machine's longest stall since then, in milliseconds. */
   watch(): () => number;
@@ -66,7 +64,6 @@ export async function execute(
       leftMs: pace.leftMs(order.slice(index)),
       name: cellName(cell) + " on " + cell.host,
     });
-    await executor.beforeMeasurement?.();
     const endWatch = executor.watch();
     const before = executor.nowMs();
     try {
