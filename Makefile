@@ -14,7 +14,7 @@ lab: ## measure every way of leaving the main thread on this machine: out/result
 	@node ts/clearway-lab/dist/cli.js lab --out out
 
 test: ## set up, build, check and test a change; ONLY="lab chromium" selects stages by name; out/stages.json has the times
-	@scripts/setup.sh $(if $(ONLY),,--strict) node chromium postgresql prometheus nats python jvm xvfb sqlite rust swift
+	@scripts/setup.sh $(if $(ONLY),,--strict) node chromium engines postgresql prometheus nats python jvm xvfb sqlite rust swift
 	@node scripts/test.mjs $(ONLY)
 
 measure: ## check allocation budgets, the meter's errors and idle cost with clocks and samplers; on a quiet machine, before a release

@@ -60,7 +60,7 @@ export function hostTests(folder = join(root, "ts/clearway")) {
   const texts = new Map(tests.map((path) => [path, textOf(path, folder)]));
   const having = (patterns) => tests.filter((path) => patterns.some((each) => each.test(texts.get(path))));
   const refuse = having([refuses]);
-  const engineTests = new Set(having(engines));
+  const engineTests = new Set(having([...engines, asks]));
   const selected = (patterns) => having(patterns).filter((path) => !refuse.includes(path));
   return {
     everyNode: selected([...versions, asks]).filter((path) => !path.endsWith(".browser.test.ts")),

@@ -3,6 +3,7 @@
 // and names the failed stage. It writes the time of every stage to out/stages.json. It leaves out the long stages whose files have not
 // changed since they passed. What a change seldom breaks is elsewhere: every test on every host and long random runs in deep.mjs, packing
 // and installing in release-check.mjs.
+import { missing } from "./browsers/engines.mjs";
 import { checks, jvmFormat, swiftChecks } from "./check/stages.mjs";
 import {
   afterAddon,
@@ -11,6 +12,8 @@ import {
   allPlugins,
   buildStages,
   cPlugins,
+  engines,
+  enginesMissing,
   hasSwift,
   jdk,
   languages,
@@ -28,6 +31,7 @@ if (!newer)
 sayMissing("test");
 if (!jdk.newest) console.error("test: no JDK 24 or newer was found; the tests of what differs there are left out");
 if (!hasSwift) console.error(`test: ${swiftMissing}; what is in Swift is left out`);
+for (const engine of enginesMissing) console.error(`test: ${missing(engine)}. Its stages are left out`);
 
 // What the stages of each part read. A stage without such a list reads files of several parts, and runs after each change.
 const library = ["ts/clearway", "ts/clearway-build", "conformance", "spec", "measure", "ARCHITECTURE.md"];
@@ -56,6 +60,11 @@ const stages = [
     name: "library, chromium",
     ...tests("ts/clearway", { projects: ["chromium-isolated", "chromium-pure", "chromium"], reads: library }),
   },
+  // The tests of what differs between engines. `make deep` runs all, also in pages without isolation.
+  ...engines.map((engine) => ({
+    name: `library, ${engine}`,
+    ...tests("ts/clearway", { projects: [`${engine}-isolated`], reads: library }),
+  })),
   {
     name: `library, node ${process.versions.node}`,
     ...tests("ts/clearway", {

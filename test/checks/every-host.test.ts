@@ -67,6 +67,7 @@ test("a test that says why one host is enough runs on no further host", () => {
 test.each([
   ["runs in browsers only", "a/x.browser.test.ts", ""],
   ["uses what browser engines do differently", "a/x.test.ts", "new ReadableStream();"],
+  ["says why it asks for every host", "a/x.test.ts", "// Every host: pieces cross by ports of their own."],
 ])("a test that %s runs in every browser engine", (_, path, text) => {
   expect(selected({ [path]: text }).everyEngine).toEqual([`test/${path}`]);
   expect(selected({ "a/x.node.test.ts": text, "a/plain.test.ts": "" }).everyEngine).toEqual([]);

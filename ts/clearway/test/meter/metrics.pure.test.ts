@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import vectors from "../../../../spec/vectors/metrics.json" with { type: "json" };
+import { dispose } from "../../src/globals.js";
 import type { Stall } from "../../src/meter/report.js";
 import { type StallMetricsOptions, stallMetrics } from "../../src/meter-metrics.js";
 import { stallOf } from "./stalls.js";
@@ -75,7 +76,7 @@ describe("stallMetrics", () => {
     scope.close();
     scope.onStall(stallOf());
     expect(samples(metrics.exposition().body)).toContain('clearway_frame_dropped_total{a="1",b="2"} 0');
-    again[Symbol.dispose]();
+    again[dispose]();
     expect(samples(metrics.exposition().body)).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { dispose } from "../../src/globals.js";
 import { type OpenTelemetryMeter, recordStalls } from "../../src/meter-metrics.js";
 import { stallOf } from "./stalls.js";
 
@@ -121,7 +122,7 @@ describe("recordStalls", () => {
     const second = recordStalls(meter, { hz: 60, attributes: { a: 1, b: true } });
     first.close();
     expect(() => recordStalls(meter, { hz: 60, attributes: { a: 1, b: true } })).toThrow("attributes must differ");
-    second[Symbol.dispose]();
+    second[dispose]();
   });
 
   test("passes on what a meter throws, and claims no attributes then", () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { dispose } from "../../src/globals.js";
 import { type OpenTelemetryResult, recordPool } from "../../src/meter-metrics.js";
 
 type Callback = (result: OpenTelemetryResult) => void;
@@ -89,7 +90,7 @@ describe("recordPool", () => {
     recorder.onCall(call);
     expect([collect(), records, callbacks.size]).toEqual([[], [], 0]);
     expect(() => recorder.observe(pool)).toThrow(RangeError);
-    recorder[Symbol.dispose]();
+    recorder[dispose]();
   });
 
   test("gives the errors of instruments and of a pool to onError, and disturbs neither the pool nor the reader", () => {

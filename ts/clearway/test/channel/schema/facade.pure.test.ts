@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect, type EndpointOptions, memoryPair, move, schema } from "clearway/channel";
 import { describe, expect, test } from "vitest";
+import { dispose } from "../../../src/globals.js";
 
 const Thermometer = schema({
   channel: "lab/thermometer",
@@ -119,7 +120,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
 
   test("refuse invalid answers and events from another endpoint", async () => {
     const { near, far, handling, call, listen } = await ends({ wire });
-    handling[Symbol.dispose]();
+    handling[dispose]();
     far.methods("lab/thermometer").handle({ level: () => ({ level: 5, unit: "fahrenheit" }) });
     let ended = 0;
     far.events("lab/thermometer/changed").serve(function* () {
@@ -145,7 +146,7 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
 describe("handling a schema", () => {
   test("requires a function for every method and event, and registers no handler when one is missing", async () => {
     const { far, near, handling } = await ends();
-    handling[Symbol.dispose]();
+    handling[dispose]();
     const { alarm: _, ...events } = handlers.events;
     const some = { methods: handlers.methods, events } as unknown as Handlers;
     expect(() => Thermometer.handle(far, some)).toThrow("events.alarm must be a function: events.alarm=undefined");

@@ -77,8 +77,11 @@ export function pattern(bytes: number, seed = 1): Uint8Array<ArrayBuffer> {
 
 const limit = 1 << 20;
 
-/** Tests the contract of every channel transport. Call it once per transport: `channelTransportContract("port", connect)`. */
-export function channelTransportContract(name: string, connect: Connect): void {
+/**
+ * Tests the contract of every channel transport. Call it once per transport: `channelTransportContract("port", connect)`. `shares` is whether
+ * the host shares memory with the other end.
+ */
+export function channelTransportContract(name: string, connect: Connect, shares = true): void {
   type Run = (ends: Connected & { atA: Log; atB: Log }) => Promise<void>;
   const withEnds =
     (run: Run, open = true) =>
@@ -197,7 +200,7 @@ export function channelTransportContract(name: string, connect: Connect): void {
       }),
     );
 
-    test.runIf(typeof SharedArrayBuffer === "function")(
+    test.runIf(shares && typeof SharedArrayBuffer === "function")(
       "shares shared memory when `shares` is true, and otherwise refuses it",
       withEnds(async ({ a, atB }) => {
         const shared = new Uint8Array(new SharedArrayBuffer(64));

@@ -6,8 +6,8 @@ import { Assembly } from "../../../src/transport/slices/assembly.js";
 import { cut, postPieces } from "../../../src/transport/slices/cut.js";
 import { Fill, type Piece } from "../../../src/transport/slices/piece.js";
 import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
-import { clonesShareErrors } from "../../fixtures/capabilities.js";
-import fc from "../../fixtures/fast-check.js";
+import { cloneSharesAll } from "../../fixtures/capabilities.js";
+import fc, { cases } from "../../fixtures/fast-check.js";
 import { shapeOf } from "../../fixtures/shape-of.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
 
@@ -52,14 +52,12 @@ const kinds = [
   "named",
   "map",
   "set",
-  // Pieces keep the identity of errors in every engine.
-  ...(clonesShareErrors ? ["error"] : []),
+  // Pieces keep the identity of these in every engine.
+  ...(cloneSharesAll ? ["error", "date", "pattern"] : []),
   "getter",
   "class",
   "bare",
   "proto",
-  "date",
-  "pattern",
   "boxed",
   "bytes",
   "words",
@@ -152,7 +150,7 @@ describe("a value that crosses in pieces", () => {
         expect(shapeOf(value, sharedMemory)).toBe(shapeOf(expected, sharedMemory));
         expect(more).toEqual(filler);
       }),
-      { numRuns: 150 },
+      { numRuns: cases(150) },
     );
   });
 
