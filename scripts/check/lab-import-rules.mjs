@@ -11,7 +11,7 @@ const source = "ts/clearway-lab/src/";
  */
 export const labFolders = {
   protocol: { may: [], why: "the messages between the lab and its runners, and what measured code returns" },
-  statistics: { may: [], why: "distributions, comparisons, random orders; pure" },
+  statistics: { may: [], why: "distributions, rounds, stalls, the warm-up of measured code, random orders; pure" },
   machine: { may: [], why: "facts about the machine and the build, positions of threads, the idle watcher" },
   scenario: { may: ["machine", "protocol", "statistics"], why: "scenarios as data, and the plan of a run" },
   browser: { may: ["machine"], why: "finds Chromium, Firefox and WebKitGTK, and opens pages in them" },
@@ -31,26 +31,25 @@ export const labFolders = {
   },
   export: { may: ["engine", "report"], why: "answers in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
-  timing: { may: [], why: "the warm-up of measured code, and the step of the clock; pure" },
   native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
   isolate: {
-    may: ["host", "timing", "protocol", "statistics"],
+    may: ["host", "protocol", "statistics"],
     types: ["work"],
     why: "family: work that leaves the main thread",
   },
   memory: { may: ["host", "native", "protocol"], why: "family: buffers that native code fills" },
-  push: { may: ["host", "timing", "protocol"], types: ["work"], why: "family: live streams" },
+  push: { may: ["host", "protocol", "statistics"], types: ["work"], why: "family: live streams" },
   channel: {
-    may: ["host", "timing", "native", "protocol"],
+    may: ["host", "native", "protocol", "statistics"],
     why: "family: messages to workers, processes and native code",
   },
-  codec: { may: ["channel", "host", "protocol", "statistics", "timing"], why: "family: the codecs of channels" },
+  codec: { may: ["channel", "host", "protocol", "statistics"], why: "family: the codecs of channels" },
   flutter: {
     may: ["channel", "codec", "host", "machine", "protocol"],
     why: "Flutter's own engine as a peer: its process, its codecs, its channels; the worker that Clearway's channels call instead",
   },
   remote: {
-    may: ["channel", "host", "machine", "timing", "protocol"],
+    may: ["channel", "host", "machine", "protocol"],
     types: ["work"],
     why: "family: calls to other processes over NATS; the server and the worker processes that they need",
   },
@@ -71,14 +70,14 @@ export const labFolders = {
   },
   runner: {
     may: [
-      ...["arm", "bench", "browser", "channel", "codec", "flutter", "host", "isolate", "machine", "timing", "memory"],
+      ...["arm", "bench", "browser", "channel", "codec", "flutter", "host", "isolate", "machine", "memory"],
       ...["native", "protocol", "push", "remote", "statistics"],
     ],
     types: ["engine"],
     why: "the runners for Node and browsers, the page and its server, the fixtures",
   },
   ratio: {
-    may: ["browser", "engine", "machine", "timing", "runner", "statistics"],
+    may: ["browser", "engine", "machine", "runner", "statistics"],
     why: "the command `ratio`: the same work on two devices, the page for the other one, and budgets in its time",
   },
   jank: {

@@ -12,7 +12,7 @@ import {
 } from "../src/isolate/crossing.js";
 import { probed } from "../src/isolate/metered.js";
 import { repeatStudent } from "../src/isolate/student.js";
-import { publishedMechanism } from "../src/isolate/students-published.js";
+import { publishedMechanism } from "../src/isolate/students.js";
 
 const fixture = { httpUrl: "", echoPort: 0, idlePort: 0, feedUrl: "", filePath: "" };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway measure`: the function as a scenario with two ways, and what is said of it.
 import { describe, expect, test } from "vitest";
-import { type Crossing, crossingOf, findFunction, functionDefinition, taskModuleOf } from "../src/bench/function.js";
+import { type Crossing, crossingOf, findFunction, functionDefinition } from "../src/bench/function.js";
+import { taskModuleOf } from "../src/bench/settings.js";
 import { Steps } from "../src/bench/steps.js";
 import type { Answer, LabResults } from "../src/engine/answer.js";
 import { adviceForFunction, type FunctionFacts, stallsOf } from "../src/report/answers/function.js";

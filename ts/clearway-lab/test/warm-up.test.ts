@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { warmedBatch } from "../src/codec/measure.js";
-import { WarmUpDetector, WINDOWS_WITHOUT_GAIN, warmUp } from "../src/timing/warm-up.js";
+import { WarmUpDetector, WINDOWS_WITHOUT_GAIN, warmUp } from "../src/statistics/warm-up.js";
 import fc from "./fast-check.js";
 
 /** Returns the number of windows after which `WarmUpDetector` reports a warm state. Returns undefined if it never does. */

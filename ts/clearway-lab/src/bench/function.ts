@@ -9,25 +9,6 @@ import { isSame } from "./ways.js";
 type Call = (...args: unknown[]) => unknown;
 
 /**
- * Returns the text of a task module that calls the function `name` of `file`, and that has its arguments. The tasks of a file that exposes
- * some itself are exposed with it, because a worker has one module.
- */
-export function taskModuleOf(file: string, name: string, args: readonly unknown[]): string {
-  const text = JSON.stringify(name);
-  return `import * as module from ${JSON.stringify(file)};
-import { expose, exposeAll } from "clearway/worker";
-const call = (...args) => (module[${text}] ?? module.default?.[${text}])(...args);
-export const makeArguments = () => JSON.parse(${JSON.stringify(JSON.stringify(args))});
-const own = expose({ call });
-try {
-  exposeAll({ own, file: module.default });
-} catch {
-  // The file exposes no tasks.
-}
-`;
-}
-
-/**
  * Returns the scenario of a function. Each call gets new arguments, because the function may change them. `taskUrl` is the compiled text of
  * `taskModuleOf`. Throws a DefinitionError that names the nearest function if there is no such function.
  */

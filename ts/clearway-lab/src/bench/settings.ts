@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The settings that the lab gives to a process that runs a user's code.
+// What the lab gives to a process that runs a user's code: settings, and the task module of a measured function.
 
 /** The environment variable with the settings, as JSON. */
 export const SETTINGS_VARIABLE = "CLEARWAY_LAB_USER_CODE";
@@ -24,4 +24,23 @@ export interface ScenarioInfo {
   inputs: (string | null)[];
   ways: string[];
   hasCheck: boolean;
+}
+
+/**
+ * Returns the text of a task module that calls the function `name` of `file`, and that has its arguments. The tasks of a file that exposes
+ * some itself are exposed with it, because a worker has one module.
+ */
+export function taskModuleOf(file: string, name: string, args: readonly unknown[]): string {
+  const text = JSON.stringify(name);
+  return `import * as module from ${JSON.stringify(file)};
+import { expose, exposeAll } from "clearway/worker";
+const call = (...args) => (module[${text}] ?? module.default?.[${text}])(...args);
+export const makeArguments = () => JSON.parse(${JSON.stringify(JSON.stringify(args))});
+const own = expose({ call });
+try {
+  exposeAll({ own, file: module.default });
+} catch {
+  // The file exposes no tasks.
+}
+`;
 }

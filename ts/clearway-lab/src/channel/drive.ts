@@ -3,7 +3,7 @@
 // then three in flight.
 import { nowMs } from "#lab-host";
 import { type Measured, WARM_UP_CUT } from "../protocol/measured.js";
-import { warmUp } from "../timing/warm-up.js";
+import { warmUp } from "../statistics/warm-up.js";
 import type { Caller, ChannelParams } from "./caller.js";
 import { payloadOf, same } from "./payload.js";
 

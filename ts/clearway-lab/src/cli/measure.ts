@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { compared } from "../bench/comparisons.js";
-import { type Crossing, taskModuleOf } from "../bench/function.js";
+import type { Crossing } from "../bench/function.js";
+import { taskModuleOf } from "../bench/settings.js";
 import type { LabResults } from "../engine/answer.js";
 import type { Comparison } from "../engine/comparison.js";
 import { Arms } from "../engine/open-arm.js";

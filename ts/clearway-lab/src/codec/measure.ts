@@ -4,7 +4,7 @@ import { nowMs } from "#lab-host";
 import { payloadOf, same } from "../channel/payload.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/rounds.js";
-import { WarmUpDetector } from "../timing/warm-up.js";
+import { WarmUpDetector } from "../statistics/warm-up.js";
 
 export interface LabCodec<Message> {
   /** Converts the value to a form that this codec accepts. */

@@ -9,8 +9,7 @@ import { imageMechanism } from "./fetch-image.js";
 import { jsonMechanism } from "./fetch-json.js";
 import { fetchImage } from "./image.js";
 import { StudentRows } from "./student.js";
-import { studentsMechanism } from "./students.js";
-import { publishedMechanism } from "./students-published.js";
+import { publishedMechanism, studentsMechanism } from "./students.js";
 import { uploadMechanism } from "./upload.js";
 
 export const studentsClearway: Record<string, Mechanism> = {

@@ -4,7 +4,7 @@ import * as Comlink from "comlink";
 import { nowMs, openWorker } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
-import { clockStepUs, warmUp } from "../timing/warm-up.js";
+import { clockStepUs, warmUp } from "../statistics/warm-up.js";
 import type { ComlinkPool } from "../work/pool-comlink.js";
 import type { PoolTask } from "./pool-task.js";
 

@@ -2,11 +2,11 @@
 // Makes N student records, on the main thread or in a worker, and delivers them to the main thread.
 import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
-import { type Mechanism, numberParam } from "../protocol/measured.js";
+import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import type { Json } from "../protocol/message.js";
 import type { ComlinkStudents } from "../work/students-comlink.js";
-import { metered } from "./metered.js";
-import { makeStudents, type Student, type StudentColumns, StudentRows } from "./student.js";
+import { metered, probed } from "./metered.js";
+import { makeStudents, repeatStudent, type Student, type StudentColumns, StudentRows } from "./student.js";
 
 /** Makes students and delivers them. A measurement calls it with few rows to warm up, and then calls it once more, timed. */
 export type MakeStudents = (rows: number) => Promise<{ length: number; at(row: number): Student | undefined }>;
@@ -87,3 +87,54 @@ export const students: Record<string, Mechanism> = {
   "worker-columns": handWrittenColumns,
   comlink,
 };
+
+// The published experiment on students: makes N of them directly or in a worker, under the published probe.
+
+/** What the list has: its own object in each row, or one object in all rows, as the original. */
+export type RowKind = "distinct rows" | "one shared object";
+
+interface OpenedMaker {
+  make: MakeStudents;
+  close(): Promise<void>;
+}
+
+/** The published way has no warm-up, but the worker is started by a call for one row. The authors' isolate starts within the measured time. */
+export function publishedMechanism(open: (kind: RowKind) => Promise<OpenedMaker>): Mechanism {
+  return async ({ params }) => {
+    const rows = numberParam(params, "rows");
+    const { make, close } = await open(rowKindOf(textParam(params, "content")));
+    try {
+      await make(1);
+      return await probed(async () => readEnds(await make(rows)));
+    } finally {
+      await close();
+    }
+  };
+}
+
+function rowKindOf(text: string): RowKind {
+  if (text !== "distinct rows" && text !== "one shared object")
+    throw new RangeError(`content must be "distinct rows" or "one shared object": content=${text}`);
+  return text;
+}
+
+const publishedDirect = publishedMechanism(async (kind) => ({
+  make: async (rows) => (kind === "distinct rows" ? makeStudents(rows) : repeatStudent(rows)),
+  close: async () => {},
+}));
+
+const publishedWorker = publishedMechanism(async (kind) => {
+  const thread = openWorker("students-bare");
+  let onStudents: (students: ReturnType<typeof makeStudents>) => void = () => {};
+  thread.listen((message) => onStudents(message as ReturnType<typeof makeStudents>));
+  return {
+    make: (rows) =>
+      new Promise((resolve) => {
+        onStudents = resolve;
+        thread.post({ kind: kind === "distinct rows" ? "clone" : "shared", rows });
+      }),
+    close: () => thread.end(),
+  };
+});
+
+export const studentsPublished: Record<string, Mechanism> = { direct: publishedDirect, worker: publishedWorker };

@@ -2,7 +2,7 @@
 // Runs one push measurement. Warms the mechanism up, runs the load once, checks the count and the order, and calculates the figures.
 import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
-import { warmUp } from "../timing/warm-up.js";
+import { warmUp } from "../statistics/warm-up.js";
 import { emit, type Load, type PushEvent } from "./pace.js";
 import { blockRepeatedly, Receiver, type ReceiverState } from "./receiver.js";
 

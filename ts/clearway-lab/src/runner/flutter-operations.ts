@@ -12,7 +12,7 @@ import { packageRoot } from "../machine/optional-packages.js";
 import type { Mechanism } from "../protocol/measured.js";
 import { type CellRequest, type Description, PROTOCOL_VERSION } from "../protocol/message.js";
 import type { RunnerOperations } from "../protocol/serve.js";
-import { clockStepUs } from "../timing/warm-up.js";
+import { clockStepUs } from "../statistics/warm-up.js";
 import { toMeasurement } from "./convert.js";
 
 const scenarios: Record<string, Record<string, Mechanism>> = {

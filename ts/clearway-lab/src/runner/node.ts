@@ -3,7 +3,7 @@
 import { nowMs } from "#lab-host";
 import { PROTOCOL_VERSION } from "../protocol/message.js";
 import { serve } from "../protocol/serve.js";
-import { clockStepUs } from "../timing/warm-up.js";
+import { clockStepUs } from "../statistics/warm-up.js";
 import { toMeasurement } from "./convert.js";
 import { type RunningFixture, startFixture } from "./fixture.js";
 import { allMechanisms, findMechanism } from "./registry.js";

@@ -3,7 +3,7 @@
 import { nowMs } from "#lab-host";
 import type { Measured } from "../protocol/measured.js";
 import type { CellRequest } from "../protocol/message.js";
-import { clockStepUs } from "../timing/warm-up.js";
+import { clockStepUs } from "../statistics/warm-up.js";
 import { allMechanisms, findMechanism } from "./registry.js";
 
 /** Runs a mechanism. Converts samples to arrays of numbers, because JSON has no typed arrays. */

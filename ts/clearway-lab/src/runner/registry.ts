@@ -15,7 +15,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../isolate/clearway.js")).imagesClearway,
   ],
   "students-published": [
-    async () => (await import("../isolate/students-published.js")).studentsPublished,
+    async () => (await import("../isolate/students.js")).studentsPublished,
     async () => (await import("../isolate/clearway.js")).studentsPublishedClearway,
   ],
   "fetch-json": [

@@ -11,7 +11,7 @@ import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openChannel } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
 import { type RunnerOperations, serve } from "../protocol/serve.js";
-import { clockStepUs } from "../timing/warm-up.js";
+import { clockStepUs } from "../statistics/warm-up.js";
 
 const {
   urls,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures the pieces of work on one device: warms each up until it is steady, then times it in rounds. Both devices run this file.
 import { randomFrom, shuffled } from "../../statistics/random.js";
-import { clockStepUs, WarmUpDetector } from "../../timing/warm-up.js";
+import { clockStepUs, WarmUpDetector } from "../../statistics/warm-up.js";
 import { WORKS, type Work } from "./works.js";
 
 /** How much is measured. Times are in milliseconds. */

@@ -96,8 +96,7 @@ private val observedBefore = HashMap<Pair<String, String>, Observation>()
 
 /**
  * Returns the number of threads and of objects of further runs, and notes. A JVM observes long runs only once, because
- * a list of `network` takes five seconds on one thread. Later measurements, and those of the way's A/A twin, which the
- * runner cannot tell apart, then return the earlier observation.
+ * a list of `network` takes five seconds on one thread. Later measurements then return the earlier observation.
  */
 private fun observe(run: ListRun, way: String, load: WayLoad, runNs: Double): Observation {
     val earlier = observedBefore[way to load.work]
