@@ -82,7 +82,7 @@ describe("the import rules of the lab", () => {
       "a report that imports the command",
       "report/report.ts",
       "../cli/duration.js",
-      "report may import engine, jank, protocol, published, ratio, run, scenario, statistics",
+      "report may import engine, jank, protocol, ratio, run, scenario, statistics",
     ],
     ["statistics that import anything", "statistics/sizes.ts", "../run/record.js", "statistics may import nothing"],
     ["a family that imports another", "memory/fill.ts", "../push/pace.js", "memory may import host, native"],
