@@ -57,4 +57,5 @@ const rust = spawnSync("cargo", ["--version"], { encoding: "utf8" }).stdout ?? "
 const cargo = ["native/Cargo.toml", "native/Cargo.lock", "native/crates"];
 build("clearway-native", [...cargo, "ts/clearway", "ts/clearway-native"], rust);
 build("clearway-nats", ["ts/clearway", "ts/clearway-nats"]);
-build("clearway-lab", ["ts/clearway", "ts/clearway-lab"]);
+// Its bundle has the local server and the browsers' drivers from there.
+build("clearway-lab", ["scripts", "ts/clearway", "ts/clearway-lab"]);

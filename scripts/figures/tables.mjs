@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of docs/performance.md, of docs/browsers.md and of the README, as data. Each row is a question of `clearway lab --limits`, which the kept run has answered.
+// The tables of docs/performance.md and of the README, and one for docs/browsers.md, as data. Each row is a question of `clearway lab --limits`, which the kept run has answered.
 
 /** The rows of each table: the names of the questions. */
 export const tables = {
@@ -43,7 +43,11 @@ export const summary = [
   { title: "Start of a pool with its first call", node: "pool-start", chromium: "pool-start-chromium" },
 ];
 
-/** The rows of docs/browsers.md: questions that are asked in each browser. */
+/**
+ * The rows of the table `browsers`: questions that are asked in each browser. A quiet machine makes its record:
+ * `clearway lab records-chromium call-chromium … firehose-webkit --time 900 --out lab/records/browsers`. Then page.mjs gets the page and the
+ * record, and docs/browsers.md the marks.
+ */
 export const browsers = [
   { title: "Longest stall of the main thread while a million rows arrive", question: "records" },
   { title: "One call after the other", question: "call" },

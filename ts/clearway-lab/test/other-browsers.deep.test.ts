@@ -28,10 +28,13 @@ describe.each(["firefox", "webkit"] as const)("the host %s", (host) => {
       const { mechanisms, crossOriginIsolated, clockStepUs } = await runner.describe();
       // WebKitGTK has no shared memory, also in isolated pages.
       expect(crossOriginIsolated).toBe(host === "firefox");
+      const moved = mechanisms.find(({ mechanism }) => mechanism === "web-streams-transferred");
+      expect(moved?.unavailable !== undefined).toBe(host === "webkit");
       expect(clockStepUs).toBeGreaterThan(0);
       const loads: [string, Params][] = [
         ["crossing", { direction: "to the worker", bytes: 5000, crossings: 2 }],
         ["fetch-json", { rows: 50 }],
+        ["growing-queue", { warmUpMs: 10, count: 50, payloadBytes: 8, receiver: "idle", perSecond: 0, loop: "closed" }],
       ];
       for (const [name, params] of loads) {
         const { family, expected } = loadScenarios().find((each) => each.name === name)!;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the closed loop of the published experiment, and chained hops.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openChain } from "../src/push/chains.js";
 import { pushMechanism } from "../src/push/measure.js";
 import { emit, type Load, type PushEvent, produce } from "../src/push/pace.js";
@@ -35,6 +35,18 @@ describe("a closed loop", () => {
       expect(open).toBe(1);
       open--;
     });
+  });
+
+  test("back to back gives no backlog where threads share no memory", async () => {
+    vi.stubGlobal("SharedArrayBuffer", undefined);
+    try {
+      const { values, result } = await sameThread["lock"]!({ params, fixture });
+      expect(result).toEqual({ received: 20, outOfOrder: 0 });
+      expect(values).toHaveProperty("throughput");
+      expect(values).not.toHaveProperty("backlogMax");
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   test("back to back gives a delay for every event, and the backlog", async () => {

@@ -103,7 +103,8 @@ async function prepare(name: DrivenName, window: Driven, floorMs: number, script
       return answeredMs;
     },
     evaluate,
-    load: (url) => (name === "webkit" ? loadPolling(window, url, evaluate) : loadWaiting(window, url, evaluate)),
+    load: (url) =>
+      name === "webkit" ? loadPolling(window, url, evaluate, () => isOpen) : loadWaiting(window, url, evaluate),
     async report() {
       const isThere = await evaluate<boolean>(
         `() => { ${HANDLE_SOURCE}?.report(); return ${HANDLE_SOURCE} !== undefined; }`,
@@ -150,7 +151,9 @@ async function loadWaiting(window: Driven, url: string, evaluate: Evaluate): Pro
   try {
     await window.goto(url);
   } catch (error) {
-    return `${url} cannot be loaded: ${firstLine(error)}. Check that its server runs`;
+    // Firefox's answer ends with the name of the failure: NS_ERROR_NET_RESET.
+    const why = firstLine(error).replace(/^.*(?=NS_ERROR_)/, "");
+    return `${url} cannot be loaded: ${why}. Check that its server runs`;
   }
   const status = await evaluate<number | null>(
     `() => performance.getEntriesByType("navigation")[0]?.responseStatus ?? null`,
@@ -159,16 +162,22 @@ async function loadWaiting(window: Driven, url: string, evaluate: Evaluate): Pro
 }
 
 /** WebKit does not say why a page cannot be loaded, nor its status. */
-async function loadPolling(window: Driven, url: string, evaluate: Evaluate): Promise<string | undefined> {
+async function loadPolling(
+  window: Driven,
+  url: string,
+  evaluate: Evaluate,
+  isOpen: () => boolean,
+): Promise<string | undefined> {
   const state = () =>
     evaluate<[number, string, string]>("() => [performance.timeOrigin, document.readyState, location.href]");
   const [before] = await state();
   await window.goto(url);
-  for (;;) {
+  while (isOpen()) {
     // The page that is being replaced refuses.
     const [origin, ready, href] = await state().catch(() => [before, "", ""] as const);
     if (origin !== before && ready === "complete")
       return href === "about:blank" ? `${url} cannot be loaded. Check that its server runs` : undefined;
     await sleep(LOAD_POLL_MS);
   }
+  return undefined;
 }

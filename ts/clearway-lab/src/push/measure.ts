@@ -4,7 +4,7 @@ import { nowMs } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { warmUp } from "../statistics/warm-up.js";
 import { emit, type Load, type PushEvent } from "./pace.js";
-import { blockRepeatedly, Receiver, type ReceiverState } from "./receiver.js";
+import { blockRepeatedly, hasSharedMemory, Receiver, type ReceiverState } from "./receiver.js";
 
 /**
  * An open connection from a sender to the receiver. `run` resolves when all events have been sent. The receiver may get the last
@@ -67,7 +67,8 @@ async function runOnce(connection: PushConnection, load: Load, state: ReceiverSt
       samples: load.loop === "closed" ? { latency: { unit: "us", ns: receiver.latencyNs } } : {},
       values: {
         throughput: { unit: "events/s", value: load.count / seconds },
-        backlogMax: { unit: "events", value: receiver.backlogMax },
+        // Without shared memory, a sender in another thread does not tell how many events it has sent.
+        ...(hasSharedMemory() && { backlogMax: { unit: "events", value: receiver.backlogMax } }),
       },
       result,
     };

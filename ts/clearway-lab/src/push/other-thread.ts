@@ -57,8 +57,21 @@ const comlinkCallback = pushMechanism(async () => {
   };
 });
 
-export const otherThread: Record<string, Mechanism> = {
+/** WebKit cannot move a stream to another thread. */
+function movesStreams(): boolean {
+  const stream = new ReadableStream();
+  try {
+    structuredClone(stream, { transfer: [stream] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const otherThread: Record<string, Mechanism | { unavailable: string }> = {
   "worker-postmessage": pushMechanism(openPostMessage),
-  "web-streams-transferred": webStreamsTransferred,
+  "web-streams-transferred": movesStreams()
+    ? webStreamsTransferred
+    : { unavailable: "streams cannot move to another thread in this browser: use Chromium or Firefox" },
   "comlink-callback": comlinkCallback,
 };

@@ -11,6 +11,13 @@ const BLOCK_PATTERNS: Record<Exclude<ReceiverState, "idle">, { blockMs: number; 
   stalled: { blockMs: 30, everyMs: 300 },
 };
 
+/** WebKitGTK's pages have no shared memory. */
+export const hasSharedMemory = (): boolean => typeof SharedArrayBuffer !== "undefined";
+
+/** Returns a number for two threads. Without shared memory, a worker that gets it has a copy. */
+export const sharedNumber = (): Int32Array =>
+  new Int32Array(hasSharedMemory() ? new SharedArrayBuffer(4) : new ArrayBuffer(4));
+
 export class Receiver {
   readonly latencyNs: Float64Array;
   readonly sent: Int32Array;
@@ -31,7 +38,7 @@ export class Receiver {
     this.#load = load;
     this.#timesEach = load.perSecond > 0 || load.loop === "closed";
     this.latencyNs = new Float64Array(this.#timesEach ? load.count : 0);
-    this.sent = new Int32Array(new SharedArrayBuffer(4));
+    this.sent = sharedNumber();
     this.done = new Promise((finish) => {
       this.#finish = finish;
     });

@@ -5,11 +5,12 @@ import type { Mechanism } from "../protocol/measured.js";
 import { AsyncQueue } from "./chains.js";
 import { type PushConnection, pushMechanism, senderMechanism } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
+import { sharedNumber } from "./receiver.js";
 
 const direct = senderMechanism(({ receive }) => ({ send: receive }));
 
 const lock = senderMechanism(({ receive }) => {
-  const mutex = new Int32Array(new SharedArrayBuffer(4));
+  const mutex = sharedNumber();
   return {
     send: (event) => {
       // The lock is never contended here. This measures taking and releasing a free lock, the usual case for a stream.

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { browserProblem } from "../../src/browser/open.js";
 import { parseClick, parseScroll, parseType, parseWait } from "../../src/jank/step.js";
 import { folder, measure } from "./measure-page.js";
+import { jank } from "./run-jank.js";
 
 describe.each(["firefox", "webkit"] as const)("a page in %s", (browser) => {
   const having = test.skipIf(browserProblem(browser) !== undefined);
@@ -88,6 +89,20 @@ describe.each(["firefox", "webkit"] as const)("a page in %s", (browser) => {
     }
   });
 
+  having("that never loads is stopped at the limit, and the command ends", async () => {
+    const server = http.createServer(() => {});
+    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+    try {
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const { code, stdout } = await jank([address, "--browser", browser, "--timeout", "2"]);
+      expect(code).toBe(1);
+      expect(stdout.replace(/\s+/g, " ")).toContain("the limit of 2 s was reached during loading");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
   having("that cannot be loaded fails with the address", async () => {
     const server = http.createServer(({ socket }) => socket.destroy());
     await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
@@ -95,7 +110,9 @@ describe.each(["firefox", "webkit"] as const)("a page in %s", (browser) => {
       const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const run = await measure(address, { browser });
       expect(run.outcome).toBe("failed");
-      expect(run.message).toMatch(new RegExp(`^${address} cannot be loaded.*Check that its server runs$`));
+      expect(run.message).toMatch(
+        new RegExp(`^${address} cannot be loaded(: NS_ERROR_NET_RESET)?\\. Check that its server runs$`),
+      );
     } finally {
       server.close();
       server.closeAllConnections();
