@@ -47,6 +47,17 @@ describe("what is said of a function", () => {
     ]);
   });
 
+  test("has the stalls so far if the time ended before an answer", () => {
+    const { answers, ...rest } = measured(1500, 1);
+    const open = {
+      ...rest,
+      answers: answers.map(({ interval: _, ...each }) => ({ ...each, verdict: "open" as const })),
+    };
+    expect(said(open)[0]).toBe(
+      "So far, a call in a worker blocks the main thread for 1 ms, and a direct call for 1500 ms.",
+    );
+  });
+
   test.each<[Crossing, RegExp]>([
     [{ argumentsMs: 1, resultMs: 50, isResultDifferent: false }, /^Its result takes 50 ms to copy: return a table/],
     [{ argumentsMs: 90, resultMs: 50, isResultDifferent: false }, /^Its arguments take 90 ms to copy: move buffers/],
@@ -71,7 +82,7 @@ describe("what is said of a function", () => {
   test("has the direct call's stall and the reason if the call in a worker fails", () => {
     const { answers } = measured(240, 240);
     const results = { ...measured(1, 1), answers: [], controls: answers };
-    expect(said(results, { notInWorker: "it threw" }, { budget: 300 }).slice(1)).toEqual([
+    expect(said(results, { notInWorker: "it threw." }, { budget: 300 }).slice(1)).toEqual([
       "A direct call drops 13 frames at 60 Hz and 28 at 120 Hz.",
       "It fails in a worker: it threw.",
       "Budget: within it: 240 ms of 300 ms on the main thread.",

@@ -47,10 +47,11 @@ export function adviceForFunction(
     ...(subjectNs !== undefined && { subjectNs: verb === undefined ? subjectNs : thereNs(subjectNs, ratio) }),
     ...(peerNs !== undefined && { peerNs: verb === undefined ? peerNs : thereNs(peerNs, ratio) }),
   });
+  const { lines } = openingOf({ ...results, answers: results.answers.map(converted) });
   return [
-    ...openingOf({ ...results, answers: results.answers.map(converted) }).lines,
+    ...(lines.length === 0 && direct !== undefined && worker !== undefined ? [soFar(direct, worker)] : lines),
     ...(direct === undefined ? [] : [dropsLine(direct, worker, there === undefined ? "" : " there")]),
-    ...(notInWorker === undefined ? [] : [`It fails in a worker: ${notInWorker}.`]),
+    ...(notInWorker === undefined ? [] : [`It fails in a worker: ${notInWorker.replace(/\.$/, "")}.`]),
     ...(crossing === undefined || worker === undefined || worker.dropped120 === 0
       ? []
       : copyLines(crossing, worker.ms / ratio)),
@@ -63,6 +64,10 @@ export function adviceForFunction(
     ...(budget === undefined ? [] : [budgetLine(direct, budget, ratio)]),
   ];
 }
+
+/** The stalls of a function whose calls are so long that the time ended before the least number of pairs. */
+const soFar = (direct: Stall, worker: Stall): string =>
+  `So far, a call in a worker blocks the main thread for ${ms(worker.ms)}, and a direct call for ${ms(direct.ms)}.`;
 
 function dropsLine(direct: Stall, worker: Stall | undefined, where: string): string {
   const none = [direct, worker].every((stall) => stall === undefined || stall.dropped120 === 0);
