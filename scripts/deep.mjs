@@ -84,7 +84,7 @@ const stages = [
   ),
   {
     name: "pages in every browser",
-    ...tests("test", { files: ["browsers"] }),
+    ...tests("test", { files: ["browsers", "site"] }),
     env: { CLEARWAY_EVERY_TEST: "1" },
   },
   ...(newer

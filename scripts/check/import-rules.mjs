@@ -48,7 +48,7 @@ export const folders = {
   "pool/schedule": {
     may: ["pool/worker", "pool/options.ts", "error", "task", "transport"],
     types: ["pool/call", "pool/engine.ts"],
-    why: "the queue, and which worker takes a call",
+    why: "the queue, and which worker takes a call without a key; `pool/options.ts` computes the worker of a key",
   },
   "pool/call": {
     may: [

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { HtmlValidate } from "html-validate";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { has, open as openBrowser } from "../../scripts/browsers/engines.mjs";
 import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
 import { buildSite } from "../../site/build.mjs";
 import { serve } from "./serve.js";
@@ -178,5 +179,24 @@ describe("the site in Chromium", () => {
     expect(await page.locator("#unsupported").isVisible()).toBe(false);
     expect(outside).toEqual([]);
     await page.close();
+  });
+});
+
+// `make deep` runs these.
+const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1";
+describe.each(["firefox", "webkit"] as const)("the live page in %s", (engine) => {
+  test.runIf(everyTest && has(engine))("runs the same job on the main thread and in a pool", async () => {
+    const server = await serve(out);
+    onTestFinished(() => server.close());
+    const page = await openBrowser(engine);
+    onTestFinished(() => page.close());
+    await page.goto(`${server.url}try/index.html`);
+    for (const way of ["main", "pool"]) {
+      await page.evaluate((id) => document.getElementById(id)?.click(), `run-${way}`);
+      const result = () => page.evaluate((id) => document.getElementById(id)?.textContent, `${way}-result`);
+      await expect.poll(result, { timeout: 300_000 }).toContain("148,933");
+    }
+    expect(await page.evaluate(() => document.getElementById("main-stall")?.textContent)).toMatch(/^[\d.,]+ ms$/);
+    expect(await page.evaluate(() => document.getElementById("unsupported")?.checkVisibility())).toBe(false);
   });
 });

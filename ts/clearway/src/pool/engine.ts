@@ -18,8 +18,8 @@ import {
 import type { InlineCalls } from "./call/inline.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import type { LifecycleCode } from "./lifecycle/lifecycle.js";
-import type { Restarts } from "./lifecycle/stop.js";
-import type { Watch } from "./lifecycle/watch.js";
+import type { Restarts } from "./lifecycle/lost-worker.js";
+import type { Watch } from "./lifecycle/warnings.js";
 import type { CallSettings, Settings } from "./options.js";
 import { Backlog } from "./schedule/backlog.js";
 import { PoolTasks, Scheduler } from "./schedule/scheduler.js";

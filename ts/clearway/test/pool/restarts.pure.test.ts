@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import type { Engine } from "../../src/pool/engine.js";
-import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/stop.js";
+import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/lost-worker.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 const why = new ClearwayError("worker-exited", "the worker ended itself");

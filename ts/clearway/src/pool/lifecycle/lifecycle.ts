@@ -13,6 +13,7 @@ import { Mapping } from "../call/mapping.js";
 import type { Engine } from "../engine.js";
 import type { PoolTasks } from "../schedule/scheduler.js";
 import type { ListedTask, PoolWorker } from "../worker/worker.js";
+import { exited, lost, pauseOf, setupEnded, uncaught } from "./lost-worker.js";
 import {
   announce,
   frame,
@@ -23,8 +24,8 @@ import {
   rethrowWithCallerStack,
   unreadable,
 } from "./messages.js";
-import { cancel, exited, loadDropped, lost, pauseOf, retireAll, setupEnded, uncaught } from "./stop.js";
-import { watchOf } from "./watch.js";
+import { cancel, loadDropped, retireAll } from "./stop.js";
+import { watchOf } from "./warnings.js";
 
 /**
  * Sends an early call (a call before the worker is ready) to each worker that is starting. The frame has the task's name instead of its

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { inDevelopment, type ParentEndpoint } from "../../src/host/host.js";
 import type { Engine } from "../../src/pool/engine.js";
-import { type Finding, Watch } from "../../src/pool/lifecycle/watch.js";
+import { type Finding, Watch } from "../../src/pool/lifecycle/warnings.js";
 import { watched } from "../../src/task/expose.js";
 import { emptySide, enterCopy } from "../../src/transfer/ledger.js";
 import { callbackKey } from "../../src/transport/callback.js";
