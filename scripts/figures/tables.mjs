@@ -40,6 +40,7 @@ export const summary = [
     node: "records-node",
     chromium: "records-chromium",
   },
+  { title: "The same rows as plain objects, in pieces", node: "slices-node", chromium: "slices-chromium" },
   { title: "Start of a pool with its first call", node: "pool-start", chromium: "pool-start-chromium" },
 ];
 

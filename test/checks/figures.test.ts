@@ -101,7 +101,7 @@ describe("the figures of a page", () => {
     const said = (count: number) =>
       `**The machine was busy**: other programs used up to 83 % of the cores during 1 of ${count} answers.`;
     expect(fill(marked("machine"), during("call-piscina")).page).toContain(said(quiet.answers.length));
-    expect(fill(marked("summary"), during("call-piscina")).page).toContain(said(8));
+    expect(fill(marked("summary"), during("call-piscina")).page).toContain(said(summary.length * 2));
     // The summary says nothing of an answer that it does not show.
     expect(fill(marked("summary"), during("remote-two")).page).not.toContain("busy");
     for (const name of ["machine", "summary"]) expect(fill(marked(name), quiet).page).not.toContain("busy");

@@ -220,11 +220,14 @@ test("advice compares two times in one unit", () => {
   expect(adviceOf([lists])[0]).toContain("takes 1.27 ms instead of 0.77 ms");
 });
 
-test("the page draws the two stalls of a million rows to scale", () => {
+test("the page draws the stalls of a million rows to scale: as a table, in pieces, and in one message", () => {
   const rows = answer({ name: "records-node", verb: "block", verdict: "faster", subjectNs: 5e6, peerNs: 1e9 });
-  const page = answersHtml(results({ answers: [rows] }));
-  expect(page).toContain("width:0.50%");
-  expect(page).toContain("width:100.00%");
+  const sliced = { ...rows, name: "slices-node", subjectNs: 25e6 };
+  const widths = (...answers: Answer[]) =>
+    [...answersHtml(results({ answers })).matchAll(/<i style="width:([\d.]+%)/g)].map(([, width]) => width);
+  expect(widths(rows)).toEqual(["100.00%", "0.50%"]);
+  expect(widths(rows, sliced)).toEqual(["100.00%", "2.50%", "0.50%"]);
+  expect(widths(rows, { ...sliced, verdict: "open" })).toEqual(["100.00%", "0.50%"]);
 });
 
 test("the page has every answer, escapes what a machine says, and has no script", () => {

@@ -25,6 +25,13 @@ const RULES: readonly [name: string, rule: Rule][] = [
     (answer) => (isFaster(answer) ? `The same in a page: ${times(answer)} in Chromium.` : undefined),
   ],
   [
+    "slices-node",
+    (answer) =>
+      isFaster(answer)
+        ? `Plain objects: return them from the worker as they are. They come in pieces, so a million block Node's main thread for ${times(answer)}.`
+        : undefined,
+  ],
+  [
     "call-two-cores",
     // The bare worker's time is that of waking a worker. Clearway's own holds only for calls one after another.
     ({ subjectNs, peerNs }) =>

@@ -62,16 +62,17 @@ const OWN_STYLE = `
 @media print { .stall i, .axis, .axis s { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 `;
 
-/** Draws the two stalls of a million rows to scale. */
+/** Draws the stalls of a million rows to scale. */
 function picture(answers: readonly Answer[]): Html {
   const answer = answers.find(({ name, verdict }) => name.startsWith("records-") && verdict !== "open");
   if (answer?.subjectNs === undefined || answer.peerNs === undefined) return html``;
   const { subjectNs, peerNs, host } = answer;
-  const longest = Math.max(subjectNs, peerNs);
+  const sliced = answers.find(({ name, verdict }) => name === `slices-${host}` && verdict !== "open")?.subjectNs;
+  const longest = Math.max(subjectNs, peerNs, sliced ?? 0);
   const bar = (kind: string, label: string, ns: number) =>
     html`<div class="stall ${kind}"><b>${timeText(ns)}</b> ${label}<i style="width:${((ns / longest) * 100).toFixed(2)}%"></i></div>`;
   return html`<figure class="chart"><figcaption>How long ${hostTitle(host)}'s main thread stands still while a million rows arrive, to scale</figcaption>
-${bar("peer", "as cloned objects", peerNs)}${bar("clearway", "as a table of Clearway", subjectNs)}</figure>`;
+${bar("peer", "as objects in one message", peerNs)}${sliced === undefined ? "" : bar("clearway", "as the same objects in pieces, with Clearway", sliced)}${bar("clearway", "as a table of Clearway", subjectNs)}</figure>`;
 }
 
 /** Colours of the ways, in the order of the scenario. The way that the others are compared with has the first. */
