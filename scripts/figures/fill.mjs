@@ -157,7 +157,9 @@ function limit(answer) {
   const words =
     ratio < 1
       ? `at least ${number(1 / ratio)} times ${isStall(answer) ? "shorter" : "as fast"}`
-      : `at most ${number(ratio)} times as long`;
+      : ratio === 1
+        ? "at most as long"
+        : `at most ${number(ratio)} times as long`;
   return `${words}: ${{ held: "held", missed: "**missed**", open: "not clear" }[verdict]}`;
 }
 
