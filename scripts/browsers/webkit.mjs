@@ -53,6 +53,9 @@ async function untilReady(base) {
   }
 }
 
+/** Says which page this is, and whether it has loaded. */
+const STATE = "return [location.href, document.readyState];";
+
 /**
  * Opens a window with an empty profile. WebKitGTK has no SharedArrayBuffer, isolated or not, unless `sharedMemory` asks for it. Without
  * `waitsForLoad`, `goto` resolves at once, and no other command waits until a page has loaded.
@@ -107,7 +110,16 @@ export async function openWebkit(
     await send("POST", "/timeouts", { script: 600_000, pageLoad: 600_000 });
     return {
       version: `WebKitGTK ${session.capabilities.browserVersion}`,
-      goto: (url) => send("POST", "/url", { url }),
+      async goto(url) {
+        const state = () => send("POST", "/execute/sync", { script: STATE, args: [] });
+        const [before] = waitsForLoad ? await state() : [];
+        await send("POST", "/url", { url });
+        // An isolated page gets a process of its own. Until then, the driver answers from the page before it.
+        for (const { href } = new URL(url); waitsForLoad; await sleep(20)) {
+          const [now, ready] = await state().catch(() => []);
+          if (ready === "complete" && (now === href || now !== before)) return;
+        }
+      },
       back: () => send("POST", "/back", {}),
       async evaluate(act, ...args) {
         const script = `const done = arguments[arguments.length - 1];
