@@ -99,7 +99,7 @@ export class FrameStrip {
     const lastSecond = this.#frames.filter((frame) => frame.endMs > nowMs - 1000).length;
     if (this.#frames.length === 0) return;
     const longest = Math.max(...this.#frames.map((frame) => frame.lengthMs));
-    this.#text.textContent = `${lastSecond} frames in the last second; longest of the last 8 s: ${ms(longest)}`;
+    this.#text.textContent = `${lastSecond} frame${lastSecond === 1 ? "" : "s"} in the last second; longest of the last 8 s: ${ms(longest)}`;
   }
 }
 
