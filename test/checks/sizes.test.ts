@@ -21,7 +21,7 @@ test("the README and the comparison have the limits of what a page and its worke
       .split("\n")
       .find((line) => line.startsWith(`| ${begin}`));
   expect(row("README.md", "size")).toContain(`a page loads at most ${whole}, ${core} of it before`);
-  expect(row("README.md", "size")).toContain(`and the worker ${worker} |`);
+  expect(row("README.md", "size")).toContain(`each worker loads ${worker} more |`);
   expect(row("docs/comparison.md", "size")).toContain(`[${core}, ${rest} later](`);
 });
 
