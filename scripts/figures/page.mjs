@@ -8,6 +8,7 @@ import { fill } from "./fill.mjs";
 const pages = {
   "README.md": "lab/records/limits/results.json",
   "docs/performance.md": "lab/records/limits/results.json",
+  "docs/browsers.md": "lab/records/browsers/results.json",
   "docs/lab/method.md": "lab/records/runs.json",
 };
 

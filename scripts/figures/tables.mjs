@@ -46,8 +46,7 @@ export const summary = [
 
 /**
  * The rows of the table `browsers`: questions that are asked in each browser. A quiet machine makes its record:
- * `clearway lab records-chromium call-chromium … firehose-webkit --time 900 --out lab/records/browsers`. Then page.mjs gets the page and the
- * record, and docs/browsers.md the marks.
+ * `clearway lab records-chromium call-chromium … firehose-webkit --time 540 --out lab/records/browsers`.
  */
 export const browsers = [
   { title: "Longest stall of the main thread while a million rows arrive", question: "records" },

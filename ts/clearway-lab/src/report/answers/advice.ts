@@ -22,7 +22,8 @@ const RULES: readonly [name: string, rule: Rule][] = [
   ],
   [
     "records-chromium",
-    (answer) => (isFaster(answer) ? `The same in a page: ${times(answer)} in Chromium.` : undefined),
+    (answer) =>
+      isFaster(answer) ? `In a page, such a table blocks Chromium's main thread for ${times(answer)}.` : undefined,
   ],
   [
     "slices-node",
