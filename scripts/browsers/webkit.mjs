@@ -54,7 +54,7 @@ async function untilReady(base) {
 }
 
 /** Says which page this is, and whether it has loaded. */
-const STATE = "return [location.href, document.readyState];";
+const STATE = "return [location.href, document.readyState, performance.timeOrigin];";
 
 /**
  * Opens a window with an empty profile. WebKitGTK has no SharedArrayBuffer, isolated or not, unless `sharedMemory` asks for it. Without
@@ -112,12 +112,15 @@ export async function openWebkit(
       version: `WebKitGTK ${session.capabilities.browserVersion}`,
       async goto(url) {
         const state = () => send("POST", "/execute/sync", { script: STATE, args: [] });
-        const [before] = waitsForLoad ? await state() : [];
+        const [, , before] = waitsForLoad ? await state() : [];
         await send("POST", "/url", { url });
         // An isolated page gets a process of its own. Until then, the driver answers from the page before it.
         for (const { href } = new URL(url); waitsForLoad; await sleep(20)) {
-          const [now, ready] = await state().catch(() => []);
-          if (ready === "complete" && (now === href || now !== before)) return;
+          const [now, ready, origin] = await state().catch(() => []);
+          if (ready !== "complete" || (origin === before && now !== href)) continue;
+          // WebKit shows an empty page for one that cannot be loaded.
+          if (now === "about:blank" && href !== now) throw new Error(`WebKit: ${url} cannot be loaded`);
+          return;
         }
       },
       back: () => send("POST", "/back", {}),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How much of the arms' cores other programs used: the processor time of all programs on these cores, less that of the lab and of every
 // process that the lab or one of its arms started, such as a server.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import os from "node:os";
 
 export interface Reading {
@@ -20,7 +20,7 @@ export interface Reading {
 export function readLoad(cores: readonly number[]): Reading | undefined {
   const all = os.cpus();
   const read = cores.map((core) => all[core]).filter((each) => each !== undefined);
-  if (read.length === 0) return undefined;
+  if (read.length === 0 || !existsSync("/proc/self/stat")) return undefined;
   const busyMs = read.reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
   return { busyMs, ownMs: familyMs(readStats(), process.pid), nowMs: performance.now(), cores: read.length };
 }

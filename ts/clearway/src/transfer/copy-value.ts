@@ -250,7 +250,7 @@ function causeOf(error: object): unknown {
 
 // Returns an error of which structured clone makes the same copy.
 function errorLike(error: Error, cause: unknown): Error {
-  let copy = new Error();
+  let copy: Error | undefined;
   // Firefox keeps the stack inside of an error, where only structured clone itself can write it.
   if (!Object.hasOwn(error, "stack"))
     try {
@@ -258,9 +258,12 @@ function errorLike(error: Error, cause: unknown): Error {
     } catch {
       // The cause has something that must move.
     }
-  if (Object.hasOwn(error, "message")) define(copy, "message", error.message);
-  define(copy, "name", error.name);
-  define(copy, "stack", error.stack);
+  if (copy === undefined) {
+    copy = new Error();
+    if (Object.hasOwn(error, "message")) define(copy, "message", error.message);
+    define(copy, "name", error.name);
+    define(copy, "stack", error.stack);
+  }
   define(copy, "cause", cause);
   return copy;
 }

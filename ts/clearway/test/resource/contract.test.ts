@@ -16,7 +16,10 @@ async function thingPool(options: PoolOptions = {}) {
   const name = `clearway-test-${Math.random()}`;
   const channel = new BroadcastChannel(name);
   const log: string[] = [];
-  channel.onmessage = (event) => void log.push((event as MessageEvent).data as string);
+  channel.onmessage = ({ data }: MessageEvent<string>) => {
+    log.push(data);
+    channel.postMessage(`told ${data}`);
+  };
   onTestFinished(async () => {
     await things.terminate();
     channel.close();

@@ -57,7 +57,7 @@ export function* postPieces(
     } catch (reason) {
       next?.port1.close();
       // No piece: the reader gives up at once.
-      postTo(port1, null, []);
+      postTo(port1, null);
       throw reason;
     } finally {
       port1.close();
