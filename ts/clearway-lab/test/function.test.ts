@@ -8,7 +8,7 @@ import type { Answer, LabResults } from "../src/engine/answer.js";
 import { adviceForFunction, type FunctionFacts, stallsOf } from "../src/report/answers/function.js";
 import { answered } from "./answered.js";
 
-/** The answers about a function that blocks the thread for so many milliseconds, directly and in a worker. */
+/** The answers about a function. The parameters are its stalls in milliseconds: called directly, and in a worker. */
 function measured(directMs: number, workerMs: number): LabResults {
   const [call] = answered("bench").answers as [Answer];
   const own = { ...call, name: "worker", way: "a worker", thing: "A call in a worker", peer: "a direct call" };
@@ -67,7 +67,7 @@ describe("what is said of a function", () => {
     expect(said(measured(240, 2), { crossing })).toHaveLength(2);
   });
 
-  test("converts stalls to another device's time, but not those that nobody notices", () => {
+  test("converts stalls to another device's time, but not those under 1 ms", () => {
     const results = measured(12, 1);
     expect(stallsOf(results, 3)).toMatchObject({ direct: { ms: 36, dropped60: 1 }, worker: { ms: 1, dropped120: 0 } });
     const lines = said(results, {}, { ratio: 3, there: "the phone takes 3 times as long as here", budget: 16 });

@@ -3,7 +3,7 @@
 // missing, but what is installed must work.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { findChromium } from "../browser/chromium.js";
+import { findChromium } from "../../../../scripts/chromium.mjs";
 import { browserProblem, isBrowser } from "../browser/open.js";
 import {
   type BuildFacts,
