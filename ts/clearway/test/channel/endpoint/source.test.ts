@@ -7,8 +7,8 @@ import { Status } from "../../../src/channel/wire/frame.js";
 import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
 
-/** Creates a source on a wire that only records what it receives. */
-function start(limits: Partial<QueueLimits> = {}, turns?: TurnBudget) {
+/** Creates a source on a wire that only records what it receives. Unless a test passes other turns, the time of a turn never ends. */
+function start(limits: Partial<QueueLimits> = {}, turns = new TurnBudget(new FakeTurns())) {
   const sent: unknown[] = [];
   const values = new Map<Encoded, unknown>();
   const line = { congested: false, ended: 0, reported: [] as unknown[] };
