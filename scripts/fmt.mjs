@@ -11,7 +11,6 @@ const after = ["build"];
 const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },
   { name: "API snapshot", command: own("check/api"), after },
-  { name: "API snapshot of the JVM", command: own("check/jvm-api") },
   { name: "import rules in ARCHITECTURE.md", command: own("check/imports") },
   { name: "licence copies", command: own("check/licences") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
@@ -21,12 +20,7 @@ const stages = [
   { name: "the published experiments", command: [node, "scripts/figures/experiments.mjs", "--write"] },
   { name: "native format", command: [node, "scripts/cargo.mjs", "fmt", "--all"] },
   { name: "jvm format", command: [node, "scripts/jvm.mjs", "format"] },
-  ...(toolchain()
-    ? [
-        { name: "swift format", command: [node, "scripts/swift.mjs", "format"] },
-        { name: "swift API snapshot", command: own("check/swift-api") },
-      ]
-    : []),
+  ...(toolchain() ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "format"] }] : []),
   {
     name: "native header",
     command: [node, "scripts/cargo.mjs", "run", "-q", "-p", "clearway-header", "--", "--write"],

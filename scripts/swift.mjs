@@ -25,17 +25,16 @@ export const homes = [
   join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "clearway-swift"),
 ];
 
-/** Returns `{ version, target }` of a program `swift`, or undefined if it does not run or is too old. */
+/** Returns the version of a program `swift`, or undefined if it does not run or is too old. */
 function versionOf(program) {
   const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
   const version = status === 0 ? /Swift version (\d+[\d.]*)/.exec(stdout)?.[1] : undefined;
-  if (version === undefined || Number.parseInt(version, 10) < oldest) return undefined;
-  return { version, target: /Target: (\S+)/.exec(stdout)?.[1] };
+  return version === undefined || Number.parseInt(version, 10) < oldest ? undefined : version;
 }
 
 let found;
 /**
- * Returns `{ swift, version, target, own }`: the program, its version and target, and the folder if `scripts/setup.sh swift` installed it. Searches SWIFT, the
+ * Returns `{ swift, version, own }`: the program, its version, and the folder if `scripts/setup.sh swift` installed it. Searches SWIFT, the
  * PATH, and then `homes`. Returns undefined without a Swift of version 6 or newer.
  */
 export function toolchain() {
@@ -47,7 +46,7 @@ export function toolchain() {
   for (const place of places) {
     const version = versionOf(place.swift);
     if (version === undefined) continue;
-    found = { ...place, ...version };
+    found = { ...place, version };
     return found;
   }
   found = null;
@@ -127,11 +126,6 @@ export function build(...names) {
  */
 export function compile(...options) {
   return swift("build", [...debug, ...options], { stdio: ["ignore", 2, 2] });
-}
-
-/** The folder of the modules that {@link compile} has compiled. */
-export function modules() {
-  return join(scratch, "debug/Modules");
 }
 
 /** Formats the sources, or reports with `lint` what is not as swift-format writes it. */

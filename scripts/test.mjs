@@ -104,7 +104,7 @@ const stages = [
     lane: "typescript",
     ...stage,
     name: `check: ${stage.name}`,
-    after: { built: ["build", "native: addon"], cargo: ["native: addon"], jvm: afterJava }[stage.needs] ?? [],
+    after: { built: ["build", "native: addon"], cargo: ["native: addon"] }[stage.needs] ?? [],
   })),
   ...(jdk.builds ? [{ ...jvmFormat, name: `check: ${jvmFormat.name}` }] : []),
   ...(hasSwift
@@ -116,7 +116,7 @@ const stages = [
           lane: "native",
           reads: swift,
         },
-        ...swiftChecks.map((stage) => ({ ...stage, name: `check: ${stage.name}`, after: ["swift: tests"] })),
+        ...swiftChecks.map((stage) => ({ ...stage, name: `check: ${stage.name}` })),
         conforms("swift", ["swift: tests"]),
       ]
     : []),

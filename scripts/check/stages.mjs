@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The checks, as stages. No stage writes files that another one reads. `needs` says when a stage may start: "built" means after the build
-// of the npm packages, "cargo" means after the build that locks Cargo's target folder, and "jvm" means after the JVM's modules were compiled.
+// of the npm packages, and "cargo" means after the build that locks Cargo's target folder.
 // Programs are started by path, because the scripts in node_modules/.bin would use the first Node on the PATH.
 import { toolchain } from "../swift.mjs";
 
@@ -50,7 +50,6 @@ export const checks = [
   { name: "manifests and lock file", command: own("manifests") },
   { name: "versions", command: [node, "scripts/release/version.mjs"] },
   { name: "API snapshot", command: own("api"), needs: "built" },
-  { name: "API snapshot of the JVM", command: own("jvm-api"), needs: "jvm", lane: "native" },
   { name: "public names have comments", command: [node, "scripts/reference.mjs", "--check"] },
   { name: "snippets", command: [node, "scripts/snippets.mjs"] },
   { name: "features of browsers in the docs", command: [node, "scripts/browsers/page.mjs"] },
@@ -74,10 +73,7 @@ export const jvmFormat = {
   lane: "native",
 };
 
-/** The checks of Swift, where Swift is installed. In `make test`, they come after the build of the products. */
+/** The formatting of Swift, where Swift is installed. */
 export const swiftChecks = toolchain()
-  ? [
-      { name: "swift format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" },
-      { name: "swift API snapshot", command: own("swift-api"), lane: "native" },
-    ]
+  ? [{ name: "swift format", command: [node, "scripts/swift.mjs", "check-format"], lane: "native" }]
   : [];

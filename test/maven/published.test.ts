@@ -103,7 +103,7 @@ describe.skipIf(builds === undefined)("the published artifacts of the JVM", () =
     }
     expect(names.size).toBe(published(found).length);
     expect([...names].filter((name) => !/^clearway(\.\w+)+$/.test(name))).toEqual([]);
-    for (const own of ["lab-jvm", "lab-foreign", "stress", "api", "examples", "examples-android"])
+    for (const own of ["lab-jvm", "lab-foreign", "stress", "examples", "examples-android"])
       expect(existsSync(artifact(`clearway-${own}`, ".pom")), own).toBe(false);
   });
 
