@@ -164,7 +164,8 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   worker.onerror = (event) => {
     event.preventDefault();
     // If the module cannot be fetched, the event is a plain Event without a message.
-    events.error(event.error ?? new Error(event.message || "the worker's module could not be loaded"));
+    const what = event.message ? undefined : "the worker's module could not be loaded";
+    events.error(event.error ?? new Error(what ?? event.message), what);
   };
   return {
     post: (message, transfer) => worker.postMessage(message, possibleWasmFirst(transfer)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable } from "node:stream";
+import { messageOf } from "../../error/clearway-error.js";
 import { decodeError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
 import { OwnPromise, setImmediate } from "../../globals.js";
@@ -238,7 +239,8 @@ class ProcessWorker implements WorkerHandle {
 
   #reportError(reason: unknown): void {
     if (this.#heard) return this.#events.error(reason);
-    const what = explainError(reason, this.#start);
+    // A process that did not start has run no module.
+    const what = explainError(reason, this.#start) ?? (this.#child.pid === undefined ? messageOf(reason) : undefined);
     withoutFrames(() => this.#events.error(reason, what));
   }
 

@@ -41,7 +41,6 @@ export const unmeasuredUs = 1_000;
 // Time for a thread to end after the pool has stopped it, in milliseconds. On a busy machine, JavaScript ends within some hundreds.
 const endMsMax = 1_000;
 
-/** The states of a worker. */
 export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
 
 /**
@@ -87,10 +86,10 @@ export class WorkerLife {
   }
 }
 
-/** Returns the error for a worker that never became ready. */
-export function startFailure(why: string, cause?: unknown): ClearwayError {
-  const hint = "Is the URL right, and does the module call expose()?";
-  return caused("worker-start-failed", `the worker could not be started: ${why.replace(/\.$/, "")}. ${hint}`, cause);
+/** Returns the error for a worker that never became ready. `ofModule` says that its module threw `cause`. */
+export function startFailure(why: string, cause?: unknown, ofModule = false): ClearwayError {
+  const hint = ofModule ? "an error of its module" : "is the URL right, and does the module call expose()?";
+  return caused("worker-start-failed", `the worker could not be started: ${why} (${hint})`, cause);
 }
 
 // Number of slots in the array. Ids are consecutive, so the ids of open calls usually differ in their low bits. A caller with 1,000 calls
@@ -318,7 +317,6 @@ export class PoolWorker {
     this.handle.setRef(on);
   }
 
-  /** Handles a message from the worker. */
   receive(message: unknown): void {
     // Ignores other messages, because a task module may post its own.
     if (!isFrames(message) || isOwnMessage(message)) return;
@@ -379,9 +377,9 @@ export class PoolWorker {
     this.#exited(undefined);
   }
 
-  #error(error: unknown, what = messageOf(error)): void {
+  #error(error: unknown, what?: string): void {
     this.uncaught = { error };
-    if (this.life.state === "starting") this.why ??= startFailure(what, error);
+    if (this.life.state === "starting") this.why ??= startFailure(what ?? messageOf(error), error, !what);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.#end();
     else this.#engine.lifecycle?.uncaught(this.#engine, this, error);
