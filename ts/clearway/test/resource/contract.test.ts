@@ -16,10 +16,7 @@ async function thingPool(options: PoolOptions = {}) {
   const name = `clearway-test-${Math.random()}`;
   const channel = new BroadcastChannel(name);
   const log: string[] = [];
-  channel.onmessage = ({ data }: MessageEvent<string>) => {
-    log.push(data);
-    channel.postMessage(`told ${data}`);
-  };
+  channel.onmessage = ({ data }: MessageEvent<string>) => log.push(data);
   onTestFinished(async () => {
     await things.terminate();
     channel.close();
@@ -104,7 +101,8 @@ describe("a resource", () => {
 
   test("has one holder at a time, and is closed with its pool", async () => {
     const { things, seen } = await thingPool({ concurrency: 2 });
-    await Promise.all([things.call.later(), things.call.later()]);
+    const names = await Promise.all([things.call.together(), things.call.together()]);
+    expect(names.sort()).toEqual(["plain 1", "plain 2"]);
     await things.close();
     await seen(["open plain 1", "open plain 2", "close plain 1", "close plain 2"]);
   });
