@@ -29,15 +29,17 @@ export const folders = {
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
   callback: {
-    may: ["error", "transfer", "transport", "task"],
+    may: ["error", "transfer", "transport", "task", "pool/by-name.ts"],
     why: "functions of the caller that a task calls; side of the caller",
   },
   handler: {
     may: ["error", "host", "transfer"],
     why: "transfer handlers: how instances of classes cross; loaded by apps that use them",
   },
+  "pool/by-name.ts": { may: [], why: "the object of functions for any task, `pool.call`" },
+  "pool/worker-of-key.ts": { may: [], why: "which worker serves a key" },
   "pool/options.ts": {
-    may: ["error", "host", "stats", "stream", "task", "transfer"],
+    may: ["pool/worker-of-key.ts", "error", "host", "stats", "stream", "task", "transfer"],
     why: "options, their defaults and validation",
   },
   "pool/worker": {
@@ -48,7 +50,7 @@ export const folders = {
   "pool/schedule": {
     may: ["pool/worker", "pool/options.ts", "error", "task", "transport"],
     types: ["pool/call", "pool/engine.ts"],
-    why: "the queue, and which worker takes a call without a key; `pool/options.ts` computes the worker of a key",
+    why: "the queue, and which worker takes a call without a key",
   },
   "pool/call": {
     may: [
@@ -107,7 +109,17 @@ export const folders = {
     why: "makes the parts of a pool, and takes each call from `submit` to its outcome",
   },
   "pool/pool.ts": {
-    may: ["pool/engine.ts", "pool/stats.ts", "pool/call", "pool/worker", "pool/options.ts", "task", "error", "host"],
+    may: [
+      "pool/by-name.ts",
+      "pool/engine.ts",
+      "pool/stats.ts",
+      "pool/call",
+      "pool/worker",
+      "pool/options.ts",
+      "task",
+      "error",
+      "host",
+    ],
     why: "the typed face of a pool",
   },
   channel: {
@@ -155,7 +167,7 @@ export const folders = {
   "records-arrow.ts": { may: ["records"], why: "entry `clearway/records/arrow`: puts `apache-arrow` into a bundle" },
   "channel.ts": { may: ["channel", "error", "transfer"], why: "entry `clearway/channel`" },
   "remote.ts": {
-    may: ["channel", "error", "host", "task"],
+    may: ["channel", "error", "host", "pool/by-name.ts"],
     why: "entry `clearway/remote`: for authors of pools whose workers are elsewhere",
   },
   "offload.ts": { may: ["offload"], why: "entry `clearway/offload`" },

@@ -31,7 +31,7 @@ describe("the import rules", () => {
       "../../ts/clearway-lab/src/run.js",
     ],
     ["a layer of the pool that imports a higher one", "ts/clearway/src/pool/worker/worker.ts", "../call/call.js"],
-    ["a layer of the pool that imports the engine", "ts/clearway/src/pool/lifecycle/stop.ts", "../engine.js"],
+    ["a layer of the pool that imports the engine", "ts/clearway/src/pool/lifecycle/retire.ts", "../engine.js"],
     [
       "a lab that goes round the public entries",
       "ts/clearway-lab/src/run/execute.ts",

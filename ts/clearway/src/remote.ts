@@ -12,4 +12,4 @@ export { checked, type Rule, type Rules, type Test } from "./error/checked.js";
 export { ClearwayError, caused, invalid } from "./error/clearway-error.js";
 export { type RemoteErrorCode, remoteErrorCodes } from "./error/codes.js";
 export { asyncIteratorOf } from "./host/async-iterable.js";
-export { byName } from "./task/by-name.js";
+export { byName } from "./pool/by-name.js";

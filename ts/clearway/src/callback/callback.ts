@@ -4,7 +4,7 @@ import { checked, object as checkedObject, isThenable, type Rules, whole } from 
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { OwnPromise } from "../globals.js";
-import { calledByLanguage } from "../task/by-name.js";
+import { calledByLanguage } from "../pool/by-name.js";
 import type { CallbackArgument, MethodNames, ProxyArgument } from "../task/callback-stub.js";
 import { allCodedAs, Form } from "../transfer/coded.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";

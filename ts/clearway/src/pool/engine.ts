@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { onAbort } from "#host";
 import { ClearwayError, stackAbove } from "../error/clearway-error.js";
 import { now, OwnPromise } from "../globals.js";
-import { after, lazyModule, notLoaded, preload, within } from "../lazy/lazy.js";
+import { lazyModule, notLoaded, preload, within } from "../lazy/lazy.js";
 import type { Timings } from "../stats/timings.js";
 import { emptySide } from "../transfer/ledger.js";
 import { notCloneable } from "../transfer/refusal.js";
@@ -16,6 +15,7 @@ import {
   settleResult,
 } from "./call/call.js";
 import type { InlineCalls } from "./call/inline.js";
+import { armLimits } from "./call/limits.js";
 import { iterablePromise, StreamHandle } from "./call/stream.js";
 import type { LifecycleCode } from "./lifecycle/lifecycle.js";
 import type { Restarts } from "./lifecycle/lost-worker.js";
@@ -149,7 +149,7 @@ export class Engine {
     call.enqueue();
     this.openCount++;
     call.task.calls++;
-    if (call.options.limited) this.#armLimits(call);
+    if (call.options.limited) armLimits(this, call);
     // The caller's signal is foreign code. Reading it may have ended the call or the pool.
     if (this.ended) this.expire(call, this.ended);
     if (call.state === "settled") return call.cleanUp();
@@ -171,15 +171,6 @@ export class Engine {
     } catch (reason) {
       this.refuse(call, reason);
     }
-  }
-
-  #armLimits(call: PoolCall): void {
-    const { signal, deadlineMs } = call.options;
-    if (signal) call.unlisten = onAbort(signal, (reason) => this.cancel(call, reason));
-    if (deadlineMs === undefined) return;
-    // Made here, so that its stack has the lines of the caller.
-    const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
-    call.deadline = after(deadlineMs, () => this.cancel(call, why));
   }
 
   /** Fails a call whose arguments cannot be sent, or must not be sent. */

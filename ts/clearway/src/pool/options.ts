@@ -8,6 +8,7 @@ import type { CallTiming } from "../stats/timings.js";
 import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
 import type { Placement } from "../task/task.js";
 import { findMemory } from "../transfer/find-memory.js";
+import { workerIndexOf } from "./worker-of-key.js";
 
 /**
  * What the pool does with a new call when the queue is full.
@@ -358,12 +359,4 @@ export function callSettingsOf(options: CallOptions, pool: Settings, rules = cal
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
     ...(hasProcesses && { toProcess: pool.processes }),
   };
-}
-
-/** Returns the index of the worker that serves a key. A pool never changes this index. Hashes the key's UTF-16 code units with FNV-1a. */
-export function workerIndexOf(key: string | number, workers: number): number {
-  const text = String(key);
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0) % workers;
 }

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { PoolCall } from "../../src/pool/call/call.js";
 import type { CallOptions, PoolOptions } from "../../src/pool/options.js";
-import { callSettingsOf, settingsOf, workerIndexOf } from "../../src/pool/options.js";
+import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
 import { Backlog } from "../../src/pool/schedule/backlog.js";
+import { workerIndexOf } from "../../src/pool/worker-of-key.js";
 
 let lastId = 0;
 /** Creates a call with the properties that the backlog reads. */

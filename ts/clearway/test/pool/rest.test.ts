@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test, vi } from "vitest";
-import { retireAll } from "../../src/pool/lifecycle/stop.js";
+import { retireAll } from "../../src/pool/lifecycle/retire.js";
 import { type PoolWorker, WorkerLife } from "../../src/pool/worker/worker.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 

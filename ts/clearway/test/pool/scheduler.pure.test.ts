@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import type { PoolCall } from "../../src/pool/call/call.js";
-import { workerIndexOf } from "../../src/pool/options.js";
 import { accepts, choose, Estimate, mayGoAhead } from "../../src/pool/schedule/scheduler.js";
 import type { PoolWorker } from "../../src/pool/worker/worker.js";
+import { workerIndexOf } from "../../src/pool/worker-of-key.js";
 import fc from "../fixtures/fast-check.js";
 
 function estimateOf(...samplesUs: number[]): Estimate {

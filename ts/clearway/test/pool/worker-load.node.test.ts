@@ -7,7 +7,7 @@ import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
 import { Estimate, mayGoAhead, PoolTask } from "../../src/pool/schedule/scheduler.js";
 import { PoolWorker, unmeasuredUs } from "../../src/pool/worker/worker.js";
 import { Op } from "../../src/transport/protocol.js";
-import type { CallerRingPort } from "../../src/transport/ring/open-ring.js";
+import type { CallerRingPort } from "../../src/transport/ring/caller-ring-port.js";
 
 const settings = settingsOf({ size: 1 });
 

@@ -13,6 +13,7 @@ import { Mapping } from "../call/mapping.js";
 import type { Engine } from "../engine.js";
 import type { PoolTasks } from "../schedule/scheduler.js";
 import type { ListedTask, PoolWorker } from "../worker/worker.js";
+import { cancel } from "./cancel.js";
 import { exited, lost, pauseOf, setupEnded, uncaught } from "./lost-worker.js";
 import {
   announce,
@@ -24,7 +25,7 @@ import {
   rethrowWithCallerStack,
   unreadable,
 } from "./messages.js";
-import { cancel, loadDropped, retireAll } from "./stop.js";
+import { loadDropped, retireAll } from "./retire.js";
 import { watchOf } from "./warnings.js";
 
 /**

@@ -3,17 +3,17 @@ import { ifTurnsAreQuick } from "#host";
 import { ClearwayError, calledFrom, caused, define, messageOf, stackAbove } from "../../error/clearway-error.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { now, OwnPromise } from "../../globals.js";
-import { after } from "../../lazy/lazy.js";
 import { progressWindow } from "../../task/context.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { pathToUncloneable } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
-import { openRing } from "../../transport/ring/open-ring.js";
+import { openRing } from "../../transport/ring/caller-ring-port.js";
 import { endReader, failReader, type PoolCall, settleFailure } from "../call/call.js";
 import { Feed } from "../call/feed.js";
 import type { Input } from "../call/input.js";
+import { armTimeout } from "../call/limits.js";
 import type { Engine } from "../engine.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { beginValue, endValue } from "./slices.js";
@@ -140,13 +140,9 @@ function callFrame(engine: Engine, worker: PoolWorker, call: PoolCall, op: Op, a
         engine.cancel(call, reason);
       }
       return;
-    case Op.Started: {
-      const { timeoutMs } = call.options;
-      if (call.start() !== "armTimeout" || timeoutMs === undefined) return;
-      const why = new ClearwayError("timeout", `the task ran longer than ${timeoutMs} ms`);
-      call.limit = after(timeoutMs, () => engine.expire(call, why));
+    case Op.Started:
+      if (call.start() === "armTimeout") armTimeout(engine, call);
       return;
-    }
     case Op.Times:
       engine.metrics?.enter(call.task.name, [call.submittedMs, call.postedMs, a as number, b as number, now()]);
   }

@@ -21,7 +21,7 @@ import {
   Op,
   type TaskKind,
 } from "../../transport/protocol.js";
-import type { CallerRingPort } from "../../transport/ring/open-ring.js";
+import type { CallerRingPort } from "../../transport/ring/caller-ring-port.js";
 import type { Assembly } from "../../transport/slices/assembly.js";
 import type { PoolCall } from "../call/call.js";
 import type { Input } from "../call/input.js";

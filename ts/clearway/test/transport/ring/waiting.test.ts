@@ -2,8 +2,8 @@
 // Every host: each version of V8 wakes an asynchronous wait otherwise.
 import { afterEach, describe, expect, test } from "vitest";
 import { Op } from "../../../src/transport/protocol.js";
+import { type CallerRingPort, openRing } from "../../../src/transport/ring/caller-ring-port.js";
 import { at } from "../../../src/transport/ring/layout.js";
-import { type CallerRingPort, openRing } from "../../../src/transport/ring/open-ring.js";
 
 const long = 7;
 const unknown = 8;
