@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`, `bench-native`,
+// The tasks of jvm/: `node scripts/jvm.mjs compile`, `test 17|25|… [25]`, `measure 17|25|…`, `edt 17|25|…`,
 // `publish FOLDER [javadoc] [sbom] [sign]`, `format`, `check-format` or `fetch`.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -84,22 +84,11 @@ function edt(version) {
   return maven(["test", "-pl", "executor,meter", ...one, `-Djvm=${join(home, "bin/java")}`]);
 }
 
-/** Measures the cost of native plugins on the newest JDK, for the table in docs/performance.md. */
-function benchNative() {
-  const found = jdks();
-  const newest = Math.max(0, ...found.keys());
-  if (newest < foreignMin) return maven(["validate"], found); // prints what is missing
-  const fork = [`-Djvm=${join(found.get(newest), "bin/java")}`, "-Dsurefire.useFile=false"];
-  const one = ["-Dtest=NativeBench", "-Dsurefire.failIfNoSpecifiedTests=false"];
-  return maven(["test", "-pl", "native", "-am", ...one, ...fork], found);
-}
-
 const verbs = {
   compile: () => compile(),
   test: (version, newest) => test(Number(version ?? oldest), newest === undefined ? undefined : Number(newest)),
   measure: (version) => measure(Number(version ?? oldest)),
   edt: (version) => edt(Number(version ?? oldest)),
-  "bench-native": benchNative,
   publish: (target, ...words) => publish(target, words),
   format: () => format("apply"),
   "check-format": () => checkFormat(),
