@@ -7,36 +7,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
-import { budgets } from "./figures/budgets.mjs";
-import { channels } from "./figures/channels.mjs";
-import { chromiumMeter } from "./figures/chromium-meter.mjs";
-import { demo } from "./figures/demo.mjs";
-import { hostilePeers } from "./figures/hostile-peers.mjs";
-import { idle } from "./figures/idle.mjs";
-import { jvm } from "./figures/jvm.mjs";
-import { metrics } from "./figures/metrics.mjs";
-import { nodeMeter } from "./figures/node-meter.mjs";
-import { remoteControl } from "./figures/remote-control.mjs";
-import { streams } from "./figures/streams.mjs";
+import { budgetFigures } from "./budget/budgets.mjs";
+import { hostilePeers } from "./hostile-peers.mjs";
+import { idle } from "./idle.mjs";
 import { intervalOf, verdictOf } from "./interval.mjs";
+import { jvm } from "./jvm.mjs";
+import { chromiumMeter, nodeMeter } from "./meter.mjs";
+import { metrics } from "./metrics.mjs";
+import { streams } from "./streams.mjs";
 
 /**
  * The groups of figures. Each group yields `{ name, unit, sense: "at most" | "at least", limit, samples }`. If a tool or a JDK that it
  * needs is missing, it yields `{ name, missing }`.
  */
-const groups = {
-  budgets,
-  nodeMeter,
-  chromiumMeter,
-  metrics,
-  jvm,
-  idle,
-  streams,
-  channels,
-  hostilePeers,
-  demo,
-  remoteControl,
-};
+const groups = { budgets: budgetFigures, nodeMeter, chromiumMeter, metrics, jvm, idle, streams, hostilePeers };
 const out = fileURLToPath(new URL("../out/", import.meta.url));
 
 const words = process.argv.slice(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Presses the demo's buttons in a real Chromium and reads its table. `make measure` compares the implementations ("ways").
+// Presses the demo's buttons in a real Chromium and reads its table.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Shown } from "../shown.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Controls the page in a real Chromium, with delay and loss added to the network. Compares times only with the added delay, which is a
-// lower bound on every machine. `make measure` measures the share that the meter attributes to the network.
+// lower bound on every machine.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Shown } from "../shown.js";

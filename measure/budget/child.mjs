@@ -15,7 +15,7 @@ import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { pool } from "clearway";
 import { allocatedDuring } from "./allocated.mjs";
-import { operations } from "./operations.mjs";
+import { operations, tasks } from "./operations.mjs";
 
 /** Number of runs before the measurement. They load the lazily loaded parts and fill the inline caches. */
 const warmRuns = 4;
@@ -24,9 +24,9 @@ const runs = 9;
 const [name, carrier] = process.argv.slice(2);
 const operation = operations[name];
 if (operation === undefined) throw new RangeError(`no such operation: ${name}`);
-if (operation.tasks === "records.tasks") await import("clearway/records");
+if (operation.readsRecords) await import("clearway/records");
 
-const made = pool(new URL(`./${operation.tasks}.mjs`, import.meta.url), { size: 1, carrier });
+const made = pool(tasks, { size: 1, carrier });
 const session = new Session();
 session.connect();
 for (let run = 0; run < warmRuns; run++) await operation.run(made, operation.count);

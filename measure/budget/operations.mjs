@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The operations with a budget. `run` repeats its operation `count` times on a pool and leaves nothing running.
+// The operations with a budget. `run` repeats its operation `count` times on a pool of `tasks` and leaves nothing running.
 
 const chunkBytes = 65_536;
 const rowsARound = 1000;
 
+/** The module of the tasks that the operations call. */
+export const tasks = new URL("./tasks.mjs", import.meta.url);
+
 export const operations = {
   /** A call with a number as its argument and its result. Each tick has 500 calls, which share the carrier's work per tick. */
   call: {
-    tasks: "clearway.tasks",
     count: 2000,
     async run(pool, count) {
       for (let done = 0; done < count; done += 500)
@@ -16,7 +18,6 @@ export const operations = {
   },
   /** A chunk of 64 KB from the worker, read when it arrives. */
   "stream chunk": {
-    tasks: "clearway.tasks",
     count: 200,
     async run(pool, count) {
       let seen = 0;
@@ -26,7 +27,7 @@ export const operations = {
   },
   /** A call that returns a table of 1000 rows. The caller reads no row. */
   "records return": {
-    tasks: "records.tasks",
+    readsRecords: true,
     count: 200,
     async run(pool, count) {
       for (let done = 0; done < count; done++) {

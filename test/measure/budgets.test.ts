@@ -3,7 +3,7 @@
 import { pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { budgeted, budgets, carriers } from "../../measure/budget/budgets.mjs";
-import { operations } from "../../measure/budget/operations.mjs";
+import { operations, tasks } from "../../measure/budget/operations.mjs";
 
 describe("the budget of an operation on the caller's thread", () => {
   test("is committed for every operation with every carrier", () => {
@@ -17,8 +17,7 @@ describe("the budget of an operation on the caller's thread", () => {
     "equals the copied bytes: %s, %s",
     async (name, carrier) => {
       const operation = operations[name];
-      const url = new URL(`../../measure/budget/${operation.tasks}.mjs`, import.meta.url);
-      const made = pool(url, { size: 1, carrier: carriers[carrier] as "port" | "auto" });
+      const made = pool(tasks, { size: 1, carrier: carriers[carrier] as "port" | "auto" });
       try {
         await operation.run(made, operation.count);
         const { toWorkers, fromWorkers } = made.stats().ledger;

@@ -2,9 +2,9 @@
 // Collects the figures that the JVM's tests with the tag "measure" print, on each JDK that `make test` uses.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { chosen } from "../../scripts/maven.mjs";
+import { chosen } from "../scripts/maven.mjs";
 
-const script = fileURLToPath(new URL("../../scripts/jvm.mjs", import.meta.url));
+const script = fileURLToPath(new URL("../scripts/jvm.mjs", import.meta.url));
 
 /** Yields the figures that `node scripts/jvm.mjs measure JDK` prints. Each is a JSON object on a line, after `figure: `. */
 export async function* jvm() {

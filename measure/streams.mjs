@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures how long streams keep a main thread from running a timer, for many shapes of values, by ring and by port, in Node and Chromium.
+// node measure/streams.mjs CARRIER: prints the longest waits in this process, as JSON.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
-import { chromiumFlags, chromiumPath } from "../../scripts/chromium.mjs";
-import { refuse, serveLocally } from "../../scripts/local-server.mjs";
+import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
+import { refuse, serveLocally } from "../scripts/local-server.mjs";
+import { isProgram } from "../scripts/problems.mjs";
+import { longestWaits } from "./stream-shapes.mjs";
 
 const run = promisify(execFile);
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
-const child = pathOf("../child/streams.mjs");
 const rounds = Number(process.env.CLEARWAY_MEASURE_ROUNDS ?? 9);
 const carriers = { ring: "auto", port: "port" };
 
@@ -33,7 +35,7 @@ const page = `<!doctype html><title>streams</title><script type=module>
  */
 export async function* streams() {
   for (const [name, carrier] of Object.entries(carriers)) {
-    const { stdout } = await run(process.execPath, [child, carrier, `${rounds}`]);
+    const { stdout } = await run(process.execPath, [pathOf("./streams.mjs"), carrier]);
     yield* figuresOf("Node", name, JSON.parse(stdout));
   }
   const server = await serve();
@@ -64,10 +66,10 @@ function* figuresOf(host, carrier, waits) {
 
 /** Serves the page, the built library, the shapes and the tasks on loopback. The page is isolated, so that it has shared memory. */
 function serve() {
-  const library = pathOf("../../ts/clearway/dist/browser/");
+  const library = pathOf("../ts/clearway/dist/browser/");
   const files = {
-    "/stream-shapes.mjs": pathOf("../stream-shapes.mjs"),
-    "/streams.tasks.mjs": pathOf("../child/streams.tasks.mjs"),
+    "/stream-shapes.mjs": pathOf("./stream-shapes.mjs"),
+    "/streams.tasks.mjs": pathOf("./streams.tasks.mjs"),
   };
   return serveLocally(async ({ path }, response) => {
     response.setHeader("cross-origin-opener-policy", "same-origin");
@@ -80,4 +82,11 @@ function serve() {
     response.setHeader("content-type", "text/javascript");
     return response.end(text.replace('"clearway/worker"', '"/library/worker.js"'));
   });
+}
+
+if (isProgram(import.meta)) {
+  const { pool } = await import("clearway");
+  const tasks = pool(new URL("./streams.tasks.mjs", import.meta.url), { size: 1, carrier: process.argv[2] });
+  console.log(JSON.stringify(await longestWaits(tasks, rounds, (next) => setTimeout(next, 1))));
+  await tasks.close();
 }

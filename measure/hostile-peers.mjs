@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures how much eight misbehaving peers slow down an honest client of a channel server. Also measures how much memory one such peer
-// costs the server.
+// costs the server. Server and peers are processes of hostile-child.mjs.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { connect } from "clearway/channel";
 import { webSocketTransport } from "clearway/channel/websocket";
 import WebSocket from "ws";
 
-const child = (name) => fileURLToPath(new URL(`../child/${name}.mjs`, import.meta.url));
+const child = fileURLToPath(new URL("hostile-child.mjs", import.meta.url));
 const kinds = ["never reads", "fills its places", "announces and waits", "says nothing"];
 const rounds = 6;
 const calls = 3000;
@@ -48,7 +48,7 @@ export async function* hostilePeers() {
 
 /** Starts a server. Calls `act` with the server, its port and a warm channel of a client. Returns the result of `act`. */
 async function withServer(act) {
-  const server = fork(child("channel-server"), { execArgv: ["--expose-gc"] });
+  const server = fork(child, ["server"], { execArgv: ["--expose-gc"] });
   try {
     const [{ url }] = await once(server, "message");
     const endpoint = await connect(webSocketTransport(url, { WebSocket }));
@@ -64,7 +64,7 @@ async function withServer(act) {
 
 /** Calls `act` while `count` peers misbehave. */
 async function attacked(port, kind, count, act) {
-  const peers = fork(child("hostile-peers"), [port, kind, `${count}`]);
+  const peers = fork(child, ["peers", port, kind, `${count}`]);
   try {
     await once(peers, "message");
     await act();
