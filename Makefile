@@ -24,10 +24,9 @@ measure: ## check allocation budgets, the meter's errors and idle cost with cloc
 	@node measure/run.mjs $(ONLY)
 
 soak: ## run mixed load with injected faults for HOURS (default 1), and check that everything settles and nothing grows: out/soak/soak.json
-	@scripts/setup.sh node nats jvm rust
+	@scripts/setup.sh node nats rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "soak: the example plugin was not built; its part is left out"
-	@node scripts/jvm.mjs compile >/dev/null || echo "soak: the JVM's executor was not compiled; its part is left out"
 	@node soak/run.mjs --hours $(or $(HOURS),1)
 
 deep: ## run checks that take hours: every test on every host, random orders from a new seed, loom, jcstress, miri, sanitizers, fuzzing; ONLY as in test

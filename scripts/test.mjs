@@ -86,7 +86,7 @@ const stages = [
   { name: "packed library", ...tests("test", { files: ["packaging/library", "runs-with/quick-starts"] }) },
   { name: "site", ...tests("test", { files: ["site"] }) },
   { name: "a newcomer's page", ...tests("test", { files: ["browsers"] }) },
-  { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...afterAddon, ...afterJava] }) },
+  { name: "soak", ...tests("test", { files: ["soak"], after: ["build", ...afterAddon] }) },
   { name: "the checks themselves", ...tests("test", { files: ["checks", "measure"] }) },
   ...(jdk.builds
     ? [

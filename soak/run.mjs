@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make soak HOURS=1`: runs pools, channels, plugins, remote pools and the JVM's executor under mixed load for a long time, while faults are
+// `make soak HOURS=1`: runs pools, channels, plugins and remote pools under mixed load for a long time, while faults are
 // injected. README.md in this folder explains it. The exit status is 0 if all parts passed, 1 if one failed, and 2 after a wrong option.
 import { fork } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -10,7 +10,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { plugins } from "../scripts/native.mjs";
-import { executorMissing, startExecutor } from "./executor.mjs";
 import { natsMissing } from "./nats-server.mjs";
 import { faultsOf, trendsOf } from "./verdict.mjs";
 
@@ -35,10 +34,6 @@ const parts = {
       existsSync(join(root, "ts/clearway-nats/dist/index.js"))
         ? natsMissing()
         : "clearway-nats is not built (make build)",
-  },
-  executor: {
-    missing: executorMissing,
-    start: startExecutor,
   },
 };
 
@@ -97,10 +92,6 @@ process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-function startNode({ path, seed: own }) {
-  return fork(fileURLToPath(new URL("part.mjs", import.meta.url)), [path, String(own)], { execArgv: ["--expose-gc"] });
-}
-
 /** Returns a promise, and the function that resolves it. */
 function mark() {
   let reach;
@@ -112,7 +103,9 @@ function mark() {
 async function run(part, number, stop) {
   const missing = part.missing?.();
   if (missing !== undefined) return { name: part.name, missing, samples: [], trends: [] };
-  const child = (part.start ?? startNode)({ path: part.path, seed: seed + number });
+  const child = fork(fileURLToPath(new URL("part.mjs", import.meta.url)), [part.path, String(seed + number)], {
+    execArgv: ["--expose-gc"],
+  });
   children.add(child);
   const began = performance.now();
   const samples = [];

@@ -43,7 +43,7 @@ describe("make soak", () => {
     const left = parts.filter(({ missing }) => missing === undefined).map(({ faults, exited }) => ({ faults, exited }));
     expect(left, output).toEqual(left.map(() => ({ faults: [], exited: true })));
     expect(status).toBe(0);
-    expect(parts.map(({ name }) => name)).toEqual(["pools", "processes", "channels", "plugins", "remote", "executor"]);
+    expect(parts.map(({ name }) => name)).toEqual(["pools", "processes", "channels", "plugins", "remote"]);
     for (const { missing, report, after } of parts) {
       if (missing !== undefined) continue;
       expect(report.settled).toBe(report.started);
