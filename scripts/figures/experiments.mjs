@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `node scripts/figures/experiments.mjs`: checks that docs/experiments.md, the page of each experiment in docs/experiments and
-// docs/lab/swift.md show the kept run of the published experiments, lab/records/published. `--write` writes the pages. Uses the lab's dist
+// `node scripts/figures/experiments.mjs`: checks that docs/experiments.md, the page and the charts of each experiment in docs/experiments and
+// docs/lab/swift.md show the kept run of the published experiments, lab/records/published. `--write` writes them. Uses the lab's dist
 // (make build), which has the code of the report's tables.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { gunzipSync } from "node:zlib";
 import { isProgram, report } from "../problems.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -44,21 +43,18 @@ export function pageWith(part, text, mark) {
 
 if (isProgram(import.meta)) {
   const lab = await import(pathToFileURL(path.join(root, "ts/clearway-lab/dist/experiments-page.js")).href);
-  const record = lab.withPresentExperiments(
-    JSON.parse(gunzipSync(readFileSync(path.join(root, RUN, "record.json.gz"))).toString("utf8")),
-  );
+  const record = lab.withPresentExperiments(lab.readKept(path.join(root, RUN)));
   const problems = [];
+  const read = (name) => (existsSync(path.join(root, name)) ? readFileSync(path.join(root, name), "utf8") : "");
   const pages = [
     ...partsOf(lab.experimentsMarkdown(record)),
     ["docs/lab/swift.md", "swift-stream", lab.swiftStreamMarkdown(record)],
-  ];
-  for (const [page, mark, part] of pages) {
-    const file = path.join(root, page);
-    const text = readFileSync(file, "utf8");
-    const expected = pageWith(part, text, mark);
-    if (expected === text) continue;
-    if (process.argv.includes("--write")) writeFileSync(file, expected);
-    else problems.push(`${page} differs from the run in ${RUN}; run: node scripts/figures/experiments.mjs --write`);
+  ].map(([page, mark, part]) => [page, pageWith(part, read(page), mark)]);
+  const charts = lab.experimentCharts(record).map(({ file, svg }) => [`docs/experiments/${file}`, svg]);
+  for (const [name, expected] of [...pages, ...charts]) {
+    if (expected === read(name)) continue;
+    if (process.argv.includes("--write")) writeFileSync(path.join(root, name), expected);
+    else problems.push(`${name} differs from the run in ${RUN}; run: node scripts/figures/experiments.mjs --write`);
   }
-  report(problems, `${pages.length} pages show the kept run`);
+  report(problems, `${pages.length} pages and ${charts.length} charts show the kept run`);
 }

@@ -2,10 +2,11 @@
 // Tests the built command as a user runs it. The tests have their own runner and scenario.
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { ANSWERS_VERSION, type LabResults } from "../src/engine/answer.js";
 import type { RunRecord } from "../src/run/record.js";
@@ -70,6 +71,7 @@ describe("clearway lab", () => {
   test.each([
     ["an unknown question", ["cal"], /unknown question "cal"\. Did you mean "call"\?/],
     ["rounds of questions", ["--rounds", "2"], /--rounds is for --profile/],
+    ["questions that are added to a run", ["--add-to", "kept"], /--add-to is for --profile published/],
     ["a time for experiments", ["--profile", "published", "--time", "9"], /--time is for questions/],
     ["a time that is none", ["--time", "soon"], /the time is 1 to 3600 seconds/],
   ])("refuses %s", async (_, args, message) => {
@@ -95,6 +97,26 @@ describe("clearway lab --profile published", () => {
       ["fast", 2, undefined],
       ["stuck", 2, undefined],
       ["absent", 0, "it is not built yet: wait for it"],
+    ]);
+  });
+
+  test("measures only what a kept run lacks, and refuses a folder without one", async () => {
+    const env = { ...TESTED, CLEARWAY_FAKE_SIGNAL: "none" };
+    const args = ["lab", "--profile", "published", "--host", "node", "--out"];
+    await clearway([...args, "whole"], env);
+    const whole = record("whole");
+    mkdirSync(path.join(scratch, "kept"));
+    const part = { ...whole, cells: whole.cells.filter(({ mechanism }) => mechanism !== "fast") };
+    writeFileSync(path.join(scratch, "kept/record.json.gz"), gzipSync(JSON.stringify(part)));
+    expect((await clearway([...args, "added", "--add-to", "kept"], env)).code).toBe(0);
+    expect(record("added").cells.map(({ mechanism, rounds }) => [mechanism, rounds.length])).toEqual([
+      ["fast", 2],
+      ["absent", 0],
+    ]);
+    const { code, stderr } = await clearway([...args, "none", "--add-to", "whole"], env);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/there is no kept run: record\.json\.gz is not in whole/),
     ]);
   });
 

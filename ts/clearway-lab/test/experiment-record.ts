@@ -48,6 +48,7 @@ export const EXPERIMENT: Experiment = {
       kind: "ratio",
       subject: figure("clearway-records"),
       reference: { mechanism: "worker-clone" },
+      min: 0,
       max: 0.1,
     },
   ],
@@ -59,7 +60,7 @@ export function figure(mechanism: string, more: Partial<CellFigure> = {}): CellF
 }
 
 export function finding(more: Partial<Finding>): Finding {
-  return { claim: "A claim", kind: "value", subject: STUDENTS, max: 1, ...more };
+  return { claim: "A claim", kind: "value", subject: STUDENTS, min: 0, max: 1, ...more };
 }
 
 /** Returns a record with the longest stalls 300, 310 and 320 ms (direct), 500, 520 and 480 ms (clone), and 2, 2.1 and 1.9 ms (records). */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { LIMITS } from "../src/cli/published.js";
-import { type Experiment, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
+import { type Experiment, type Finding, loadExperiments, withExperiments } from "../src/scenario/experiment.js";
 import { planCells, planOrder } from "../src/scenario/plan.js";
 import { DEFAULT_HOSTS, loadScenarios } from "../src/scenario/scenario.js";
 import { EXPERIMENT, figure } from "./experiment-record.js";
@@ -31,6 +31,25 @@ describe("the published experiments", () => {
     expect(LIMITS.endMs).toBeLessThan(60 * 60_000);
     // The last measurement may start at the end of the time, and must end within the hour.
     expect(Math.max(...planned.map((cell) => cell.estimateMs))).toBeLessThan(60 * 60_000 - LIMITS.endMs);
+  });
+
+  test("have 2000 messages at 60 a second for every way that can run, in a run that is added to a kept one", () => {
+    const all = planCells(withExperiments(scenarios, experiments, true), DEFAULT_HOSTS);
+    for (const { name, mechanisms, hosts = ["node", "chromium"] } of scenarios) {
+      if (!["stream-published", "published-stream-jvm", "stream-published-swift"].includes(name)) continue;
+      for (const host of hosts) {
+        const ways = mechanisms.filter(
+          (each) => !each.name.startsWith("chain-") && each.unavailable?.[host] === undefined,
+        );
+        const found = all.filter(
+          ({ scenario, params, host: on }) =>
+            scenario.name === name && on === host && params["perSecond"] === 60 && params["count"] === 2000,
+        );
+        expect(found.map(({ mechanism }) => mechanism.name)).toEqual(
+          expect.arrayContaining(ways.map((each) => each.name)),
+        );
+      }
+    }
   });
 
   test("measure the published loads", () => {
@@ -126,27 +145,27 @@ describe("a file of an experiment", () => {
     ],
     [
       "a finding without bounds",
-      { findings: [{ claim: "c", kind: "value", subject: figure("direct") }] },
-      /needs min or max: claim=c/,
+      { findings: [{ claim: "c", kind: "value", subject: figure("direct"), max: 1 } as Finding] },
+      /needs two bounds: min=undefined max=1: claim=c/,
     ],
     [
       "a ratio without reference",
-      { findings: [{ claim: "c", kind: "ratio", subject: figure("direct"), max: 1 }] },
+      { findings: [{ claim: "c", kind: "ratio", subject: figure("direct"), min: 0, max: 1 }] },
       /a ratio needs a reference/,
     ],
     [
       "a spread of one",
-      { findings: [{ claim: "c", kind: "spread", among: ["direct"], subject: figure("direct"), max: 1 }] },
+      { findings: [{ claim: "c", kind: "spread", among: ["direct"], subject: figure("direct"), min: 0, max: 1 }] },
       /a spread needs two mechanisms/,
     ],
     [
       "a first among none",
-      { findings: [{ claim: "c", kind: "first", subject: figure("direct"), max: 1 }] },
+      { findings: [{ claim: "c", kind: "first", subject: figure("direct"), min: 0, max: 1 }] },
       /needs other mechanisms in among/,
     ],
     [
       "a finding without a cell",
-      { findings: [{ claim: "c", kind: "value", subject: figure("direct", { params: { rows: 7 } }), max: 1 }] },
+      { findings: [{ claim: "c", kind: "value", subject: figure("direct", { params: { rows: 7 } }), min: 0, max: 1 }] },
       /no cell decides a finding: claim=c mechanism=direct params=\{"rows":7\}/,
     ],
     ["a wrong number", { number: 0 }, /number is no positive integer: number=0/],

@@ -26,7 +26,7 @@ describe("a finding", () => {
 
   test("differs if every round's value is outside, and is open if the rounds disagree", () => {
     expect(tested({ max: 299 }).outcome).toBe("differs");
-    expect(tested({ min: 321, max: undefined as never }).outcome).toBe("differs");
+    expect(tested({ min: 321, max: 999 }).outcome).toBe("differs");
     expect(tested({ max: 310 }).outcome).toBe("open");
   });
 
@@ -107,11 +107,19 @@ describe("a finding", () => {
 describe("the text of a finding", () => {
   test("has the claim, the authors' figure, ours with its range, and the reason of the outcome", () => {
     const why = { agrees: "Because.", differs: "Not because." };
-    expect(findingText(tested({ authors: "63 frames", min: 1, max: undefined as never, why }))).toBe(
-      "A claim (authors: 63 frames; here: 310 ms (300 to 320 in 3 rounds) in Node). Because.",
+    expect(findingText(tested({ authors: "63 frames", min: 20, max: 999, why }))).toBe(
+      "A claim (authors: 63 frames; agrees from 20 to 999 ms; here: 310 ms (300 to 320 in 3 rounds) in Node). Because.",
     );
     expect(findingText(tested({ max: 1, why }))).toMatch(/Not because\.$/);
     expect(findingText(tested({ max: 310, why }))).toMatch(/\)\.$/);
+    expect(findingText(tested({ max: 1 }))).toMatch(/in Node\)\. The cause is not known\.$/);
+  });
+
+  test("names the bounds: both, the upper one of an order, or the only number that agrees", () => {
+    expect(findingText(tested({ max: 1 }))).toMatch("(agrees up to 1 ms; ");
+    expect(findingText(tested({ min: 310, max: 310 }))).toMatch("(agrees at 310 ms; ");
+    const ratio = { kind: "ratio", reference: { mechanism: "worker-clone" } } as const;
+    expect(findingText(tested({ ...ratio, min: 0.5, max: 2 }))).toMatch("(agrees from 1/2 to 2; ");
   });
 
   test("shows a ratio below one as its inverse", () => {
@@ -258,7 +266,7 @@ describe("the pages of the experiments", () => {
       "| *authors: Dart \\| isolate* |",
       "- One billion rows: they need 21 GB",
       "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 open, 0 not measured.",
-      "**Agrees:**\n\n- Moved records block less than clones (authors: not at all; here: 1/250",
+      "**Agrees:**\n\n- Moved records block less than clones (authors: not at all; agrees up to 1/10; here: 1/250",
     ])
       expect(page).toContain(part);
     // Every row of a table has as many cells as its head.

@@ -29,6 +29,7 @@ interface LabArguments {
   out: string;
   seed?: number;
   json?: boolean;
+  addTo?: string;
 }
 
 tolerateClosedOutput();
@@ -62,6 +63,10 @@ const labCommand = program
     ]),
   )
   .option("--rounds <number>", "with --profile: rounds of each measurement", parseRounds)
+  .option(
+    "--add-to <dir>",
+    "with --profile: measure only what the kept run in DIR lacks, with what an hour has no room for",
+  )
   .option("--limits", "measure everything that has a limit, and whether it is within it (15 minutes)")
   .option("--out <dir>", "output folder", "out")
   .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
@@ -72,6 +77,7 @@ const labCommand = program
     const names = what.slice(listed ? 1 : 0);
     if (profile === undefined) {
       if (given.rounds !== undefined) throw new UsageError("--rounds is for --profile; questions have --time");
+      if (given.addTo !== undefined) throw new UsageError("--add-to is for --profile published");
       process.exitCode = await (listed ? listComparisons(names, given) : lab(names, given));
       return;
     }

@@ -11,6 +11,7 @@ import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/number.js";
 import { execute, type Limits } from "../run/execute.js";
+import { cellKey, readKept } from "../run/kept.js";
 import { RECORD_VERSION, type RunRecord, resultsOf } from "../run/record.js";
 import { FIXTURE_VARIABLE, startFixture } from "../runner/fixture.js";
 import { Runners } from "../runner/runners.js";
@@ -29,6 +30,8 @@ export interface PublishedOptions {
   rounds?: number;
   seed?: number;
   json?: boolean;
+  /** The folder of a kept run. Only what it lacks is measured, with the sets that an hour has no room for. */
+  addTo?: string;
 }
 
 const MINUTE_MS = 60_000;
@@ -42,7 +45,7 @@ const RECORD_FILE = "record.json";
 export async function published(names: readonly string[], options: PublishedOptions): Promise<number> {
   const own = loadScenarios();
   const all = loadExperiments(own);
-  const known = withExperiments(own, all);
+  const known = withExperiments(own, all, options.addTo !== undefined);
   const stranger = names.find((name) => !known.some((each) => each.name === name));
   if (stranger !== undefined) {
     const scenarios = known.map(({ name }) => name);
@@ -84,11 +87,14 @@ async function measure(
         const machine = machineFacts();
         const times = cpuTimes();
         const hosts = await askHosts(runners, options.host);
-        const cells = planCells(scenarios, options.host, hosts.problems, options.rounds).map((cell): PlannedCell => {
-          const { host, scenario, mechanism } = cell;
-          const why = cell.unavailable ?? missingMechanism(hosts.described[host], scenario.name, mechanism.name);
-          return why === undefined ? cell : { ...cell, unavailable: why };
-        });
+        const planned = planCells(scenarios, options.host, hosts.problems, options.rounds);
+        const cells = (options.addTo === undefined ? planned : lackedBy(options.addTo, planned)).map(
+          (cell): PlannedCell => {
+            const { host, scenario, mechanism } = cell;
+            const why = cell.unavailable ?? missingMechanism(hosts.described[host], scenario.name, mechanism.name);
+            return why === undefined ? cell : { ...cell, unavailable: why };
+          },
+        );
         if (cells.every(({ unavailable }) => unavailable !== undefined))
           throw new FailedError(
             `nothing can be measured on ${options.host.join(" and ")}: ${Object.values(hosts.problems).join("; ")}`,
@@ -140,6 +146,21 @@ async function measure(
     await Promise.all([runners.close(), watch.close(), fixture.close()]);
     native?.remove();
   }
+}
+
+/** Returns the cells that the kept run in `folder` did not measure. */
+function lackedBy(folder: string, cells: readonly PlannedCell[]): PlannedCell[] {
+  let kept: ReturnType<typeof readKept>;
+  try {
+    kept = readKept(folder);
+  } catch (error) {
+    throw new FailedError((error as Error).message, "name the folder of a kept run, such as lab/records/published");
+  }
+  const measured = new Set(kept.cells.filter(({ rounds }) => rounds.length > 0).map(cellKey));
+  return cells.filter(
+    ({ scenario, host, mechanism, params }) =>
+      !measured.has(cellKey({ scenario: scenario.name, host, mechanism: mechanism.name, params })),
+  );
 }
 
 /** Lists the scenarios of the published experiments. Returns the exit status. */

@@ -189,7 +189,7 @@ function limitedDiffers(works: readonly WorkTimes[]): ExecutorFinding {
     name: "limited-default",
     claim: "Dispatchers.Default and its limited view of as many threads differ",
     measured: "the limited view's time / the time without a limit; slower or faster agrees",
-    whyDiffers: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself",
+    whyDiffers: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself.",
     ...joined(parts, "any"),
   };
 }
@@ -206,8 +206,8 @@ function workStealingFirst(name: string, { work, times }: WorkTimes): ExecutorFi
   };
 }
 
-/** The largest ratio at which frameworks hardly differ: a quarter of the time. The authors gave no number. */
-const HARDLY = 1.25;
+/** The largest ratios at which frameworks hardly differ: the authors' 1 % on network; a quarter on storage, for which they gave no number. */
+const HARDLY: Partial<Record<ExecutorWork, number>> = { storage: 1.25, network: 1.01 };
 
 function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
   const parts = works.flatMap(({ work, times }) =>
@@ -217,13 +217,15 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
       );
       const names = column.map(({ name }) => name);
       const compared = comparedOf(pairedRatios(extremeOf(times, names, "most"), extremeOf(times, names, "least")));
-      return partOf(`${work}, ${THREADS[threads]}`, compared, within(compared, { min: 0, max: HARDLY }));
+      return partOf(`${work}, ${THREADS[threads]}`, compared, within(compared, { min: 0, max: HARDLY[work]! }));
     }),
   );
   return {
     name: "waiting-frameworks",
     claim: "On storage and network, the frameworks hardly differ",
-    measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY} agrees`,
+    measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY.storage} agrees on storage, and up to ${HARDLY.network}, the authors' 1 %, on network`,
+    whyDiffers:
+      "Dispatchers.IO has 64 threads: the last of 100 actions begins when the 36th ends. On network, that is 35 ms after the start, and 35 and 99 ms are the 135 ms measured; on storage, 0.9 ms.",
     ...joined(parts, "all"),
   };
 }

@@ -64,10 +64,7 @@ function numberOf({ kind }: Finding, figures: readonly number[]): number {
   return Math.max(...figures) / Math.min(...figures);
 }
 
-function outcomeOf(
-  { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Finding,
-  numbers: readonly number[],
-) {
+function outcomeOf({ min, max }: Finding, numbers: readonly number[]) {
   const within = numbers.filter((number) => number >= min && number <= max).length;
   return within === numbers.length ? "agrees" : within === 0 ? "differs" : "open";
 }

@@ -71,6 +71,8 @@ export interface RunRecord {
   /** The published experiments that the run repeats. Absent in other profiles. */
   experiments?: Experiment[];
   cells: RecordedCell[];
+  /** The later runs whose cells were added to this one. Their own cells are among `cells`. */
+  added?: Omit<RunRecord, "added">[];
 }
 
 export function recordedCell(cell: PlannedCell): RecordedCell {

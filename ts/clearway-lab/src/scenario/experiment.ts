@@ -31,6 +31,16 @@ export interface ExperimentColumn {
   unit: string;
 }
 
+/** A chart of a table's rows: the distribution of a sample, a row each, or else the metric by size, a line each. */
+export interface ExperimentChart {
+  /** The file of the chart, in docs/experiments. */
+  file: string;
+  /** What the axis shows. For messages, it names the loop. */
+  axis: string;
+  /** The sample whose distribution is drawn. */
+  sample?: string;
+}
+
 /** A table of an experiment. A row is a mechanism. */
 export interface ExperimentTable {
   title: string;
@@ -50,6 +60,10 @@ export interface ExperimentTable {
   order?: string;
   /** Adds the sizes whose figure, in milliseconds, fits a frame of 60 and of 120 Hz. Needs `by`. */
   frames?: boolean;
+  /** The chart under the table's title. */
+  chart?: ExperimentChart;
+  /** A paragraph before the table. */
+  text?: string;
   /** Adds the published verdict on each row: "Jank: 63 frames dropped, max lag 1001 ms". Needs the figures of measureFrameDrops. */
   jank?: boolean;
   authors?: AuthorsRow[];
@@ -78,9 +92,10 @@ export interface Finding {
   subject: CellFigure;
   reference?: Partial<CellFigure>;
   among?: string[];
-  min?: number;
-  max?: number;
-  /** The reason why this run agrees or differs. */
+  /** The bounds. A claim with a figure has both around it; a claim of an order begins at 0. */
+  min: number;
+  max: number;
+  /** The reason why this run agrees or differs, with the test of it. A finding that differs without one has an unknown cause. */
   why?: { agrees?: string; differs?: string };
 }
 
@@ -144,12 +159,18 @@ function listsOf({ measures = [], tables = [], findings = [], leftOut = [] }: Pa
   return { measures, tables, findings, leftOut };
 }
 
-/** Returns the scenarios that the experiments measure. Their profile `published` has the experiments' sets. */
-export function withExperiments(scenarios: readonly Scenario[], experiments: readonly Experiment[]): Scenario[] {
+/** Returns the scenarios that the experiments measure. Their profile `published` has the experiments' sets, the further ones only on demand. */
+export function withExperiments(
+  scenarios: readonly Scenario[],
+  experiments: readonly Experiment[],
+  further = false,
+): Scenario[] {
   return scenarios.flatMap((scenario) => {
     const own = experiments.flatMap(({ measures }) => measures.filter((each) => each.scenario === scenario.name));
     if (own.length === 0) return [];
-    const sets = own.flatMap(({ rounds, sets: each }) => each.map((set) => ({ rounds, ...set })));
+    const sets = own
+      .flatMap(({ rounds, sets: each }) => each.map((set) => ({ rounds, ...set })))
+      .filter((set) => further || set.further !== true);
     return [{ ...scenario, profiles: { published: { rounds: own[0]!.rounds, sets } } }];
   });
 }
@@ -187,7 +208,7 @@ function problemOf(experiment: Experiment, scenarios: readonly Scenario[]): stri
 }
 
 function findingProblem({ kind, reference, among = [], min, max }: Finding): string | undefined {
-  if (min === undefined && max === undefined) return "a finding needs min or max";
+  if (!(min <= max)) return `a finding needs two bounds: min=${min} max=${max}`;
   if (kind === "ratio" && reference === undefined) return "a ratio needs a reference";
   if (kind === "first" && among.length < 1) return "a comparison with the first needs other mechanisms in among";
   if (kind === "spread" && among.length < 2) return "a spread needs two mechanisms in among";
@@ -228,7 +249,7 @@ function isMeasured(
 /** Returns the description of a cell that two sets have. Such a cell would be measured twice, and its figures would be ambiguous. */
 function repeatedCell(experiments: readonly Experiment[], scenarios: readonly Scenario[]): string | undefined {
   const seen = new Set<string>();
-  for (const scenario of withExperiments(scenarios, experiments)) {
+  for (const scenario of withExperiments(scenarios, experiments, true)) {
     for (const set of scenario.profiles?.published.sets ?? []) {
       for (const host of set.hosts ?? scenario.hosts ?? USUAL_HOSTS) {
         for (const { name } of scenario.mechanisms) {

@@ -45,6 +45,8 @@ export interface ParamSet {
   unavailable?: Record<string, string>;
   /** Number of rounds. Default: the profile's number. */
   rounds?: number;
+  /** Whether only a run that is added to a kept one measures the set, because an hour has no room for it. */
+  further?: true;
   /** Duration of one measurement on two cores, in milliseconds. The lab uses it to estimate the remaining time. */
   estimateMs: number;
 }

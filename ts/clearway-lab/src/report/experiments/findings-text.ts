@@ -88,29 +88,47 @@ export function findingGroups(findings: readonly FindingLine[]): { lead: string;
   );
 }
 
-/** Returns the sentences of one finding: the claim, the authors' figure and ours, and the reason. */
+const CAUSE_UNKNOWN = "The cause is not known.";
+
+/** Returns the sentences of one finding: the claim, the authors' figure, the bounds and our figure, and the reason. */
 export function findingText(tested: TestedFinding): string {
   const { finding, outcome, reason } = tested;
   const { authors, subject, why } = finding;
   const figures = [
     ...(authors === undefined ? [] : [`authors: ${authors}`]),
+    boundsText(tested),
     ...(tested.number === undefined ? [] : [`here: ${numberText(tested)} ${inHost(subject.host)}`]),
     ...(reason === undefined ? [] : [reason]),
   ];
-  const because = outcome === "agrees" ? why?.agrees : outcome === "differs" ? why?.differs : undefined;
-  return `${finding.claim}${figures.length === 0 ? "" : ` (${figures.join("; ")})`}.${because === undefined ? "" : ` ${because}`}`;
+  const because =
+    outcome === "agrees" ? why?.agrees : outcome === "differs" ? (why?.differs ?? CAUSE_UNKNOWN) : undefined;
+  return `${finding.claim} (${figures.join("; ")}).${because === undefined ? "" : ` ${because}`}`;
 }
+
+/** Returns the bounds, in the unit of the number. */
+function boundsText({ finding: { kind, min, max }, unit, number = 0 }: TestedFinding): string {
+  const text = kind === "ratio" ? inverse : kind === "value" ? scaledBy(unit, number) : shown;
+  const suffix = kind === "value" ? suffixOf(unit, number) : "";
+  if (min === max) return `agrees at ${text(max)}${suffix}`;
+  return min === 0 ? `agrees up to ${text(max)}${suffix}` : `agrees from ${text(min)} to ${text(max)}${suffix}`;
+}
+
+/** Long times are shown in milliseconds, as the authors give them. */
+const isLong = (unit: string | undefined, number: number) => unit === "us" && number >= 10_000;
+
+const scaledBy = (unit: string | undefined, number: number) => (each: number) =>
+  shown(isLong(unit, number) ? each / 1000 : each);
+
+const suffixOf = (unit: string | undefined, number: number): string =>
+  unit === undefined || unit === "count" ? "" : ` ${unitText(isLong(unit, number) ? "ms" : unit)}`;
 
 function numberText({ finding: { kind }, number = 0, numbers, unit, best }: TestedFinding): string {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const rangeOf = (text: (number: number) => string) =>
     numbers.length === 1 ? "one round" : `${text(low)} to ${text(high)} in ${numbers.length} rounds`;
   if (kind === "value") {
-    // Long times in milliseconds, as the authors give them.
-    const isLong = unit === "us" && number >= 10_000;
-    const scaled = (each: number) => shown(isLong ? each / 1000 : each);
-    const suffix = unit === undefined || unit === "count" ? "" : ` ${unitText(isLong ? "ms" : unit)}`;
-    return `${scaled(number)}${suffix} (${rangeOf(scaled)})`;
+    const scaled = scaledBy(unit, number);
+    return `${scaled(number)}${suffixOf(unit, number)} (${rangeOf(scaled)})`;
   }
   const range = rangeOf(shown);
   if (kind === "spread") return `the slowest takes ${shown(number)} times as long as the fastest, ${best} (${range})`;
@@ -133,7 +151,7 @@ export function hasExecutors(record: MeasuredRun): boolean {
 export function executorFindingText({ claim, measured, parts, outcome, whyDiffers }: ExecutorFinding): string {
   const known = parts.filter(({ rounds }) => rounds > 0);
   if (known.length === 0) return `${claim}. This run did not measure it.`;
-  const because = outcome === "differs" && whyDiffers !== undefined ? ` ${whyDiffers}.` : "";
+  const because = outcome === "differs" ? ` ${whyDiffers ?? CAUSE_UNKNOWN}` : "";
   const missing = parts.length - known.length;
   const rest = missing === 0 ? "" : `; ${missing} not measured`;
   return `${claim}. Here, ${measured}: ${known.map(partText).join("; ")}${rest}.${because}`;

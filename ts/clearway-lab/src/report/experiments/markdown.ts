@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The pages of the published experiments, docs/experiments, from a kept run.
+
 import { type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
 import { loadExperiments } from "../../scenario/experiment.js";
 import { loadScenarios } from "../../scenario/scenario.js";
 import { duration } from "../number.js";
 import { findingGroups, outcomeCounts } from "./findings-text.js";
+
+export { readKept } from "../../run/kept.js";
+
 import { experimentViews, type TableView, tableView } from "./view.js";
 
 /**
@@ -16,6 +20,21 @@ export function withPresentExperiments(record: RunRecord): RunRecord {
   return { ...record, experiments: loadExperiments(loadScenarios()), cells };
 }
 
+/** Returns the charts of the pages: each file's name, and its SVG. */
+export function experimentCharts(whole: RunRecord): { file: string; svg: string }[] {
+  const record = withoutImpossibleParts(whole);
+  const views = experimentViews(resultsOf(record), record);
+  return views.flatMap(({ tables }) => tables.flatMap(({ chart }) => chart ?? []));
+}
+
+/** Returns the line of a run: when, how much, on what. */
+function runLine({ startedAt, durationMs, done, planned, interrupted, machine, hosts }: RunRecord): string {
+  const amount = `${done} of ${planned} measurements in ${duration(durationMs)}${interrupted ? ", interrupted" : ""}`;
+  const { cpu, cores, memoryGb, os } = machine;
+  const runtimes = Object.values(hosts).map(({ runtime }) => runtime);
+  return `${new Date(startedAt).toISOString().slice(0, 10)}: ${amount}. ${cpu}, ${cores} cores, ${memoryGb} GB, ${os}; ${runtimes.join(", ")}.`;
+}
+
 /** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */
 export function experimentsMarkdown(whole: RunRecord): string {
   const record = withoutImpossibleParts(whole);
@@ -23,12 +42,13 @@ export function experimentsMarkdown(whole: RunRecord): string {
   const views = experimentViews(results, record);
   if (views.length === 0)
     throw new Error(`the run has no experiments: profile=${record.profile}. Run clearway lab --profile published`);
-  const { run, machine } = results;
-  const day = new Date(run.startedAt).toISOString().slice(0, 10);
   const lines = [
-    `Run of ${day}: ${run.measurementsDone} of ${run.measurementsPlanned} measurements in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}. ` +
-      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.os}; ${Object.values(run.runtimes).join(", ")}.`,
+    `Run of ${runLine(record)}`,
     "",
+    ...(record.added ?? []).flatMap((added) => {
+      const scenarios = [...new Set(added.cells.map(({ scenario }) => scenario))];
+      return [`Added on ${runLine(added)} Of ${scenarios.join(", ")}.`, ""];
+    }),
     outcomeCounts(
       views.length,
       views.flatMap(({ findings }) => findings),
@@ -40,7 +60,12 @@ export function experimentsMarkdown(whole: RunRecord): string {
     for (const { lead, sentences } of findingGroups(findings))
       lines.push(...(lead === "" ? [] : [`**${lead}:**`, ""]), ...sentences.map((each) => `- ${each}`), "");
     lines.pop();
-    for (const table of tables) lines.push("", `### ${table.title}`, "", ...tableLines(table));
+    for (const table of tables) {
+      const { title, text, chart } = table;
+      lines.push("", `### ${title}`, "", ...(text === undefined ? [] : [text, ""]));
+      if (chart !== undefined) lines.push(`![${chart.label}](${chart.file})`, "");
+      lines.push(...tableLines(table));
+    }
     if (leftOut.length > 0) lines.push("", "Left out:", "", ...leftOut.map((each) => `- ${each}`));
   }
   return lines.map(oneLine).join("\n");

@@ -16,10 +16,11 @@ import {
   type ExperimentTable,
   includes,
 } from "../../scenario/experiment.js";
-import type { Distribution } from "../../statistics/distribution.js";
+import { type Distribution, decodeHistogram, mergeHistograms } from "../../statistics/distribution.js";
 import { jankLine } from "../../statistics/stalls.js";
 import { hostTitle } from "../host-titles.js";
 import { bytes, shown, shownTime, unitText } from "../number.js";
+import { distributionsSvg, linesSvg } from "./charts.js";
 import { type FindingLine, findingLines } from "./findings-text.js";
 import { waysView } from "./ways.js";
 
@@ -37,6 +38,8 @@ export interface TableView {
   rows: RowView[];
   /** Why rows have no figure of ours. */
   notes: string[];
+  text?: string;
+  chart?: { file: string; label: string; svg: string };
 }
 
 export interface RowView {
@@ -115,8 +118,11 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
     ...(table.jank === true ? ["verdict"] : []),
   ];
   const authors = (table.authors ?? []).map((row) => authorsRow(row, columns, more.length));
+  const chart = chartOf(results, record, table, ranked);
   return {
     title: `${table.title}, ${hostTitle(table.host)}`,
+    ...(table.text !== undefined && { text: table.text }),
+    ...(chart !== undefined && { chart }),
     head: [
       "mechanism",
       ...columns.map(({ label, unit }) => `${label}${unit === "" ? "" : ` (${unitText(unit)})`}`),
@@ -125,6 +131,39 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
     rows: [...authors, ...shownRows],
     notes: [...notesOf(own), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
   };
+}
+
+/** Returns the chart of a table, whose rows are in the table's order. A row without figures is not in it. */
+function chartOf(
+  results: Results,
+  record: RunRecord,
+  { chart, title, host, by = "", metric = "" }: ExperimentTable,
+  rows: readonly OwnRow[],
+): TableView["chart"] {
+  if (chart === undefined) return undefined;
+  const label = `${title}, ${hostTitle(host)}`;
+  const { file, axis, sample } = chart;
+  if (sample !== undefined) {
+    const drawn = rows.flatMap(({ cells: [cell], ...row }) => {
+      const found = (cell?.rounds ?? []).flatMap(({ measurement }) => measurement.samples[sample]?.hdr ?? []);
+      return found.length === 0 ? [] : [{ ...row, histogram: mergeHistograms(found.map(decodeHistogram)) }];
+    });
+    return drawn.length === 0 ? undefined : { file, label, svg: distributionsSvg(label, axis, drawn) };
+  }
+  const lines = rows.map(({ title: name, cells }) => ({
+    title: name,
+    points: cells.flatMap((cell) => {
+      const found = figureOf(metricsFor(results, record, cell), metric);
+      return found === undefined ? [] : [{ bytes: Number(cell.params[by]), us: found.number }];
+    }),
+  }));
+  const drawn = lines.filter(({ points }) => points.length > 0);
+  const measured = rows.flatMap(({ cells }) => cells.map((cell) => metricsFor(results, record, cell)));
+  const marks = [2, 3].flatMap((level) => {
+    const size = measured.flatMap((metrics) => figureOf(metrics, `l${level}Cache`)?.number ?? [])[0];
+    return size === undefined ? [] : [{ title: `L${level}`, bytes: size }];
+  });
+  return drawn.length === 0 ? undefined : { file, label, svg: linesSvg(label, axis, drawn, marks) };
 }
 
 interface ShownColumn extends ExperimentColumn {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tests the kept run of the published experiments, to which later runs add cells.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, describe, expect, test } from "vitest";
+import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
+import { readKept, withAdded } from "../src/run/kept.js";
+import type { RunRecord } from "../src/run/record.js";
+import { experimentRecord } from "./experiment-record.js";
+import { cell, measured } from "./record.js";
+
+const rows = { rows: 1_000_000 };
+const again = cell("students", "direct", rows, [measured({ longestStall: 7 })]);
+const lacking = cell("students", "worker-json", rows, [measured({ longestStall: 9 })]);
+const failed = cell("students", "comlink", rows, [], { failure: "it ended" });
+const later = experimentRecord({ startedAt: "2026-02-03T00:00:00.000Z", cells: [again, lacking, failed], done: 2 });
+
+const stalls = ({ cells }: RunRecord, mechanism: string) =>
+  cells
+    .filter((each) => each.mechanism === mechanism)
+    .map(({ rounds }) => rounds.map(({ measurement }) => measurement.values["longestStall"]?.value));
+
+describe("a kept run", () => {
+  test("has the cells that a later run added, the later figures of a cell, and its own where the later run failed", () => {
+    const whole = withAdded(experimentRecord(), [later]);
+    expect(stalls(whole, "worker-json")).toEqual([[9]]);
+    expect(stalls(whole, "direct")).toEqual([[7]]);
+    expect(stalls(whole, "comlink")).toEqual([[5, 500, 5]]);
+    expect(whole.startedAt).toBe("2026-01-02T03:04:05.000Z");
+  });
+
+  test("names every run with its date and machine on the page", () => {
+    const page = experimentsMarkdown(withAdded(experimentRecord(), [later]));
+    expect(page).toMatch(
+      /^Run of 2026-01-02: 12 of 12 .*A CPU.*\n\nAdded on 2026-02-03: 2 of 12 .*A CPU.* Of students\.\n/,
+    );
+  });
+
+  describe("in a folder", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "clearway-kept-"));
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const write = (name: string, run: RunRecord) =>
+      writeFileSync(path.join(folder, name), gzipSync(JSON.stringify(run)));
+
+    test("is read with the added runs, the later name last", () => {
+      expect(() => readKept(folder)).toThrow(/there is no kept run: record\.json\.gz is not in/);
+      const last = cell("students", "direct", rows, [measured({ longestStall: 8 })]);
+      write("record.json.gz", experimentRecord());
+      write("added-2.json.gz", { ...later, cells: [last] });
+      write("added-1.json.gz", later);
+      write("other.json.gz", { ...later, cells: [] });
+      const whole = readKept(folder);
+      expect(stalls(whole, "direct")).toEqual([[8]]);
+      expect(whole.added).toHaveLength(2);
+    });
+  });
+});
