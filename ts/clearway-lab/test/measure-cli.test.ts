@@ -29,7 +29,7 @@ export default expose({ twice: (x: number) => 2 * x, first: task((_, list: numbe
   });
 
   test("prints what to do, the answers and the budget, and exits with 1 for a function that is over it", async () => {
-    const { code, stdout } = await measure("functions.ts#block", "--time", "5", "--budget", "20ms");
+    const { code, stdout } = await measure("functions.ts#block", "--time", "20", "--budget", "20ms");
     expect(code).toBe(1);
     expect(stdout).toMatch(/^\nblock\(\): directly, or in a worker\?\n- /);
     expect(stdout).toMatch(/\n- A direct call drops \d+ frames at 60 Hz and \d+ at 120 Hz; a call in a worker /);
@@ -37,7 +37,7 @@ export default expose({ twice: (x: number) => 2 * x, first: task((_, list: numbe
   });
 
   test("prints the answers of the engine as JSON, with the function and its stalls", async () => {
-    const args = ["functions.ts#thread", "--args", "-1", '"a b"', "--time", "5", "--device", "3", "--json"];
+    const args = ["functions.ts#thread", "--args", "-1", '"a b"', "--time", "20", "--device", "3", "--json"];
     const { code, stdout } = await measure(...args);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -50,8 +50,8 @@ export default expose({ twice: (x: number) => 2 * x, first: task((_, list: numbe
 
   test("measures a task of the file, and says why another one fails in a worker", async () => {
     const [task, lone] = await Promise.all([
-      measure("things.ts#twice", "--args", "4", "--time", "5", "--json"),
-      measure("functions.ts#mainOnly", "--time", "5"),
+      measure("things.ts#twice", "--args", "4", "--time", "20", "--json"),
+      measure("functions.ts#mainOnly", "--time", "20"),
     ]);
     expect(JSON.parse(task.stdout)).toMatchObject({ crossing: { isResultDifferent: false } });
     expect(lone.code).toBe(0);

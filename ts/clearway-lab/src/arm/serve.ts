@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Answers the engine's requests with one open mechanism. The same in Node and in a page; each host passes its clocks.
-import type { ArmReply, ArmRequest } from "../protocol/arm.js";
+import { type ArmReply, type ArmRequest, WARM_ELAPSED } from "../protocol/arm.js";
 import type { OpenMechanism } from "./work.js";
 
 export interface ArmClock {
@@ -44,5 +44,3 @@ export async function answer(opened: OpenMechanism, request: ArmRequest, clock: 
 }
 
 const CLOSE_MS = 500;
-/** A warm-up takes at most this many times its processor time, so that an arm that waits, or shares its cores, ends it, too. */
-const WARM_ELAPSED = 3;

@@ -12,7 +12,7 @@ export const stallsOf = (input: string | null | undefined): string => `stalls ${
 export const wayWith = (way: string, input: string | null): string => (input === null ? way : `${way}, input ${input}`);
 
 const SHORT: Slicing = { ms: 9, runs: 1, blocks: 8, pairsMin: 4 };
-/** Calls that are longer than a slice, and calls of which one is long enough. */
+/** Calls that are longer than a slice, and calls of which one is long enough, also to warm up. */
 const LONG: Slicing = { ms: 0, runs: 1, blocks: 4, pairsMin: 4 };
 const LONGEST: Slicing = { ms: 0, runs: 1, blocks: 1, pairsMin: 3 };
 /** The longest stall of a call varies little where there is one. */
@@ -68,11 +68,16 @@ export function compared(
   const name = input === null ? way : `${way}/${input}`;
   const isLongest = callMs > LONGEST_MS;
   const slicing = isLongest ? LONGEST : callMs > SHORT.ms ? LONG : SHORT;
-  const calls = slicing === SHORT ? WARM_CALLS : Math.ceil(WARM_MS / callMs);
+  const calls = slicing === SHORT ? WARM_CALLS : isLongest ? 0 : Math.ceil(WARM_MS / callMs);
   return [
     { ...both, name, work: callsOf(input), slicing, warm: { work: callsOf(input), calls } },
     {
-      ...{ ...both, name: `${name}/stall`, work: stallsOf(input), warm: { work: stallsOf(input), calls: 1 } },
+      ...{
+        ...both,
+        name: `${name}/stall`,
+        work: stallsOf(input),
+        warm: { work: stallsOf(input), calls: Math.min(1, calls) },
+      },
       ...{ slicing: isLongest ? LONGEST : STALLS, verb: "blocks" },
     },
   ];

@@ -28,7 +28,10 @@ export interface Pair {
   stillWarming: boolean;
 }
 
-/** A warm-up of `calls` calls of this work. */
+/** The time of the run is over. */
+export class TimeOver extends Error {}
+
+/** A warm-up of `calls` calls of this work. 0: the call with which an arm starts has warmed it up. */
 export interface WarmUp {
   work: string;
   calls: number;
@@ -50,6 +53,7 @@ const WINDOWS_MAX = 12;
  * lighter one. Ends when windows stop getting faster.
  */
 export async function warmUp(arm: Arm, { work, calls }: WarmUp): Promise<void> {
+  if (calls === 0) return;
   let { cpuMs } = await arm.warm(work, calls, CPU_MS);
   let best = Number.POSITIVE_INFINITY;
   for (let quiet = 0, windows = 0; quiet < WINDOW.quiet && windows < WINDOWS_MAX && cpuMs < CPU_MS_MAX; windows++) {
@@ -66,7 +70,8 @@ export type TakeSlice = (side: "subject" | "reference") => Promise<Costs>;
 
 /**
  * Measures a pair. Each block is ABBA, its first arm drawn at random. If the ratio of the last third differs from that of the first third by
- * more than 3 % and more than chance explains, drops the first third and measures as much again.
+ * more than 3 % and more than chance explains, drops the first third and measures as much again. If `take` rejects with TimeOver, the pair
+ * ends with the neighbours so far, and rejects if there are none.
  */
 export async function measurePair(
   take: TakeSlice,
@@ -93,13 +98,18 @@ export async function measurePair(
       logs.push((one === first ? sign : -sign) * Math.log(a / b));
     }
   };
-  for (let i = 0; i < blocks; i++) await block();
   let stillWarming = false;
-  if (isMoving(logs)) {
-    const third = Math.floor(logs.length / 3);
-    logs.splice(0, third);
-    for (let i = 0; i < Math.ceil(third / 2); i++) await block();
-    stillWarming = isMoving(logs);
+  try {
+    for (let i = 0; i < blocks; i++) await block();
+    if (isMoving(logs)) {
+      stillWarming = true;
+      const third = Math.floor(logs.length / 3);
+      logs.splice(0, third);
+      for (let i = 0; i < Math.ceil(third / 2); i++) await block();
+      stillWarming = isMoving(logs);
+    }
+  } catch (error) {
+    if (!(error instanceof TimeOver) || logs.length === 0) throw error;
   }
   return {
     log: trimmedMean(logs),

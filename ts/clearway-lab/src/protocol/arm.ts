@@ -10,6 +10,9 @@ export type ArmRequest =
   /** Close the mechanism and exit. */
   | { op: "end" };
 
+/** A warm-up takes at most this many times its processor time, so that an arm that waits, or shares its cores, ends it, too. */
+export const WARM_ELAPSED = 3;
+
 export type ArmReply =
   | { ready: true }
   /** `costsNs` has the cost of every run of a slice, in nanoseconds per call or per event. `cpuMs` is the processor time of the request. */

@@ -91,17 +91,19 @@ test("the open answers of a scenario name one command, which has the time to dec
 });
 
 test("answers for which the time was too short are one sentence with one command, from four on", () => {
-  const none = (name: string) => answer({ name, verdict: "open", interval: undefined, furtherMs: 30_000 });
+  const none = (name: string) => answer({ name, verdict: "open", interval: undefined, pairs: [], furtherMs: 30_000 });
   const run = { ...results().run, durationMs: 90_000, command: "clearway lab --time 90" };
   const four = results({ run, answers: [...["a", "b", "c", "d"].map(none), answer()] });
   const sentence =
-    "The time ended before 4 answers: a, b, c, d. At most 2 min more would decide: clearway lab --time 210";
-  expect(answersText(four).filter((line) => line.includes("time ended"))).toEqual([`- ${sentence}`]);
+    "The time was too short for 4 questions. At most 2 min would answer them: clearway lab a b c d --time 120";
+  expect(answersText(four).filter((line) => line.includes("too short"))).toEqual([`- ${sentence}`]);
   const page = answersHtml(four);
-  expect(page).toContain("The time was too short to say what to do.");
-  expect(page).toContain("<code>clearway lab --time 210</code>");
+  expect(page).toContain("<code>clearway lab a b c d --time 120</code>");
+  expect(answersHtml(results({ run, answers: ["a", "b", "c", "d"].map(none) }))).toContain(
+    "The time was too short to say what to do.",
+  );
   const three = results({ answers: ["a", "b", "c"].map(none) });
-  expect(answersText(three).filter((line) => line.includes("time ended"))).toHaveLength(3);
+  expect(answersText(three).filter((line) => line.includes("too short"))).toHaveLength(3);
 });
 
 test("every comparison and control has a name of its own", () => {

@@ -59,14 +59,14 @@ export function simulatedBench(
       asked.push(`open ${name}`);
       now += 100;
       const speed = Math.log(factor) + disturbance.process(normal, random);
-      const costs = (ms: number): Costs => {
+      const costs = (ms: number, calls = 1): Costs => {
         now += ms;
-        return { costsNs: [10_000 * Math.exp(speed + disturbance.slice(normal, random))], calls: 1, cpuMs: ms };
+        return { costsNs: [10_000 * Math.exp(speed + disturbance.slice(normal, random))], calls, cpuMs: ms };
       };
       return {
-        warm: async () => {
+        warm: async (_work, calls) => {
           asked.push(`warm ${name}`);
-          return costs(100);
+          return costs(100, calls);
         },
         slice: async (_work, ms) => {
           asked.push(`slice ${name}`);

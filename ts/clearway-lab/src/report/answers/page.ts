@@ -32,7 +32,7 @@ export function answersHtml(results: LabResults): string {
 <title>Clearway lab report</title><link rel="icon" href="data:,"><style>${new Html(STYLE + OWN_STYLE)}</style></head>
 <body><main>
 <header><p class="kicker">Clearway ${run.kind}</p><h1>${title}</h1>
-${advice.length === 0 ? html`<p>${unanswered.length > 0 ? "The time was too short to say what to do." : "Nothing that was measured asks for a change."}</p>` : html`<ul class="advice">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
+${advice.length === 0 ? html`<p>${answers.every(({ verdict }) => verdict === "open") ? "The time was too short to say what to do." : "Nothing that was measured asks for a change."}</p>` : html`<ul class="advice">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
 <p class="meta">Measured ${when} UTC in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}, on ${machine.cpu}, ${machine.cores} cores.</p></header>
 ${run.kind === "bench" ? pictureOfWays(results) : picture(answers)}
 <h2>The answers</h2>
@@ -126,13 +126,14 @@ function strip(answer: Answer, results: LabResults): Html {
 
 /** Marks the command at the end of an open answer. */
 function withCommand(sentence: string): Html {
-  const [text = "", command] = sentence.split(/(?<=would decide: )/);
+  const [text = "", command] = sentence.split(/(?<=would (?:decide|answer them|do): )/);
   return command === undefined ? html`${text}` : html`${text}<code>${command}</code>`;
 }
 
 /** The figures, for readers who want all of them. In narrow pages, cells have several lines, so that nothing needs sideways scrolling. */
 function figures({ answers, controls }: LabResults): Html {
-  const rows = [...answers, ...controls];
+  const rows = [...answers, ...controls].filter(({ pairs }) => pairs.length > 0);
+  if (rows.length === 0) return html``;
   const times = ({ subjectNs, peerNs }: Answer) =>
     subjectNs === undefined || peerNs === undefined ? "–" : `${timeText(subjectNs)} / ${timeText(peerNs)}`;
   const range = ({ interval }: Answer) =>
@@ -147,7 +148,7 @@ ${scrolling(
       html`<tr><th scope="row">${row.name}</th><td>${range(row)}</td><td>${withMicroSign(times(row))}</td><td>${row.pairs.length}</td></tr>`,
   )}</tbody></table>`,
 )}
-<details><summary>How each side is set up</summary><dl>${answers.map((row) => html`<dt>${row.name}</dt><dd>${row.setUp}.</dd>`)}</dl></details>`;
+<details><summary>How each side is set up</summary><dl>${rows.map((row) => html`<dt>${row.name}</dt><dd>${row.setUp}.</dd>`)}</dl></details>`;
 }
 
 function facts({ run, machine, build }: LabResults): Html {

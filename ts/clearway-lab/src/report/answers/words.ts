@@ -57,8 +57,7 @@ function answerOf(answer: Answer, results?: LabResults): string {
   const { thing, peer, verb = "takes", verdict, interval, failed } = answer;
   const isStall = verb === "block" || verb === "blocks";
   if (failed !== undefined) return `${thing}: not measured, ${failed.replace(/\.$/, "")}.`;
-  if (interval === undefined)
-    return `${thing}: the time ended before there was an answer.${furtherText(answer, results)}`;
+  if (interval === undefined) return `${thing}: the time was too short for an answer.${furtherText(answer, results)}`;
   const { ratio, low, high } = interval;
   const range = `(${ratioText(low)} to ${ratioText(high)})`;
   if (verdict === "no difference")
@@ -110,20 +109,23 @@ export const shownAnswers = ({ answers }: LabResults): Answer[] =>
 /** From this number of answers for which the time was too short, one sentence names them all. */
 const UNANSWERED_MIN = 4;
 
-/** Returns the answers that are named in one sentence, because the time ended before their least number of pairs. */
+/** Returns the answers that are named in one sentence, because the time was too short for their least number of pairs. */
 export function unansweredOf(results: LabResults): Answer[] {
   const all = shownAnswers(results).filter((each) => each.interval === undefined && each.failed === undefined);
   return all.length < UNANSWERED_MIN ? [] : all;
 }
 
-/** Names them, with the command that has the time for them. Undefined if there are none. */
+/** Names them, with the command that answers them: the lab asks only these again. Undefined if there are none. */
 export function unansweredText(results: LabResults): string | undefined {
   const all = unansweredOf(results);
   if (all.length === 0) return undefined;
-  const { command, durationMs } = results.run;
-  const furtherMs = all.reduce((ms, each) => ms + (each.furtherMs ?? 0), 0);
+  const { command, durationMs, kind } = results.run;
+  const furtherMs = commandSeconds(all.reduce((ms, each) => ms + (each.furtherMs ?? 0), 0)) * 1000;
+  const names = all.map(({ name }) => name);
+  if (kind === "lab")
+    return `The time was too short for ${all.length} questions. At most ${duration(furtherMs)} would answer them: clearway lab ${names.join(" ")}${command.includes(" --limits") ? " --limits" : ""} --time ${furtherMs / 1000}`;
   const again = `${command.replace(/ --time \S+/, "")} --time ${commandSeconds(durationMs + furtherMs)}`;
-  return `The time ended before ${all.length} answers: ${all.map(({ name }) => name).join(", ")}. At most ${duration(commandSeconds(furtherMs) * 1000)} more would decide: ${again}`;
+  return `The time was too short for ${all.length} answers: ${names.join(", ")}. At most ${duration(furtherMs)} more would do: ${again}`;
 }
 
 /** The shortest stall that `clearway bench` and `clearway measure` notice. */
