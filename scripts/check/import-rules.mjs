@@ -32,10 +32,6 @@ export const folders = {
     may: ["error", "transfer", "transport", "task", "pool/by-name.ts"],
     why: "functions of the caller that a task calls; side of the caller",
   },
-  handler: {
-    may: ["error", "host", "transfer"],
-    why: "transfer handlers: how instances of classes cross; loaded by apps that use them",
-  },
   "pool/by-name.ts": { may: [], why: "the object of functions for any task, `pool.call`" },
   "pool/worker-of-key.ts": { may: [], why: "which worker serves a key" },
   "pool/options.ts": {
@@ -148,9 +144,12 @@ export const folders = {
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
   "callback.ts": { may: ["callback", "task"], why: "entry `clearway/callback`" },
-  "transfer.ts": { may: ["handler", "transfer"], why: "entry `clearway/transfer`" },
+  "transfer.ts": {
+    may: ["error", "host", "transfer"],
+    why: "entry `clearway/transfer`, transfer handlers: how instances of classes cross",
+  },
   stdio: { may: ["error", "lazy", "channel"], why: "channels over streams of bytes between processes; Node only" },
-  websocket: { may: ["error", "channel"], why: "channels over WebSockets, the client's end; the same on every host" },
+  websocket: { may: ["error", "channel"], why: "channels over WebSockets, what both ends have" },
   "websocket-server": {
     may: ["error", "channel", "websocket"],
     why: "channels over WebSockets, the server's end; Node only",
@@ -160,8 +159,8 @@ export const folders = {
     why: "channels between pages, their windows and workers, and the parts of an extension; a file for each transport",
   },
   offload: {
-    may: ["error", "host", "index.ts", "pool/options.ts", "task"],
-    why: "functions that a build has moved to task files: the calls, the shared pool, and the tasks of its workers",
+    may: ["error", "host"],
+    why: "functions that a build has moved to task files, and how a worker runs them",
   },
   "records.ts": { may: ["records", "transfer"], why: "entry `clearway/records`" },
   "records-arrow.ts": { may: ["records"], why: "entry `clearway/records/arrow`: puts `apache-arrow` into a bundle" },
@@ -170,10 +169,16 @@ export const folders = {
     may: ["channel", "error", "host", "pool/by-name.ts"],
     why: "entry `clearway/remote`: for authors of pools whose workers are elsewhere",
   },
-  "offload.ts": { may: ["offload"], why: "entry `clearway/offload`" },
+  "offload.ts": {
+    may: ["error", "host", "index.ts", "offload", "pool/options.ts", "task"],
+    why: "entry `clearway/offload`: the calls, and their shared pool",
+  },
   "offload-worker.ts": { may: ["offload", "task"], why: "entry `clearway/offload/worker`: the module of the workers" },
   "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
-  "websocket.ts": { may: ["channel", "websocket"], why: "entry `clearway/channel/websocket`" },
+  "websocket.ts": {
+    may: ["error", "channel", "websocket"],
+    why: "entry `clearway/channel/websocket`, the client's end; the same on every host",
+  },
   "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
   "window.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/window`" },
   "shared-worker.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/shared-worker`" },
@@ -185,7 +190,7 @@ export const folders = {
   },
   "meter.ts": { may: ["meter"], why: "entry `clearway/meter`" },
   "meter-metrics.ts": { may: ["meter"], why: "entry `clearway/meter/metrics`" },
-  "meter-trace.ts": { may: ["meter"], why: "entry `clearway/meter/trace`" },
+  "meter-trace.ts": { may: ["meter"], why: "entry `clearway/meter/trace`: a report as a trace" },
 };
 
 /** The file that every folder may import. */

@@ -10,7 +10,7 @@ const from = (path: string, ...specifiers: string[]) =>
 
 describe("the import rules", () => {
   test("let a folder import itself and the folders in its rule", () => {
-    expect(from("ts/clearway/src/task/run.ts", "./context.js", "../error/codes.js", "#host")).toEqual([]);
+    expect(from("ts/clearway/src/task/run.ts", "./context.js", "../error/clearway-error.js", "#host")).toEqual([]);
     expect(from("ts/clearway/src/meter.ts", "./meter/watch.js")).toEqual([]);
     expect(from("ts/clearway-lab/src/cli/lab.ts", "clearway", "./other.js", "node:fs", "commander")).toEqual([]);
     expect(from("conformance/flutter/run.mjs", "../../ts/clearway-lab/src/flutter/engine.mjs")).toEqual([]);
@@ -18,7 +18,7 @@ describe("the import rules", () => {
 
   test.each([
     ["a task that imports the pool", "ts/clearway/src/task/run.ts", "../pool/pool.js"],
-    ["a meter that imports anything", "ts/clearway/src/meter/watch.ts", "../error/codes.js"],
+    ["a meter that imports anything", "ts/clearway/src/meter/watch.ts", "../error/clearway-error.js"],
     ["an entry of the worker that imports the pool", "ts/clearway/src/worker.ts", "./pool/pool.js"],
     ["a library that imports a package", "ts/clearway/src/pool/pool.ts", "comlink"],
     ["a pool that imports Node by itself", "ts/clearway/src/pool/pool.ts", "node:os"],

@@ -1,10 +1,10 @@
-import { WorkerLike, CallOptions } from './index.js';
 import { Argument, Answer } from './index.js';
-import './types-clearway-error.js';
-import './types-credit.js';
+import { WorkerLike, CallOptions } from './index.js';
 import './types-callback-stub.js';
 import './types-crossing.js';
 import './types-move.js';
+import './types-clearway-error.js';
+import './types-credit.js';
 
 /**
  * Where a build put a function that was passed to `offload()`.

@@ -1,4 +1,24 @@
 /**
+ * An error that Clearway itself throws. An error that your task throws keeps its own class name, message and properties.
+ *
+ * Distinguish errors by {@link ClearwayError.code}, never by the message.
+ */
+declare class ClearwayError extends Error {
+    readonly name = "ClearwayError";
+    /** The kind of error. The list of codes is closed. */
+    readonly code: ErrorCode;
+    constructor(code: ErrorCode, message: string, options?: ErrorOptions);
+    /**
+     * Makes `instanceof` recognize the errors of every copy of this class, by their brand. Each entry point of the package is bundled with
+     * its own copy of the class.
+     */
+    static [Symbol.hasInstance](value: unknown): boolean;
+}
+/** Returns an error with the given cause. If the cause is undefined, the error has no `cause` property. */
+declare function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError;
+/** Returns an `invalid-argument` error with the message `name must be …: name=value`. Does not read the properties of the value. */
+declare function invalid(name: string, must: string, value: unknown): ClearwayError;
+/**
  * The error codes that only channels use. These codes are in a separate file, so that an app without channels does not load them. The page
  * spec/errors.md lists all codes. A test compares the comment of each code with that page.
  */
@@ -34,27 +54,6 @@ declare const errorCodes: readonly ["invalid-argument", "unknown-task", "not-clo
  * explains each code.
  */
 type ErrorCode = (typeof errorCodes)[number] | CodecErrorCode | ChannelErrorCode | RemoteErrorCode;
-
-/**
- * An error that Clearway itself throws. An error that your task throws keeps its own class name, message and properties.
- *
- * Distinguish errors by {@link ClearwayError.code}, never by the message.
- */
-declare class ClearwayError extends Error {
-    readonly name = "ClearwayError";
-    /** The kind of error. The list of codes is closed. */
-    readonly code: ErrorCode;
-    constructor(code: ErrorCode, message: string, options?: ErrorOptions);
-    /**
-     * Makes `instanceof` recognize the errors of every copy of this class, by their brand. Each entry point of the package is bundled with
-     * its own copy of the class.
-     */
-    static [Symbol.hasInstance](value: unknown): boolean;
-}
-/** Returns an error with the given cause. If the cause is undefined, the error has no `cause` property. */
-declare function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError;
-/** Returns an `invalid-argument` error with the message `name must be …: name=value`. Does not read the properties of the value. */
-declare function invalid(name: string, must: string, value: unknown): ClearwayError;
 
 export { ClearwayError as C, caused as c, channelErrorCodes as d, codecErrorCodes as e, invalid as i, remoteErrorCodes as r };
 export type { ErrorCode as E, RemoteErrorCode as R, CodecErrorCode as a, ChannelErrorCode as b };

@@ -97,12 +97,12 @@ export type {
   ValueFrame,
 } from "./channel/transport/transport.js";
 export type { WireName } from "./channel/wire/frame.js";
-export { ClearwayError } from "./error/clearway-error.js";
 export {
   type ChannelErrorCode,
+  ClearwayError,
   type CodecErrorCode,
   channelErrorCodes,
   codecErrorCodes,
   type ErrorCode,
-} from "./error/codes.js";
+} from "./error/clearway-error.js";
 export { type Moved, move } from "./transfer/move.js";

@@ -6,8 +6,8 @@
  * @module clearway
  */
 
+export type { ErrorCode } from "./error/clearway-error.js";
 export { ClearwayError } from "./error/clearway-error.js";
-export type { ErrorCode } from "./error/codes.js";
 export type { ResourceLimits, TextSink, ThreadOptions, WorkerLike } from "./host/host.js";
 export type {
   BroadcastError,

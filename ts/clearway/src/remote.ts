@@ -9,7 +9,6 @@
 
 export { errorFromPlain, errorToPlain, unmoved } from "./channel/wire/error-body.js";
 export { checked, type Rule, type Rules, type Test } from "./error/checked.js";
-export { ClearwayError, caused, invalid } from "./error/clearway-error.js";
-export { type RemoteErrorCode, remoteErrorCodes } from "./error/codes.js";
+export { ClearwayError, caused, invalid, type RemoteErrorCode, remoteErrorCodes } from "./error/clearway-error.js";
 export { asyncIteratorOf } from "./host/async-iterable.js";
 export { byName } from "./pool/by-name.js";

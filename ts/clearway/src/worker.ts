@@ -5,8 +5,8 @@
  * @module clearway/worker
  */
 
+export type { ErrorCode } from "./error/clearway-error.js";
 export { ClearwayError } from "./error/clearway-error.js";
-export type { ErrorCode } from "./error/codes.js";
 export { type Resource, type ResourceDefinition, resource } from "./resource/resource.js";
 export { testContext } from "./task/context.js";
 export { expose, exposeAll } from "./task/expose.js";

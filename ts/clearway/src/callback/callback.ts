@@ -6,7 +6,7 @@ import { checkDepth } from "../error/depth.js";
 import { OwnPromise } from "../globals.js";
 import { calledByLanguage } from "../pool/by-name.js";
 import type { CallbackArgument, MethodNames, ProxyArgument } from "../task/callback-stub.js";
-import { allCodedAs, Form } from "../transfer/coded.js";
+import { allCodedAs, Form } from "../transfer/crossing.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../transfer/ledger.js";
 import { prepareForProcess, prepareValue } from "../transfer/prepare.js";
 import { notCloneable } from "../transfer/refusal.js";

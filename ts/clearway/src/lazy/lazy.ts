@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import type { ErrorCode } from "../error/clearway-error.js";
 import { type ClearwayError, caused, messageOf } from "../error/clearway-error.js";
-import type { ErrorCode } from "../error/codes.js";
 import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
 
 /**

@@ -2,7 +2,7 @@
 
 import { clockStepMs, now } from "#meter-host";
 import { OwnPromise, setTimeout } from "../globals.js";
-import { clockStepMsMax, tooCoarse } from "./clock-step.js";
+import { clockStepMsMax, tooCoarse } from "./host/host.js";
 import { check, wholeNumber } from "./options.js";
 import type { Stall, StallReport } from "./report.js";
 import { summarize } from "./summarize.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { clock, OwnPromise } from "../globals.js";
-import { isCoded } from "../transfer/coded.js";
+import { isCoded } from "../transfer/crossing.js";
 import { revive } from "../transfer/revive.js";
 import { type Budget, turnBudget } from "../transport/turn-budget.js";
 import { type Grant, inFlightMax, ReceiveCredit, type WindowSetting } from "./credit.js";

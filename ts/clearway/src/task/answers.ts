@@ -3,7 +3,7 @@ import { inProcess, mayLoseOthers } from "#host";
 import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/tag.js";
-import { Form } from "../transfer/coded.js";
+import { Form } from "../transfer/crossing.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { MovedValue } from "../transfer/move.js";

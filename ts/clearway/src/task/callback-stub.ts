@@ -6,7 +6,7 @@ import { decodeError } from "../error/wire.js";
 import { isWireError } from "../error/wire-check.js";
 import { clock, OwnPromise } from "../globals.js";
 import type { Arrived, Sendable } from "../transfer/arrived.js";
-import { codedAs, type Form, formsOf } from "../transfer/coded.js";
+import { codedAs, type Form, formsOf } from "../transfer/crossing.js";
 import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import type { Moved } from "../transfer/move.js";

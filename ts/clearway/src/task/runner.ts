@@ -7,7 +7,7 @@ import { clock, OwnPromise, queueMicrotask } from "../globals.js";
 import { type Held, Leases } from "../resource/resource.js";
 import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer } from "../stream/producer.js";
-import { CodedValue } from "../transfer/coded.js";
+import { CodedValue } from "../transfer/crossing.js";
 import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, type HelloSettings, InputKind, type InputStream, Op } from "../transport/protocol.js";

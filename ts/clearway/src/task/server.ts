@@ -4,7 +4,7 @@ import { ClearwayError } from "../error/clearway-error.js";
 import { decodeError, type WireError } from "../error/wire.js";
 import { clock, now, setTimeout } from "../globals.js";
 import type { ParentEndpoint } from "../host/host.js";
-import { allCodedAs, type Form } from "../transfer/coded.js";
+import { allCodedAs, type Form } from "../transfer/crossing.js";
 import { PortTransport } from "../transport/port.js";
 import {
   callFlagBits,

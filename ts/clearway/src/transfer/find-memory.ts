@@ -3,8 +3,8 @@ import { isTransferable, isUntransferable, structureOf } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { Structure } from "../host/structure.js";
 import { bufferBytes, memoryOf, totalBufferBytes, viewName } from "../host/tag.js";
-import { Form } from "./coded.js";
 import { type FoundObjects, propertiesOf, ValueCopy } from "./copy-value.js";
+import { Form } from "./crossing.js";
 
 /** The reason why memory was copied instead of moved. */
 export type CopyReason =

@@ -2,8 +2,7 @@
 
 import { ClearwayError } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
-import { Form } from "./coded.js";
-import { isTable } from "./crossing.js";
+import { Form, isTable } from "./crossing.js";
 import { type FoundMemory, findMemory, type SearchOptions, searchLimit } from "./find-memory.js";
 import { emptySide, enterCopy, type LedgerSide, merge } from "./ledger.js";
 import { MovedValue, transferOf } from "./move.js";

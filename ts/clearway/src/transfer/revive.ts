@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { lazyModule, notLoaded } from "../lazy/lazy.js";
-import { type CodedValue, Form, isCoded } from "./coded.js";
+import { type CodedValue, Form, isCoded } from "./crossing.js";
 import type { LedgerSide } from "./ledger.js";
 import { unknownHandler } from "./refusal.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { WireError } from "../error/wire.js";
-import type { Form } from "../transfer/coded.js";
+import type { Form } from "../transfer/crossing.js";
 import type { LedgerSide } from "../transfer/ledger.js";
 
 // The messages of a callback, in slot `a` of a Chunk whose id is that of the callback's Input.

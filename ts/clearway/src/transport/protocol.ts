@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { isListOf, isWireError } from "../error/wire-check.js";
-import { codedAs, Form } from "../transfer/coded.js";
+import { codedAs, Form } from "../transfer/crossing.js";
 
 // A message is one flat array of frames, with four slots per frame. One message carries all calls of one tick. Structured clone copies
 // one dense array instead of an object per call:
@@ -148,7 +148,7 @@ export type TaskKind = "function" | "stream";
 
 /**
  * A bit of the op of a Call, a Result or a Chunk: a value in the frame is not the app's value itself, but its content in a form
- * (`transfer/coded.ts`). A Result or a Chunk then has `[form, content]` in slot `a`. A Call has `[args, forms]` in slot `b`. The messages of
+ * (`transfer/crossing.ts`). A Result or a Chunk then has `[form, content]` in slot `a`. A Call has `[args, forms]` in slot `b`. The messages of
  * callbacks have a place for forms of their own.
  */
 export const coded = 64;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { channelErrorCodes, codecErrorCodes } from "clearway/channel";
 import { remoteErrorCodes } from "clearway/remote";
 import { expect, test } from "vitest";
-import { errorCodes } from "../../src/error/codes.js";
+import { errorCodes } from "../../src/error/clearway-error.js";
 
 const whole = readFileSync(new URL("../../../../spec/errors.md", import.meta.url), "utf8");
 const page = whole.slice(0, whole.indexOf("## Native plugins")); // the rest is another package's: ts/clearway-native/test/codes.test.ts
@@ -14,7 +14,7 @@ const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].ma
 }));
 
 // A code's meaning is a doc comment in the source: as strings, meanings would be a tenth of a page's download.
-const source = readFileSync(new URL("../../src/error/codes.ts", import.meta.url), "utf8");
+const source = readFileSync(new URL("../../src/error/clearway-error.ts", import.meta.url), "utf8");
 const meanings = [...source.matchAll(/^ {2}\/\*\* (.+) \*\/\n {2}"([a-z0-9-]+)",$/gm)].map(([, meaning, code]) => [
   code,
   meaning,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { clockStepOf } from "../../src/meter/clock-step.js";
+import { clockStepOf } from "../../src/meter/host/host.js";
 import { bestOffset } from "../../src/meter/ping.js";
 
 /** A clock that is read every `readMs`, and that a browser rounds down to steps of `stepMs`. */

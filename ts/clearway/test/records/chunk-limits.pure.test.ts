@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { bytesOf, firstRows, Growth, grown } from "../../src/records/builder/builder.js";
-import { RowBytes } from "../../src/records/builder/texts.js";
+import { RowBytes } from "../../src/records/builder/columns.js";
 import { type ChunkLimits, TableWriter } from "../../src/records/writer.js";
 import { bool, bytes, f64, list, nullable, record, struct, text, timestamp, u8 } from "../../src/records.js";
 import fc, { cases } from "../fixtures/fast-check.js";

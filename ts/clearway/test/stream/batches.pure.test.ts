@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { batchItemsMax, Consumer } from "../../src/stream/consumer.js";
-import { CodedValue, Form } from "../../src/transfer/coded.js";
+import { CodedValue, Form } from "../../src/transfer/crossing.js";
 import { TurnBudget, turnBudgetMs } from "../../src/transport/turn-budget.js";
 import fc from "../fixtures/fast-check.js";
 import { FakeTurns } from "./fake-turns.js";

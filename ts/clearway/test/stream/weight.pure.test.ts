@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { weightMax, weightOf } from "../../src/stream/weight.js";
+import { weightMax, weightOf } from "../../src/stream/producer.js";
 
 const row = { id: 1, x: 0.5, name: "row" };
 const rows = (count: number): object[] => Array.from({ length: count }, () => ({ ...row }));

@@ -10,7 +10,7 @@ import type { ChannelTransport, CloseReason } from "../../src/channel/transport/
 import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 
-type Client = typeof import("../../src/websocket/transport.js");
+type Client = typeof import("../../src/websocket.js");
 
 const html = `<!doctype html><title>page</title>
 <script type="module">import * as client from "/websocket.js"; Object.assign(globalThis, client);</script>`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { Unread } from "./unread-socket.js";
 

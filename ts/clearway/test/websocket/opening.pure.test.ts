@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
 import type { WebSocketClass } from "../../src/websocket/socket.js";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 /** A fake WebSocket that opens on demand. */

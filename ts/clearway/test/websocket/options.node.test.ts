@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { optionSuite, refusalOf } from "../fixtures/option-suite.js";
 import { echoes, statusOf } from "./servers.js";

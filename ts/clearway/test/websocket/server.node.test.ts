@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import type { WebSocketServerOptions } from "../../src/websocket-server/options.js";
 import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
 import { Log } from "../channel/transports/contract.js";

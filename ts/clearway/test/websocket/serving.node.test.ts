@@ -5,7 +5,7 @@ import { connect, type Endpoint } from "../../src/channel/endpoint/endpoint.js";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
 import { writeHello } from "../../src/channel/wire/frame.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import { Connections, serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { bare, client, closeOf, echoes, endOf, running } from "./servers.js";

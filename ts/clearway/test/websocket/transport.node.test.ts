@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
-import { webSocketTransport } from "../../src/websocket/transport.js";
+import { webSocketTransport } from "../../src/websocket.js";
 import { serveWebSockets } from "../../src/websocket-server/serve.js";
 import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Rules, type Test, wholeFrom } from "../../error/checked.js";
+import type { CodecErrorCode } from "../../error/clearway-error.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import type { CodecErrorCode } from "../../error/codes.js";
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 export interface Codec<T, Written = T> {

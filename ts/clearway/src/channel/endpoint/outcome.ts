@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { abortOf } from "../../error/checked.js";
+import type { ErrorCode } from "../../error/clearway-error.js";
 import { ClearwayError, calledFrom } from "../../error/clearway-error.js";
-import type { ErrorCode } from "../../error/codes.js";
 import { Status } from "../wire/frame.js";
 
 const brand = Symbol.for("clearway.remoteError");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import type { ErrorCode } from "../../error/clearway-error.js";
 import { ClearwayError } from "../../error/clearway-error.js";
-import type { ErrorCode } from "../../error/codes.js";
 import { MovedValue, move } from "../../transfer/move.js";
 import { float64 } from "../codec/tags.js";
 import type { FieldShape, TypeName, TypeShape } from "./schema.js";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { clearTimeout, clock, globals, OwnPromise, setTimeout } from "../../globals.js";
-import { clockStepMsMax, clockStepOf, tooCoarse } from "../clock-step.js";
 import { BeatDetector, type DetectedStall } from "../detect.js";
 import type { SourceState, StallReport } from "../report.js";
 import { type BeatListener, beatSource } from "./browser-beat-source.js";
 import type { ObserveOptions, Observer, Sink } from "./host.js";
+import { clockStepMsMax, clockStepOf, tooCoarse } from "./host.js";
 import { TimerBeats, timerFloorMs } from "./timer-beats.js";
 
 /** The fields of long-animation-frame entries that the meter uses. TypeScript's DOM library does not declare them yet. */

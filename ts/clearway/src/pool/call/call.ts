@@ -4,7 +4,7 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, structuredClone, type Timer } from "../../globals.js";
 import { asyncIteratorOf, isAsyncIterable } from "../../host/async-iterable.js";
 import type { Grant } from "../../stream/credit.js";
-import { CodedValue, Form } from "../../transfer/coded.js";
+import { CodedValue, Form } from "../../transfer/crossing.js";
 import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";
 import { emptySide, type LedgerSide } from "../../transfer/ledger.js";
 import { MovedValue } from "../../transfer/move.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout } from "../../globals.js";
-import { CodedValue, Form } from "../../transfer/coded.js";
+import { CodedValue, Form } from "../../transfer/crossing.js";
 import { Op } from "../../transport/protocol.js";
 import { Assembly, isPort } from "../../transport/slices/assembly.js";
 import { nodesPerMsAtFirst, nodesPerMsMax, nodesPerMsMin } from "../../transport/slices/piece.js";

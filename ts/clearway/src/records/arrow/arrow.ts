@@ -7,8 +7,7 @@ import { checkColumnLimits, type Shape } from "../shape.js";
 import type { StructVector } from "../vector/open.js";
 import type { BytesVector, CodeVector, ListVector, TextListVector } from "../vector/spans.js";
 import type { Bitmap, BitVector, Values, Vector } from "../vector/vector.js";
-import { Columns, estimatedBytes } from "./columns.js";
-import { corrupt } from "./memory.js";
+import { Columns, corrupt, estimatedBytes } from "./columns.js";
 import { type Arrow, arrowFields, itemType, loadArrow, shapesFrom } from "./types.js";
 
 // Maximum size of a chunk, in bytes, as in a table's writer. A record batch of another program may be larger than a chunk can be.

@@ -15,8 +15,7 @@ import {
   nullableBuilder,
   offsetMax,
 } from "./builder.js";
-import { DateBuilder, numberBuilder, TimeBuilder } from "./numbers.js";
-import { BytesBuilder, CodeBuilder, TextBuilder } from "./texts.js";
+import { BytesBuilder, CodeBuilder, DateBuilder, numberBuilder, TextBuilder, TimeBuilder } from "./columns.js";
 
 interface Items extends Builder {
   readonly length: number;

@@ -23,7 +23,7 @@ export async function world(
   vi.resetModules();
   vi.doMock("../../../src/meter/host/node.js", () => import("../../../src/meter/host/browser.js"));
   // The script's clock stands while code runs, so its step cannot be seen.
-  vi.doMock("../../../src/meter/clock-step.js", async (original) => ({
+  vi.doMock("../../../src/meter/host/host.js", async (original) => ({
     ...(await original<object>()),
     clockStepOf: () => page.machine.clockStepMs,
   }));
