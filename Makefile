@@ -37,13 +37,13 @@ demo: ## serve the demo on loopback: the same jobs on the main thread, with hand
 	@scripts/setup.sh node rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "demo: the native screen was not built; JavaScript draws the remote control's"
-	@npm run --silent start -w @clearway-examples/demo
+	@node examples/demo/serve.mjs
 
 remote: ## serve the remote control on loopback: frames one way, commands the other, and where the time goes
 	@scripts/setup.sh node rust
 	@node scripts/build.mjs
 	@node scripts/native.mjs "C plugins" >/dev/null || echo "remote: the native screen was not built; JavaScript draws"
-	@npm run --silent start -w @clearway-examples/remote-control
+	@node examples/remote-control/serve.mjs
 
 bench: ## measure whatever has a limit beside other libraries, in about fifteen minutes: out/results.json and out/report.html
 	@scripts/setup.sh node chromium nats jvm rust

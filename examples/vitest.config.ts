@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["*/*.test.ts"],
+    include: ["*.test.ts", "*/*.test.ts"],
     maxWorkers: 2,
     // These limits, in milliseconds, catch tests that hang, not slow ones: the machine may be busy.
     testTimeout: 600_000,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { startGallery } from "./gallery.js";
 
-// The complete quick start. The package's README and docs/recipes.md show regions of it. Run it with `npm start`.
+// The complete quick start. The package's README and docs/recipes.md show regions of it. examples/README.md says how to run it.
 
 // #region first-call
 import { ClearwayError, move, pool, run } from "clearway";

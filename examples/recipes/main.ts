@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code of docs/recipes.md. Run it with `npm start`.
+// The code of docs/recipes.md. examples/README.md says how to run it.
 import { ClearwayError, move, pool } from "clearway";
 import { formatReport, watch } from "clearway/meter";
 

@@ -3,7 +3,7 @@
 import { Worker } from "node:worker_threads";
 import { connect, latest, move, outcome, portTransport } from "clearway/channel";
 
-const worker = new Worker(new URL("./camera.js", import.meta.url));
+const worker = new Worker(new URL("./camera.worker.js", import.meta.url));
 const camera = await connect(portTransport(worker));
 camera.messages("log").handle((line) => console.log(line)); // prints every message that the worker sends to "log"
 

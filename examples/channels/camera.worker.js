@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { connect, portTransport, RemoteError } from "clearway/channel";
 
-if (parentPort === null) throw new Error("run main.js");
+if (parentPort === null) throw new Error("run camera.js");
 const app = await connect(portTransport(parentPort));
 
 app.methods("camera").handle({
