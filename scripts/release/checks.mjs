@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What must hold before a release is built, and the checksums of what was built.
+// What must hold before a release is built, its notes, and the checksums of what was built.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
+import { root } from "../sources.mjs";
 import { writeFiles } from "../write-files.mjs";
 
 const git = (at, ...args) => spawnSync("git", args, { cwd: at, encoding: "utf8", maxBuffer: 1 << 26 });
@@ -49,4 +50,13 @@ export function writeChecksums(folder) {
           .digest("hex")}  ${path}\n`,
     );
   writeFiles({ [join(folder, "SHA256SUMS")]: lines.join("") });
+}
+
+/** Returns the notes of `version` as Markdown: the section "Unreleased" of CHANGELOG.md. Throws an Error if it is missing or empty. */
+export function notes(version, at = root) {
+  const text = readFileSync(join(at, "CHANGELOG.md"), "utf8");
+  const [, after = ""] = text.split("\n## Unreleased\n");
+  const section = after.split("\n## ")[0].trim();
+  if (section === "") throw new Error('CHANGELOG.md has no changes under "## Unreleased"');
+  return `# Changes in ${version}\n\n${section}\n`;
 }

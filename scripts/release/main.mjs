@@ -8,8 +8,7 @@ import { parseArgs } from "node:util";
 import { root } from "../sources.mjs";
 import { published } from "../workspaces.mjs";
 import { crates, targets } from "./addon.mjs";
-import { notes } from "./changelog.mjs";
-import { filesIn } from "./checks.mjs";
+import { filesIn, notes } from "./checks.mjs";
 import { partsIn, ReleaseError, release } from "./parts.mjs";
 import { sbom } from "./sbom.mjs";
 

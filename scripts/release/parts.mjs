@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { writeFiles } from "../write-files.mjs";
 import { commitOf, treeProblems, writeChecksums } from "./checks.mjs";
-import { current, disagreements } from "./versions.mjs";
+import { current, disagreements } from "./version.mjs";
 
 /** A release that was refused. Each of `problems` is a sentence for the user. */
 export class ReleaseError extends Error {

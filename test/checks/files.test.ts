@@ -5,9 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { differences } from "../../scripts/check/api.mjs";
-import { sizes } from "../../scripts/check/file-sizes.mjs";
-import { licenceProblems } from "../../scripts/check/licences.mjs";
-import { machineProblems } from "../../scripts/check/machine-paths.mjs";
+import { licenceProblems, machineProblems, phraseProblems, sizes } from "../../scripts/check/files.mjs";
 import { addressProblems, lockProblems, manifestProblems } from "../../scripts/check/manifests.mjs";
 import { walked } from "../../scripts/sources.mjs";
 
@@ -15,13 +13,8 @@ const file = (lines: number) => [{ path: "a.ts", text: "line\n".repeat(lines) }]
 
 describe("file sizes", () => {
   test("allow 400 lines and refuse 401", () => {
-    expect(sizes(file(400), {})).toEqual([]);
-    expect(sizes(file(401), {})).toEqual([expect.stringContaining("a.ts: 401 lines")]);
-  });
-
-  test("allow an exempt file to be longer, and refuse an exemption without a file", () => {
-    expect(sizes(file(500), { "a.ts": "generated" })).toEqual([]);
-    expect(sizes(file(1), { "gone.ts": "generated" })).toHaveLength(1);
+    expect(sizes(file(400))).toEqual([]);
+    expect(sizes(file(401))).toEqual([expect.stringContaining("a.ts: 401 lines")]);
   });
 });
 
@@ -125,5 +118,35 @@ describe("the API snapshot", () => {
       "removed.d.ts",
     ]);
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe("phrases", () => {
+  const problems = (path: string, text: string): string[] => phraseProblems([{ path, text }]);
+
+  test("in a comment or a page are reported with their line and a plain alternative", () => {
+    const said = '"whoever"; name the actor: the caller, a client, the reader';
+    expect(problems("a.ts", "let a = 1;\n// Called by whoever waits.\n")).toEqual([`a.ts:2: ${said}`]);
+    expect(problems("a.md", "one\n```\nwhoever\n```\nwhoever")).toEqual([`a.md:5: ${said}`]);
+  });
+
+  test.each([
+    ["a.ts", "/**\n * The reader is told of it.\n */\nlet a;"],
+    ["a.rs", "/// The reader is told of it.\nlet a;"],
+    ["a.kt", "val a = 1 // the reader is told of it"],
+    ["a.sh", "# The reader is told of it.\n"],
+    ["a.md", "The reader is told of it.\n"],
+  ])("are found in the prose of %s", (path, text) => {
+    expect(problems(path, text)).toHaveLength(1);
+  });
+
+  test.each([
+    ["a.ts", 'send("nobody");'],
+    ["a.ts", "// The channel is called `nobody`."],
+    ["a.md", "```ts\n// nobody\n```\n"],
+    ["a.md", "An example stands in for the server.\n"],
+    ["a.ts", "const url = 'http://nobody/'; // a name that does not resolve"],
+  ])("are not found in code, quoted code and other uses in %s", (path, text) => {
+    expect(problems(path, text)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { plugins } from "../../scripts/native.mjs";
 import { built, packAll } from "../../scripts/release/npm.mjs";
-import { current } from "../../scripts/release/versions.mjs";
+import { current } from "../../scripts/release/version.mjs";
 import { published } from "../../scripts/workspaces.mjs";
 import { installedTools, otherNodes, readmeFences, runtimes } from "../runs-with/tools.js";
 import { install, makeFolder, removeFolder, root, runProgram } from "./clean-folder.js";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { current, disagreements, found, places, setVersion } from "../../scripts/release/versions.mjs";
+import { current, disagreements, found, places, setVersion } from "../../scripts/release/version.mjs";
 
 const files: Record<string, string> = {
   "ts/clearway/package.json": '{\n  "name": "clearway",\n  "version": "0.1.0",\n  "license": "MIT"\n}\n',
