@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { expect, onTestFinished, test } from "vitest";
-import { builtUrl, gate, type Plain, plainUrl, testPool } from "../fixtures/pools.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 test("a pool that is terminated many times adds one listener for its worker's exit and prints no warning", async () => {
   const warnings: Error[] = [];
@@ -60,4 +62,43 @@ test("an idle worker whose postMessage throws, and that has printed, does not ke
   await pool.call.print(1);
   await freed.promise;
   expect(refused[0]).toBe("clearway:flush");
+});
+
+async function dead(): Promise<Worker> {
+  const worker = new Worker("", { eval: true });
+  await once(worker, "exit");
+  return worker;
+}
+
+describe("a factory that returns a worker that has exited", () => {
+  test("fails the waiting calls, and ready()", async () => {
+    const worker = await dead();
+    const pool = testPool<Plain>(() => worker);
+    const reasons = await Promise.all([reasonOf(pool.ready()), reasonOf(pool.call.add(1, 2))]);
+    for (const reason of reasons) expect(reason).toMatchObject({ code: "worker-start-failed" });
+    await pool.close();
+  });
+
+  test("does not block terminate()", async () => {
+    const worker = await dead();
+    const pool = testPool<Plain>(() => worker);
+    const lost = reasonOf(pool.call.add(1, 2));
+    await pool.terminate();
+    expect(["pool-terminated", "worker-start-failed"]).toContain((await lost).code);
+  });
+
+  test("is called again for the next call", async () => {
+    const workers = [await dead()];
+    const pool = testPool<Plain>(() => workers.shift() ?? new Worker(plainUrl));
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+});
+
+test("a string that begins with a Windows drive letter is a path, in either case", async () => {
+  for (const drive of ["c", "C"]) {
+    const pool = testPool<Plain>(`${drive}:\\tasks\\images.tasks.js`);
+    // This path does not exist. A URL of that scheme would be refused for its scheme.
+    expect((await reasonOf(pool.call.add(1, 2))).message).toMatch(/absolute path/);
+  }
 });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { inheritedFlags, processEnvironment } from "../../src/host/node/options.js";
+import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 /** Runs a program in its own process, like a user's script. Settles when it has exited by itself. */
 async function program(source: string): Promise<{ code: number | null; output: string }> {
@@ -121,4 +123,63 @@ test("resource limits fail the call that reaches them, and replace only its work
   await made.ready();
   expect(await reasonOf(made.call.fillMemory())).toMatchObject({ code: "out-of-memory" });
   expect(await made.call.add(1, 2)).toBe(3);
+});
+
+describe("a child process", () => {
+  test.each([
+    ["a script", ["-e", "code"], "code"],
+    ["a script that looks like a flag", ["-p", "-1"], "-1"],
+    ["a script in the flag", ["--eval=code"], "code"],
+    ["the kind of a script", ["--input-type=module", "-e", "code"], "code"],
+    ["the kind of a script as a separate argument", ["--input-type", "module", "-pe", "code"], "code"],
+    ["the inspector", ["--inspect", "--inspect-brk=9229", "--inspect-port", "9230"]],
+    ["the test runner", ["--test", "--test-reporter", "spec"]],
+    ["watching", ["--watch", "--watch-path", "./src"]],
+    ["a check of the syntax", ["--check"]],
+    ["the name of a profile", ["--cpu-prof-name=one.cpuprofile"]],
+  ])("does not inherit %s", (_name, flags, script?: string) => {
+    expect(inheritedFlags(["--no-warnings", ...flags, "--expose-gc"], script)).toEqual([
+      "--no-warnings",
+      "--expose-gc",
+    ]);
+  });
+
+  test("inherits loaders, conditions, permissions and limits", () => {
+    const flags = [
+      "--import",
+      "./hook.mjs",
+      "-r",
+      "./a.cjs",
+      "-C",
+      "dev",
+      "--permission",
+      "--allow-fs-read=*",
+      "--max-old-space-size=64",
+    ];
+    expect(inheritedFlags(flags)).toEqual(flags);
+  });
+
+  test("inherits NODE_OPTIONS in the same way, and keeps what the app has set for it", () => {
+    const before = process.env["NODE_OPTIONS"];
+    onTestFinished(() => {
+      if (before === undefined) delete process.env["NODE_OPTIONS"];
+      else process.env["NODE_OPTIONS"] = before;
+    });
+    process.env["NODE_OPTIONS"] = '--inspect=9229 --import "./a b.mjs"';
+    expect(processEnvironment({})?.["NODE_OPTIONS"]).toBe('--import "./a b.mjs"');
+    const env = { NODE_OPTIONS: "--inspect=0" };
+    expect(processEnvironment({ env })).toBe(env);
+  });
+});
+
+test("a pool that was used and left open imports no module after the test runner has removed the module loader", async () => {
+  const entry = new URL("../../dist/node/index.js", import.meta.url).href;
+  const child = fileURLToPath(new URL("./left-open.child.mjs", import.meta.url));
+  // Of this Node alone: a runner's own options would reach the child.
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const flags = ["--experimental-vm-modules", "--no-warnings"];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, child, entry, builtUrl("foreign").href], {
+    env,
+  });
+  expect(JSON.parse(stdout)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Borders = typeof import("../fixtures/borders.tasks.js");
 type Chaos = typeof import("../fixtures/chaos.tasks.js");
@@ -58,4 +58,24 @@ test("a call whose workers end and say that no call has begun fails with worker-
   }
   expect(await denied).toMatchObject({ code: "worker-exited" });
   expect(cells[0]).toBe(11);
+});
+
+test("a first call whose worker's module throws moves to another starting worker", async () => {
+  let made = 0;
+  const pool = testPool<Plain>(() => new Worker(made++ === 0 ? builtUrl("throws") : plainUrl), { size: 2 });
+  expect(await Promise.all([pool.call.add(1, 2), pool.call.add(2, 2)])).toEqual([3, 4]);
+});
+
+test("a first call whose worker's module throws moves to a worker that is ready and idle", async () => {
+  const held = new Int32Array(new SharedArrayBuffer(4));
+  let made = 0;
+  const pool = testPool<Plain>(
+    () => (made++ === 0 ? new Worker(builtUrl("throws-later"), { workerData: held }) : new Worker(plainUrl)),
+    { size: 2 },
+  );
+  const [first, second] = [pool.call.add(1, 2), pool.call.add(2, 2)];
+  expect(await second).toBe(4);
+  Atomics.store(held, 0, 1);
+  Atomics.notify(held, 0);
+  expect(await first).toBe(3);
 });

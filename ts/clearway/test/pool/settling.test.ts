@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { retireAll } from "../../src/pool/lifecycle/retire.js";
+import { type PoolWorker, WorkerLife } from "../../src/pool/worker/worker.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { builtUrl, gate, type Plain, plainPool, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 // Former hangs. The random plans of `no-hang` would find them again; these tests name the cause.
 
@@ -86,4 +89,60 @@ describe("the ledger", () => {
     expect(await reasonOf(pool.call.echo([new Uint8Array(10), () => 1]))).toMatchObject({ code: "not-cloneable" });
     expect(pool.stats().ledger.toWorkers.copies).toEqual({ "argument-not-moved": { count: 1, bytes: 100 } });
   });
+});
+
+test("close() waits for a worker's resources at most for its time limit", async () => {
+  useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const life = new WorkerLife();
+    life.ready();
+    const worker = { life, calls: { size: 1 }, leaving: new Promise(() => {}) };
+    const retired = retireAll([worker as unknown as PoolWorker], 1_000);
+    vi.advanceTimersByTime(1_000);
+    await retired;
+    expect(life.state).toBe("draining");
+  } finally {
+    useRealTimers();
+  }
+});
+
+type Streams = typeof import("../fixtures/streams.tasks.js");
+
+/** Returns the registrations of streams since this call, and takes away those that were removed. */
+function registrations(): Set<unknown> {
+  const registered = new Set<unknown>();
+  const { register, unregister } = FinalizationRegistry.prototype;
+  vi.spyOn(FinalizationRegistry.prototype, "register").mockImplementation(function (
+    this: FinalizationRegistry<unknown>,
+    ...args
+  ) {
+    // The pool registers a stream with itself as the token.
+    if (args[1] === args[2]) registered.add(args[2]);
+    return register.apply(this, args);
+  });
+  vi.spyOn(FinalizationRegistry.prototype, "unregister").mockImplementation(function (
+    this: FinalizationRegistry<unknown>,
+    token,
+  ) {
+    registered.delete(token);
+    return unregister.call(this, token);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return registered;
+}
+
+test("a stream that was read to its end, left or cancelled is not kept until the garbage collector runs", async () => {
+  const streams = testPool<Streams>(builtUrl("streams"));
+  await streams.ready();
+  const registered = registrations();
+  for await (const value of streams.call.count(3)) expect(value).toBeLessThan(3);
+  for await (const _ of streams.call.count(1_000_000)) break;
+  await expect(async () => {
+    for await (const _ of streams.call.failAfter(2));
+  }).rejects.toThrow();
+  const controller = new AbortController();
+  await expect(async () => {
+    for await (const _ of streams.with({ signal: controller.signal }).call.count(1_000_000)) controller.abort();
+  }).rejects.toThrow();
+  expect(registered.size).toBe(0);
 });

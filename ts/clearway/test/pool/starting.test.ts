@@ -74,3 +74,202 @@ test("ready() settles when a worker is ready, and ping() returns the worker's cl
   const { remoteTimeMs } = await made.ping();
   expect(Math.abs(remoteTimeMs - before)).toBeLessThan(60_000);
 });
+
+// Uses a module that ends its worker once it is ready, so that calls which have not started return to the queue repeatedly.
+type Exits = typeof import("../fixtures/exits.tasks.js");
+
+const inNode = typeof process === "object" && typeof process.versions?.node === "string";
+
+describe.each([1, 3])("a module that ends each of %i workers as soon as it is ready", (size) => {
+  test("fails the waiting calls, with and without a key, after some restarts", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    const calls = [pool.call.add(1, 2), pool.with({ key: "k" }).call.add(1, 2), pool.call.add(2, 2)];
+    for (const reason of await Promise.all(calls.map(reasonOf))) {
+      expect(reason).toMatchObject({ code: "worker-start-failed" });
+    }
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 } });
+    expect(pool.stats().workers.restarts).toBeLessThan(30);
+    await pool.close();
+  });
+
+  test("fails the next call, too, after one or two further starts", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    await reasonOf(pool.call.add(1, 2));
+    const { restarts } = pool.stats().workers;
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed" });
+    expect(pool.stats().workers.restarts).toBeLessThan(restarts + 4 * size);
+  });
+
+  // In a page, the worker ends before it is ready.
+  test.runIf(inNode)(
+    "is reported in stats() as exits in a row, with no next start once the calls have failed",
+    async () => {
+      const pool = testPool<Exits>(builtUrl("exits"), { size });
+      expect(pool.stats().workers.pause).toBeUndefined();
+      await reasonOf(pool.call.add(1, 2));
+      expect(pool.stats().workers.pause!.exits).toBeGreaterThan(8);
+      // Of several workers, one may have exited while the pool waited to replace another.
+      await expect.poll(() => pool.stats().workers).toMatchObject({ size: 0, pause: { nextStartInMs: 0 } });
+    },
+  );
+
+  // In a page, the worker ends before it is ready.
+  test.runIf(inNode).each([
+    ["terminate", "pool-terminated"],
+    ["close", "pool-closed"],
+  ] as const)("does not prevent %s() during the wait for the next start", async (end, code) => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    const lost = reasonOf(pool.call.add(1, 2));
+    await expect.poll(() => pool.stats().workers.restarts).toBeGreaterThan(1);
+    const ended = end === "close" ? pool.close({ timeoutMs: 0 }) : pool.terminate();
+    // The pool may have given the call up before.
+    expect([code, "worker-start-failed"]).toContain((await lost).code);
+    await ended;
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code });
+  });
+
+  test.runIf(inNode)("fails its calls before close() settles, when close() has time to wait for them", async () => {
+    const pool = testPool<Exits>(builtUrl("exits"), { size });
+    const lost = reasonOf(pool.call.add(1, 2));
+    await expect.poll(() => pool.stats().workers.restarts).toBeGreaterThan(1);
+    await pool.close();
+    expect(await lost).toMatchObject({ code: "worker-start-failed" });
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+  });
+});
+
+const nowhere = new URL("./no-such.tasks.js", import.meta.url);
+
+test("a stream of a pool whose worker cannot start fails when it is read, and not before", async () => {
+  const pool = testPool<Plain>(nowhere);
+  const stream = pool.call.yieldsNested(1);
+  // The test's runner reports an unhandled rejection.
+  expect((await reasonOf(pool.ready())).code).toBe("worker-start-failed");
+  await new Promise((resolve) => setTimeout(resolve));
+  expect((await reasonOf(stream.next())).code).toBe("worker-start-failed");
+});
+
+// Factories whose workers break the pool's assumptions.
+const refusal = {
+  code: "worker-start-failed",
+  message: expect.stringContaining("the factory must return a new"),
+  cause: { code: "invalid-argument" },
+};
+
+describe("a factory that returns the same worker twice", () => {
+  test("fails the calls that need the second worker, and the first worker answers the others", async () => {
+    const newWorker = await workerMaker();
+    let made = 0;
+    let worker: Worker | undefined;
+    const pool = testPool<Plain>(
+      () => {
+        made++;
+        worker ??= newWorker(plainUrl);
+        return worker;
+      },
+      { size: 2 },
+    );
+    expect(await Promise.all([pool.call.count(), pool.call.count(), pool.call.add(1, 2)])).toEqual([1, 2, 3]);
+    expect(made).toBeGreaterThan(1);
+    expect(pool.stats().workers).toMatchObject({ size: 1, ready: 1 });
+    const keyed = await Promise.allSettled(Array.from({ length: 8 }, (_, key) => pool.with({ key }).call.add(1, 2)));
+    const failed = keyed.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.length).toBeLessThan(8);
+    for (const reason of failed) expect(reason).toMatchObject(refusal);
+    await pool.close();
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+  });
+
+  test("fails every call of a second pool, and leaves the first pool's worker alone", async () => {
+    const newWorker = await workerMaker();
+    const worker = newWorker(plainUrl);
+    const first = testPool<Plain>(() => worker);
+    expect(await first.call.count()).toBe(1);
+    const second = testPool<Plain>(() => worker);
+    const reasons = [second.ready(), second.call.count(), second.with({ key: 1 }).call.count()].map(reasonOf);
+    for (const reason of await Promise.all(reasons)) expect(reason).toMatchObject(refusal);
+    await second.close();
+    expect(await first.call.count()).toBe(2);
+  });
+
+  test("fails the next call after the worker was ended", async () => {
+    const newWorker = await workerMaker();
+    const worker = newWorker(plainUrl);
+    const first = testPool<Plain>(() => worker);
+    expect(await first.call.count()).toBe(1);
+    await first.terminate();
+    const second = testPool<Plain>(() => worker);
+    expect(await reasonOf(second.call.count())).toMatchObject(refusal);
+  });
+});
+
+describe("a worker whose postMessage throws", () => {
+  const broken = new RangeError("not today");
+  const lost = { code: "worker-crashed", message: expect.stringContaining("not today"), cause: broken };
+
+  /** Makes a pool of such workers: they post messages until `stop` is called. */
+  async function stopped(postsMax: number) {
+    const newWorker = await workerMaker();
+    let posts = 0;
+    const stop = (): void => {
+      posts = postsMax;
+    };
+    const pool = testPool<Plain>(
+      () => {
+        const worker = newWorker(plainUrl);
+        const { postMessage } = worker;
+        const post = (...given: [never, never]): void => {
+          if (posts++ >= postsMax) throw broken;
+          postMessage.apply(worker, given);
+        };
+        return Object.assign(worker, { postMessage: post }) as never;
+      },
+      { carrier: "port", graceMs: 10 },
+    );
+    return { pool, stop };
+  }
+
+  test("from the start fails ready() and every call at once, with its error as their cause", async () => {
+    const { pool } = await stopped(0);
+    const calls = [
+      pool.ready(),
+      pool.call.add(1, 2),
+      pool.with({ key: "k" }).call.add(1, 2),
+      pool.call.numbers(3).next(),
+    ];
+    for (const reason of await Promise.all(calls.map((call) => reasonOf(call))))
+      expect(reason).toMatchObject({ code: "worker-start-failed", cause: broken });
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "worker-start-failed", cause: broken });
+    await pool.close();
+    expect(pool.stats()).toMatchObject({ open: 0, queue: { items: 0 }, workers: { size: 0 } });
+  });
+
+  test("later fails the call that it refuses, with its error as the cause", async () => {
+    const { pool, stop } = await stopped(Number.POSITIVE_INFINITY);
+    expect(await pool.call.add(1, 2)).toBe(3);
+    stop();
+    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({ code: "not-cloneable", cause: broken });
+    expect(pool.stats().open).toBe(0);
+  });
+
+  test("later fails ping()", async () => {
+    const { pool, stop } = await stopped(Number.POSITIVE_INFINITY);
+    await pool.ready();
+    stop();
+    expect(await reasonOf(pool.ping())).toMatchObject(lost);
+  });
+
+  test("later fails a stream whose reader requests more values, and a concurrent call", async () => {
+    const { pool, stop } = await stopped(Number.POSITIVE_INFINITY);
+    const stream = pool.with({ window: { items: 1 } }).call.numbers(3);
+    expect(await stream.next()).toEqual({ done: false, value: 0 });
+    const never = reasonOf(pool.call.never());
+    await pool.ping();
+    stop();
+    expect(await reasonOf(stream.next().then(() => stream.next()))).toMatchObject(lost);
+    expect(await never).toMatchObject(lost);
+    expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 1 } });
+  });
+});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
+import { gates } from "../fixtures/gates.js";
 import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
@@ -137,5 +138,154 @@ describe("calls with a key", () => {
     holder.abort();
     await holding;
     expect(others).not.toContain(await waiting);
+  });
+});
+
+type Gates = typeof import("../fixtures/gates.tasks.js");
+
+const noQueue: PoolOptions = { queue: { items: 0 } };
+const full = { code: "queue-full" };
+
+/** Creates a pool without a queue whose calls end when the test says so. All its workers are ready. */
+async function gated(options: PoolOptions = {}) {
+  const pool = testPool<Gates>(builtUrl("gates"), { ...noQueue, ...options });
+  const size = (options.size ?? 1) as number;
+  await expect.poll(() => pool.stats().workers.ready).toBe(typeof size === "number" ? size : 1);
+  const { channel, begun, open } = gates();
+  return { pool, channel, begun, open, pass: (name: string) => pool.call.pass(name, channel) };
+}
+
+describe("with 0 items in the queue,", () => {
+  test("a call is refused while no worker is free, and accepted when one is", async () => {
+    const { pool, pass, begun, open } = await gated();
+    const first = pass("first");
+    await begun("first");
+    expect(await reasonOf(pass("second"))).toMatchObject(full);
+    expect(pool.stats()).toMatchObject({ open: 1, queue: { items: 0 } });
+    await open("first");
+    expect(await first).toBe("first");
+    const third = pass("third");
+    await open("third");
+    expect(await third).toBe("third");
+  });
+
+  test("each worker takes as many calls as it runs at once", async () => {
+    const { pass, begun, open } = await gated({ size: 2, concurrency: 2 });
+    const calls = ["a", "b", "c", "d"].map(pass);
+    await begun("a", "b", "c", "d");
+    expect(await reasonOf(pass("e"))).toMatchObject(full);
+    await open("a", "b", "c", "d");
+    expect(await Promise.all(calls)).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("a call may wait for each worker that starts", async () => {
+    const pool = plainPool({ ...noQueue, size: 2 });
+    const calls = [pool.call.later(1), pool.call.later(2), reasonOf(pool.call.later(3))];
+    expect(await Promise.all(calls)).toMatchObject([2, 3, full]);
+  });
+
+  test("a call starts another worker if all are busy, also if the task is short", async () => {
+    const { pool, pass, begun, open } = await gated({ size: { min: 1, max: 2 } as never });
+    const calls = [pass("first")];
+    await begun("first");
+    calls.push(pass("second"));
+    expect(await reasonOf(pass("third"))).toMatchObject(full);
+    await open("first", "second");
+    expect(await Promise.all(calls)).toEqual(["first", "second"]);
+    expect(pool.stats().workers.size).toBe(2);
+    const short = plainPool({ ...noQueue, size: { min: 1, max: 2 } });
+    await short.ready();
+    for (let turn = 0; turn < 20; turn++) await short.call.add(turn);
+    const both = [short.call.add(1), short.call.add(2)];
+    expect(await Promise.all(both)).toEqual([2, 3]);
+    expect(short.stats().workers.size).toBe(2);
+  });
+
+  test("a short call does not wait at a busy worker either", async () => {
+    const pool = plainPool(noQueue);
+    await pool.ready();
+    for (let turn = 0; turn < 20; turn++) await pool.call.add(turn);
+    expect(await Promise.all([pool.call.add(1), reasonOf(pool.call.add(2))])).toMatchObject([2, full]);
+  });
+
+  test("a stream is refused when it is read, while no worker is free", async () => {
+    const pool = plainPool(noQueue);
+    await pool.ready();
+    const values: number[] = [];
+    for await (const value of pool.call.numbers(3)) values.push(value);
+    expect(values).toEqual([0, 1, 2]);
+    const held = new AbortController();
+    const holding = reasonOf(pool.with({ signal: held.signal }).call.hold());
+    expect(await reasonOf(pool.call.numbers(3).next())).toMatchObject(full);
+    held.abort();
+    await holding;
+  });
+
+  test("a call with a key needs the worker of its key", async () => {
+    const { pool, channel, begun, open } = await gated({ size: 2 });
+    const { call } = pool.with({ key: "one" });
+    const first = call.pass("first", channel);
+    await begun("first");
+    expect(await reasonOf(call.pass("second", channel))).toMatchObject(full);
+    const other = pool.call.pass("other", channel);
+    await open("other", "first");
+    expect(await Promise.all([first, other])).toEqual(["first", "other"]);
+  });
+
+  test("room() settles when a worker is free, and when the pool ends", async () => {
+    const { pool, pass, begun, open } = await gated();
+    await pool.room();
+    const first = pass("first");
+    await begun("first");
+    let roomy = false;
+    const room = pool.room().then(() => {
+      roomy = true;
+    });
+    await pool.ping();
+    expect(roomy).toBe(false);
+    await open("first");
+    await Promise.all([first, room]);
+    const never = reasonOf(pass("never"));
+    const ended = pool.room();
+    await pool.terminate();
+    await Promise.all([never, ended]);
+  });
+
+  test("map and broadcast work: map waits for free workers, and a broadcast names the busy ones", async () => {
+    const { pool, pass, channel, begun, open } = await gated({ size: 2 });
+    const results = pool.map.pass(["a", "b", "c"], { args: [channel] }).then((values) => values);
+    await open("a", "b", "c");
+    expect(await results).toEqual(["a", "b", "c"]);
+    const busy = pass("busy");
+    await begun("busy");
+    const broadcast = reasonOf(pool.broadcast.pass("all", channel));
+    await open("all");
+    expect(await broadcast).toMatchObject({ failures: [{ reason: full }], results: [{ result: "all" }] });
+    await open("busy");
+    await busy;
+  });
+
+  test("a call that its worker has not begun when the worker ends is not refused", async () => {
+    const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"), noQueue);
+    expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });
+    expect(await pool.call.runs()).toBe(1);
+  });
+
+  test.each(["dropOldest", "dropNewest"] as const)("`%s` drops a call without a free worker", async (whenFull) => {
+    const { pass, begun, open } = await gated({ queue: { items: 0, whenFull } });
+    const first = pass("first");
+    await begun("first");
+    expect(await reasonOf(pass("second"))).toMatchObject({ code: "dropped" });
+    await open("first");
+    expect(await first).toBe("first");
+  });
+
+  test("`wait` is refused", () => {
+    expect(() => plainPool({ queue: { items: 0, whenFull: "wait" } })).toThrow(
+      expect.objectContaining({ code: "invalid-argument", message: expect.stringContaining("queue.whenFull") }),
+    );
+    expect(() => plainPool({ queue: { items: 0.5 } })).toThrow(
+      expect.objectContaining({ code: "invalid-argument", message: expect.stringContaining("queue.items") }),
+    );
   });
 });

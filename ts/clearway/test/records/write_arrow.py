@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Prints Arrow IPC streams with the types of other libraries, in base64 as JSON, for arrow-types.node.test.ts."""
+"""Prints Arrow IPC streams with the types of other libraries, in base64 as JSON, for arrow.node.test.ts."""
 
 import base64
 import datetime

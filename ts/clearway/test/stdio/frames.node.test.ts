@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { PassThrough, Writable } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import type { CloseReason } from "../../src/channel/transport/transport.js";
 import {
@@ -8,12 +11,16 @@ import {
   FrameReader,
   frameHeader,
   headerBytes,
+  joinFrames,
   kindClose,
   kindFrame,
   magic,
   sizeAt,
 } from "../../src/stdio/frames.js";
+import { streamTransport } from "../../src/stdio/stdio-transport.js";
+import { channelTransportContract, pattern } from "../channel/transports/contract.js";
 import fc from "../fixtures/fast-check.js";
+import { socketPair } from "./socket-pair.js";
 
 interface Vector {
   name: string;
@@ -141,4 +148,162 @@ describe("frames on a stream", () => {
     ]).ends;
     expect(end).toEqual({ code: "failed", message: "\u0000".repeat(1000) });
   });
+});
+
+/** A stream that counts what would be system calls: a write, or the chunks of one `writev`. */
+class Counted extends Writable {
+  readonly calls: Buffer[] = [];
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.calls.push(chunk);
+    done();
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    this.calls.push(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    done();
+  }
+}
+
+const framed = (...frames: Uint8Array[]): Buffer =>
+  Buffer.concat(frames.flatMap((frame) => [frameHeader(frame.byteLength), frame]));
+
+describe("a transport over streams", () => {
+  test("writes the first frame of a tick at once, and the others in one write at its end", async () => {
+    const writable = new Counted();
+    const transport = streamTransport({ readable: new PassThrough(), writable });
+    const frames = Array.from({ length: 50 }, (_, at) => pattern(at % 3 === 0 ? 5000 : at, at));
+    transport.send(frames[0]!);
+    expect(writable.calls).toEqual([framed(frames[0]!)]);
+    for (const frame of frames.slice(1, 10)) transport.send(frame);
+    expect(writable.calls).toHaveLength(1);
+    await Promise.resolve();
+    expect(writable.calls).toEqual([framed(frames[0]!), framed(...frames.slice(1, 10))]);
+    transport.send(frames[10]!);
+    expect(writable.calls).toHaveLength(3);
+    for (const frame of frames.slice(11)) transport.send(frame);
+    transport.close();
+    expect(Buffer.concat(writable.calls).subarray(0, framed(...frames).length)).toEqual(framed(...frames));
+  });
+
+  test("writes the replies to the frames of one piece in one write", () => {
+    const readable = new PassThrough();
+    const writable = new Counted();
+    const transport = streamTransport({ readable, writable });
+    return new Promise<void>((resolve) => {
+      let left = 20;
+      transport.open({
+        frame(frame) {
+          transport.send(frame);
+          if (--left > 0) return;
+          expect(writable.calls).toEqual([]);
+          queueMicrotask(() => {
+            expect(writable.calls).toEqual([framed(...Array.from({ length: 20 }, (_, at) => pattern(at, at)))]);
+            resolve();
+          });
+        },
+        drained: () => {},
+        closed: () => {},
+      });
+      readable.write(framed(...Array.from({ length: 20 }, (_, at) => pattern(at, at))));
+    });
+  });
+
+  test("counts waiting frames against the window", () => {
+    const transport = streamTransport({ readable: new PassThrough(), writable: new Counted() }, { windowBytes: 5000 });
+    expect(transport.send(pattern(10))).toBe(true);
+    expect(transport.send(pattern(3000))).toBe(true);
+    expect(transport.send(pattern(3000))).toBe(false);
+  });
+});
+
+describe("joined frames", () => {
+  test("have the bytes of the frames, and copy only small ones", () => {
+    for (const sizes of [[0], [1, 0, 4096], [4097], [4097, 4097], [1, 5000, 2, 3, 9000], [5000, 1], []]) {
+      const frames = sizes.map((size, at) => pattern(size, at));
+      const chunks = joinFrames(frames);
+      expect(Buffer.concat(chunks)).toEqual(framed(...frames));
+      for (const frame of frames) if (frame.byteLength > 4096) expect(chunks).toContain(frame);
+    }
+  });
+});
+
+describe("a piece that is one frame", () => {
+  const read = (piece: Uint8Array): { frames: Uint8Array[]; ends: string[] } => {
+    const frames: Uint8Array[] = [];
+    const ends: string[] = [];
+    const reader = new FrameReader(10_000, {
+      frame: (frame) => void frames.push(frame),
+      end: ({ code }) => void ends.push(code),
+    });
+    reader.push(piece);
+    return { frames, ends };
+  };
+
+  test("is not copied, unless it would keep a larger buffer alive or is not aligned", () => {
+    const whole = new Uint8Array(framed(pattern(100)));
+    const [view] = read(whole).frames;
+    expect(view).toEqual(pattern(100));
+    expect(view?.constructor).toBe(Uint8Array);
+    expect(view?.buffer).toBe(whole.buffer);
+    for (const [around, from] of [
+      [4096, 64],
+      [120, 3],
+    ] as const) {
+      const part = new Uint8Array(around).subarray(from, from + whole.length);
+      part.set(whole);
+      const [copied] = read(part).frames;
+      expect(copied).toEqual(pattern(100));
+      expect(copied?.buffer).not.toBe(part.buffer);
+    }
+  });
+
+  test("is checked as any other", () => {
+    const tooLarge = new Uint8Array(framed(pattern(10_001)));
+    expect(read(tooLarge).ends).toEqual(["too-large"]);
+    const other = new Uint8Array(framed(pattern(100)));
+    other[3] = 7;
+    expect(read(other)).toEqual({ frames: [], ends: ["protocol"] });
+  });
+});
+
+channelTransportContract("stdio, over sockets", async (wanted) => {
+  const [one, other] = await socketPair();
+  return {
+    a: streamTransport({ readable: one, writable: one }, wanted),
+    b: streamTransport({ readable: other, writable: other }, wanted),
+    kill: () => other.resetAndDestroy(),
+    dispose: () => {
+      one.destroy();
+      other.destroy();
+    },
+  };
+});
+
+channelTransportContract("stdio, over pairs of streams", (wanted) => {
+  const there = new PassThrough();
+  const back = new PassThrough();
+  return {
+    a: streamTransport({ readable: back, writable: there }, wanted),
+    b: streamTransport({ readable: there, writable: back }, wanted),
+    kill: () => {
+      back.end();
+      there.destroy();
+    },
+  };
+});
+
+test("a transport that is closed before it is opened tells the other end, and releases its streams", async () => {
+  const [one, other] = await socketPair();
+  const transport = streamTransport({ readable: one, writable: one });
+  const there = new Promise<CloseReason>((closed) => {
+    const sink = { frame: () => {}, drained: () => {}, closed };
+    streamTransport({ readable: other, writable: other }).open(sink);
+  });
+  transport.close({ code: "refused", message: "full" });
+  expect(await there).toMatchObject({ code: "refused" });
+  // The socket was read to its end, and closed.
+  if (!one.closed) await once(one, "close");
+  const reason = new Promise<CloseReason>((closed) => transport.open({ frame: () => {}, drained: () => {}, closed }));
+  expect(await reason).toMatchObject({ code: "refused", message: "full" });
 });

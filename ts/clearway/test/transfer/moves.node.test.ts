@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { fileURLToPath } from "node:url";
+import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { move } from "clearway";
 import { expect, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { foreignRealm } from "./realms.js";
 
 type NodeMoves = typeof import("../fixtures/node-moves.tasks.js");
 
@@ -49,3 +51,6 @@ test("a FileHandle moves", async () => {
   expect((await file.readFile("utf8")).slice(0, 8)).toBe("// SPDX-");
   await file.close();
 });
+
+const context = createContext({});
+foreignRealm((code) => runInContext(code, context));

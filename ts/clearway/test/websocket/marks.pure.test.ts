@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
-import { closeCodes } from "../../src/channel/transport/transport.js";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { closeCodes, windowBytesOf } from "../../src/channel/transport/transport.js";
 import {
   closeStatus,
   MarkedWindow,
@@ -10,7 +10,10 @@ import {
   readMark,
   readStatus,
 } from "../../src/websocket/socket.js";
+import { SocketTransport } from "../../src/websocket/socket-transport.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
+import { Unread } from "./unread-socket.js";
 
 describe("marks", () => {
   test("are text that parses to its contents, and no other text does", () => {
@@ -93,4 +96,30 @@ describe("a token", () => {
     for (const token of ["", "a b", "a,b", "ä", "secret/", "x".repeat(3000)])
       expect(() => offers(token)).toThrow(/^token must be .*: token="string of \d+"$/);
   });
+});
+
+afterEach(() => useRealTimers());
+
+test("echoes of marks to an endpoint that never reads are bounded by the window, and the last echo leaves when there is room", async () => {
+  useFakeTimers();
+  const socket = new Unread();
+  const windowBytes = 1024;
+  const transport = new SocketTransport(socket as never, { frameBytesMax: 1 << 20, windowBytes });
+  let frames = 0;
+  transport.open({ frame: () => frames++, closed: () => expect.unreachable() } as never);
+  await vi.advanceTimersByTimeAsync(0);
+  const frame = new Uint8Array(1);
+  let total = 0;
+  for (let n = 0; n < 10_000; n++) {
+    socket.arrives(frame.buffer);
+    total += windowBytesOf(frame, []);
+    socket.arrives(markText("mark", total));
+  }
+  expect(frames).toBe(10_000);
+  expect(socket.bufferedAmount).toBeLessThan(windowBytes + 64);
+  const before = socket.sent.length;
+  socket.bufferedAmount = 0;
+  await vi.advanceTimersByTimeAsync(10);
+  expect(socket.sent.slice(before)).toEqual([markText("taken", total)]);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { connect, type Endpoint } from "../../src/channel/endpoint/endpoint.js";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
@@ -8,7 +8,9 @@ import { ClearwayError } from "../../src/error/clearway-error.js";
 import { webSocketTransport } from "../../src/websocket.js";
 import { Connections, serveWebSockets } from "../../src/websocket-server/serve.js";
 import { Log, pattern } from "../channel/transports/contract.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { bare, client, closeOf, echoes, endOf, running } from "./servers.js";
+import { Unread } from "./unread-socket.js";
 
 describe("a server's connection", () => {
   test("accepts a mark once, and refuses one that acknowledges nothing new", async () => {
@@ -142,5 +144,78 @@ describe("an error of a handler behind a WebSocket", () => {
       .catch((reason) => reason)) as { code: string; cause?: { authorization: string } };
     expect([error.code, error.cause?.authorization]).toEqual(["E_HTTP", authorization]);
     end.terminate();
+  });
+});
+
+afterEach(() => useRealTimers());
+
+/** A socket like those of the package `ws`, whose other end does what the test says. */
+class Pinged extends Unread {
+  pings = 0;
+  isPaused = false;
+  ended = false;
+  readonly #heard = new Map<string, () => void>();
+  on(type: string, listener: () => void): void {
+    this.#heard.set(type, listener);
+  }
+  hears(type: "ping" | "pong"): void {
+    this.#heard.get(type)?.();
+  }
+  ping(): void {
+    this.pings++;
+  }
+  terminate(): void {
+    this.ended = true;
+  }
+}
+
+function connected(socket: Unread, options: { pingMs?: number } = {}) {
+  useFakeTimers();
+  const transport = webSocketTransport(socket, options);
+  const closed: unknown[] = [];
+  transport.open({ frame: () => {}, drained: () => {}, closed: (reason: unknown) => closed.push(reason) } as never);
+  return { transport, closed };
+}
+
+describe("a client whose server has become silent", () => {
+  test("closes with `lost` when nothing has arrived for an interval after a ping", async () => {
+    const socket = new Pinged();
+    const { closed } = connected(socket);
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect({ pings: socket.pings, closed }).toEqual({ pings: 1, closed: [] });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(closed).toEqual([{ code: "lost", message: "no answer to a ping within 15000 ms" }]);
+    expect({ ended: socket.ended, timers: vi.getTimerCount() }).toEqual({ ended: true, timers: 0 });
+  });
+
+  test.each<[string, (socket: Pinged) => void]>([
+    ["a pong", (socket) => socket.hears("pong")],
+    ["a ping", (socket) => socket.hears("ping")],
+    ["a message", (socket) => socket.arrives(new ArrayBuffer(1))],
+  ])("stays connected while %s arrives within each interval", async (_, arrive) => {
+    const socket = new Pinged();
+    const { closed } = connected(socket, { pingMs: 100 });
+    for (let n = 0; n < 50; n++) {
+      await vi.advanceTimersByTimeAsync(99);
+      arrive(socket);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    expect({ pings: socket.pings, closed }).toEqual({ pings: 50, closed: [] });
+  });
+
+  test("waits while its own socket is paused, because it reads no answer then", async () => {
+    const socket = new Pinged();
+    const { closed } = connected(socket, { pingMs: 100 });
+    socket.isPaused = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(closed).toEqual([]);
+    socket.isPaused = false;
+    await vi.advanceTimersByTimeAsync(200);
+    expect(closed).toHaveLength(1);
+  });
+
+  test("has no timer if its socket cannot ping, as in a browser", () => {
+    connected(new Unread());
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

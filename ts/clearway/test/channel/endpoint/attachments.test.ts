@@ -4,6 +4,8 @@ import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/
 import { float64 } from "../../../src/channel/codec/tags.js";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
+import type { WireName } from "../../../src/channel/wire/frame.js";
 import { move } from "../../../src/transfer/move.js";
 import { pattern } from "../transports/contract.js";
 import { endpoints, rejection, transports } from "./pairs.js";
@@ -177,4 +179,57 @@ describe("attachments and a foreign endpoint:", () => {
     expect(Object.keys(a.stats().ledger.sent.copies)).toEqual(["encoded"]);
     expect(await rejection(m.call("keep", move({ floats })))).toMatchObject({ code: "would-copy" });
   });
+});
+
+// One list that occurs many times in a value makes a message that is far larger than the value. A peer can send such a value in few bytes, as
+// an attachment with many references, and a handler may return it.
+const frameBytesMax = 1 << 20;
+const listBytes = 16_000;
+// An attachment takes no memory here. A message has at most this number of them.
+const attachmentsMax = 1024;
+
+/** Returns a list with one array of bytes 10,000 times, and how many of them were read. */
+function repeated(): { value: unknown[]; reads: () => number } {
+  let reads = 0;
+  const value = new Proxy(Array<unknown>(10_000).fill(new Uint8Array(listBytes)), {
+    get(target, key, receiver) {
+      if (typeof key === "string" && /^\d+$/.test(key)) reads++;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  return { value, reads: () => reads };
+}
+
+async function pair(wire: WireName) {
+  const made = await endpoints(transports["bytes"]!({ frameBytesMax }), { wire, onError: () => {} });
+  return made;
+}
+
+describe.each(["clearway", "plain"] as const)("on the %s wire, a list that occurs 10,000 times", (wire) => {
+  test.each(["result", "event", "argument", "details"])(
+    "is refused as a part of the %s once its message is too large",
+    async (place) => {
+      const { a, b } = await pair(wire);
+      const { value, reads } = repeated();
+      b.methods("m", standardMethodCodec).handle({
+        result: () => value,
+        details: () => {
+          throw new RemoteError("own", "with details", { details: value });
+        },
+      });
+      b.events("e", standardMethodCodec).serve(async function* () {
+        yield value;
+      });
+      const methods = a.methods("m", standardMethodCodec);
+      const failure = (await rejection(
+        place === "event"
+          ? a.events("e", standardMethodCodec).listen().next()
+          : methods.call(place, place === "argument" ? value : null),
+      )) as { code: string; details?: unknown };
+      if (place === "details") expect(failure).toMatchObject({ code: "own", details: null });
+      else expect(failure.code).toBe("too-large");
+      // The details are tried once alone, and once in the error.
+      expect(reads()).toBeLessThan(2 * (attachmentsMax + frameBytesMax / listBytes + 2));
+    },
+  );
 });

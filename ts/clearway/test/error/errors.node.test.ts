@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { channelErrorCodes, codecErrorCodes } from "clearway/channel";
 import { remoteErrorCodes } from "clearway/remote";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { errorCodes } from "../../src/error/clearway-error.js";
+import { decodeError, encodeError } from "../../src/error/wire.js";
 
 const whole = readFileSync(new URL("../../../../spec/errors.md", import.meta.url), "utf8");
 const page = whole.slice(0, whole.indexOf("## Native plugins")); // the rest is another package's: ts/clearway-native/test/codes.test.ts
@@ -30,4 +31,18 @@ test("spec/errors.md lists every error code in order, with the meaning in the so
   const inPage = rows.map(({ code, meaning }) => [code, meaning]);
   expect(Object.fromEntries(inPage)).toEqual(Object.fromEntries(meanings));
   for (const { then } of rows) expect(then!.length).toBeGreaterThan(10);
+});
+
+// The stack of an encoded error, where the library is not in the app's bundle.
+describe("the stack of an error that crosses", () => {
+  test("has no frames of the library below those of the app", () => {
+    const own = "    at Runner.pump (file:///app/node_modules/clearway/dist/node/worker.mjs:507:121)";
+    const node = "    at MessagePort.exports.emitMessage (node:internal/per_context/messageport:23:28)";
+    const app = ["Error: m", "    at task (file:///app/work.js:1:1)", "    at node:internal/timers:1:1"].join("\n");
+    const stackOf = (stack: string) =>
+      (decodeError(encodeError(Object.assign(new Error("m"), { stack }))) as Error).stack;
+    expect(stackOf([app, own, own, node].join("\n"))).toBe(app);
+    expect(stackOf([app, own, app].join("\n"))).toBe([app, own, app].join("\n"));
+    for (const stack of [app, ["Error: m", own, node].join("\n"), "", own]) expect(stackOf(stack)).toBe(stack);
+  });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What users of Comlink rely on, and no other suite checks. docs/differences.md lists what differs.
+// What users of Comlink and workerpool rely on, and no other suite checks. docs/differences.md lists what differs.
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
@@ -61,4 +61,21 @@ describe("a MessagePort as an argument", () => {
     const forwarded = await plainPool().call.echo(move(port2));
     expect(await answerOn(forwarded as MessagePort, 11)).toBe(22);
   });
+});
+
+test("a call of a name that every object has fails with unknown-task", async () => {
+  const call = plainPool().call as unknown as Record<string, () => Promise<unknown>>;
+  for (const name of ["constructor", "hasOwnProperty", "__proto__", "isPrototypeOf"])
+    expect(await reasonOf(call[name]!()), name).toMatchObject({ code: "unknown-task" });
+});
+
+test("progress reaches only the listener of its call, before the call's error", async () => {
+  const pool = testPool<typeof import("../fixtures/peers.tasks.js")>(builtUrl("peers"));
+  const seen: unknown[][] = [[], []];
+  const listening = (at: number) => pool.with({ onProgress: (value) => void seen[at]?.push(value) }).call;
+  const failing = listening(1)
+    .emitThenFail("b")
+    .catch((error: Error) => seen[1]?.push(error.message));
+  await Promise.all([listening(0).emit("a"), failing, pool.call.emit("nobody listens")]);
+  expect(seen).toEqual([["a"], ["b", "after"]]);
 });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe } from "vitest";
+import { serviceWorkerTransport } from "../../src/browser/service-worker.js";
+import { sharedWorkerTransport } from "../../src/browser/shared-worker.js";
 import { windowTransport } from "../../src/browser/window.js";
 import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
 import { RemoteEnd } from "./remote-end.js";
@@ -51,4 +53,37 @@ channelTransportContract("window", (wanted) => connect(wanted), shares);
 describe.runIf(shares)("between windows that share memory", () => {
   channelTransportContract("window with a ring", (wanted) => connect(wanted, "offer"));
   channelTransportContract("window with a ring, from the end that accepts it", (wanted) => connect(wanted, "accept"));
+});
+
+channelTransportContract("shared-worker", (wanted): Connected => {
+  const name = `contract ${Math.random()}`;
+  const b = new RemoteEnd(wanted.frameBytesMax).use(new BroadcastChannel(name));
+  const worker = new SharedWorker(new URL("./end.shared-worker.ts", import.meta.url), { type: "module", name });
+  return {
+    a: sharedWorkerTransport(worker, wanted),
+    b,
+    kill: () => b.kill(),
+    dispose: () => b.dispose(),
+  };
+});
+
+async function activeWorker(): Promise<ServiceWorker> {
+  const script = new URL("./end.service-worker.ts", import.meta.url);
+  const registration = await navigator.serviceWorker.register(script, { type: "module" });
+  if (registration.active) return registration.active;
+  const worker = (registration.installing ?? registration.waiting)!;
+  await new Promise<void>((done) => {
+    worker.onstatechange = () => worker.state === "activated" && done();
+  });
+  return worker;
+}
+
+const started = activeWorker();
+
+channelTransportContract("service-worker", async (wanted): Promise<Connected> => {
+  const worker = await started;
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage("control", [port2]);
+  const b = new RemoteEnd(wanted.frameBytesMax).use(port1);
+  return { a: serviceWorkerTransport(worker, wanted), b, dispose: () => b.dispose() };
 });
