@@ -10,8 +10,6 @@ import { libraries } from "./libclearway.mjs";
 import { folder, hasForeign, jdks, maven } from "./maven.mjs";
 import { root } from "./sources.mjs";
 
-const native = ["native", "native-coroutines"];
-
 /** The words after FOLDER. Each is a profile of jvm/pom.xml. */
 const extras = ["javadoc", "sbom", "sign"];
 
@@ -22,7 +20,7 @@ export function published(found = jdks()) {
     .filter((entry) => entry.isDirectory() && existsSync(pom(entry.name)))
     .map(({ name }) => name)
     .filter((name) => !/<maven\.deploy\.skip>true</.test(readFileSync(pom(name), "utf8")))
-    .filter((name) => hasForeign(found) || !native.includes(name));
+    .filter((name) => hasForeign(found) || name !== "native");
 }
 
 /** Returns a property of jvm/pom.xml, with the properties that it uses. */

@@ -65,18 +65,7 @@ const internal = {
 };
 
 /** The JVM modules that applications use. */
-const modules = [
-  "executor",
-  "executor-coroutines",
-  "executor-rxjava3",
-  "executor-micrometer",
-  "channel",
-  "channel-coroutines",
-  "channel-websocket",
-  "meter",
-  "native",
-  "native-coroutines",
-];
+const modules = ["executor", "channel", "channel-websocket", "meter", "native"];
 
 /** The Rust crates for authors of hosts and plugins, and for users of the codecs. */
 const crates = ["clearway-plugin", "clearway-core", "clearway-codec"];

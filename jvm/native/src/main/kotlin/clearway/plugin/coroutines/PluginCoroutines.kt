@@ -3,8 +3,6 @@
 
 package clearway.plugin.coroutines
 
-import clearway.coroutines.InternalClearwayApi
-import clearway.coroutines.awaitUncancelled
 import clearway.plugin.ListenOptions
 import clearway.plugin.Memory
 import clearway.plugin.Message
@@ -13,10 +11,14 @@ import clearway.plugin.PluginChannel
 import clearway.plugin.PluginErrorCode
 import clearway.plugin.PluginException
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionException
+import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.suspendCancellableCoroutine
 
 /**
  * Sends a message as [PluginChannel.send] does, and suspends until the answer arrives. The caller owns the answer and
@@ -60,11 +62,24 @@ public fun PluginChannel.asFlow(options: ListenOptions = ListenOptions()): Flow<
     }
 }
 
-/** Waits for an operation of a plugin. A cancellation that is not the coroutine's own is an error. */
-@OptIn(InternalClearwayApi::class)
-internal suspend fun <T> awaitPlugin(release: (T) -> Unit, start: () -> CompletableFuture<T>): T =
-    awaitUncancelled(
-        release,
-        { PluginException(PluginErrorCode.CANCELLED, "cancelled, but not by the coroutine", it) },
-        start,
-    )
+/**
+ * Starts an operation and waits for its future, as `awaitChannel` of the module `channel` does, which an app with
+ * plugins need not have. `release` receives a value that arrived when the coroutine was cancelled. A cancellation that
+ * is not the coroutine's own is an error.
+ */
+private suspend fun <T> awaitPlugin(release: (T) -> Unit, start: () -> CompletableFuture<T>): T {
+    currentCoroutineContext().ensureActive()
+    try {
+        val future = start()
+        return suspendCancellableCoroutine { waiting ->
+            waiting.invokeOnCancellation { future.cancel(false) }
+            future.whenComplete { value, thrown ->
+                if (thrown == null) waiting.resume(value) { _, lost, _ -> release(lost) }
+                else waiting.resumeWithException((thrown as? CompletionException)?.cause ?: thrown)
+            }
+        }
+    } catch (other: CancellationException) {
+        currentCoroutineContext().ensureActive()
+        throw PluginException(PluginErrorCode.CANCELLED, "cancelled, but not by the coroutine", other)
+    }
+}

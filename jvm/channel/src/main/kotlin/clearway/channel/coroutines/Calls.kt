@@ -12,9 +12,13 @@ import clearway.channel.Messages
 import clearway.channel.Methods
 import clearway.channel.Reply
 import clearway.channel.transport.ChannelTransport
-import clearway.coroutines.InternalClearwayApi
-import clearway.coroutines.awaitUncancelled
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionException
+import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.suspendCancellableCoroutine
 
 /**
  * Calls a method as [Methods.call] does, and suspends until the answer arrives. The exceptions are those of the future
@@ -56,11 +60,27 @@ public suspend fun Endpoint.Companion.awaitConnect(
     options: EndpointOptions = EndpointOptions(),
 ): Endpoint = awaitChannel("connect", { it.terminate() }) { connect(transport, options) }
 
-/** Waits for an operation of a channel. A cancellation that is not the coroutine's own, as of a codec, is an error. */
-@OptIn(InternalClearwayApi::class)
-internal suspend fun <T> awaitChannel(what: String, release: (T) -> Unit = {}, start: () -> CompletableFuture<T>): T =
-    awaitUncancelled(
-        release,
-        { ChannelException(ChannelError.CANCELLED, "$what: cancelled, but not by its coroutine", null, it) },
-        start,
-    )
+/**
+ * Starts an operation and waits for its future. Cancelling the coroutine cancels the future. A coroutine that is
+ * already cancelled starts nothing.
+ *
+ * `release` receives a value that the future had when the coroutine was cancelled, so that no resource is lost. A
+ * coroutine ends silently with a `CancellationException`, so only its own cancellation may throw one: another one, as
+ * of a codec, is an error of the channel.
+ */
+internal suspend fun <T> awaitChannel(what: String, release: (T) -> Unit = {}, start: () -> CompletableFuture<T>): T {
+    currentCoroutineContext().ensureActive()
+    try {
+        val future = start()
+        return suspendCancellableCoroutine { waiting ->
+            waiting.invokeOnCancellation { future.cancel(false) }
+            future.whenComplete { value, thrown ->
+                if (thrown == null) waiting.resume(value) { _, lost, _ -> release(lost) }
+                else waiting.resumeWithException((thrown as? CompletionException)?.cause ?: thrown)
+            }
+        }
+    } catch (other: CancellationException) {
+        currentCoroutineContext().ensureActive()
+        throw ChannelException(ChannelError.CANCELLED, "$what: cancelled, but not by its coroutine", null, other)
+    }
+}
