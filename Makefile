@@ -56,7 +56,7 @@ check: ## check format, lint, types, import rules, file sizes, manifests, API sn
 	@scripts/setup.sh node jvm rust swift
 	@node scripts/check.mjs $(ONLY)
 
-fmt: ## fix what a program can fix: format, snippets, figures, API snapshot, licence copies
+fmt: ## fix what a program can fix: format, snippets, figures, API snapshot
 	@scripts/setup.sh node jvm rust swift
 	@node scripts/fmt.mjs
 

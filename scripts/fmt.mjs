@@ -12,7 +12,6 @@ const stages = [
   { name: "build", command: [node, "scripts/build.mjs"] },
   { name: "API snapshot", command: own("check/api"), after },
   { name: "import rules in ARCHITECTURE.md", command: own("check/imports") },
-  { name: "licence copies", command: own("check/files") },
   { name: "format", command: [node, "node_modules/@biomejs/biome/bin/biome", "check", "--write", "."] },
   { name: "snippets", command: own("snippets") },
   { name: "features of browsers in the docs", command: own("browsers/page") },

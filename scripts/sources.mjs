@@ -32,7 +32,7 @@ const written = new Set([".git", "node_modules", "dist", "out", ".cache", "targe
 export function walked(folder, under = "") {
   return readdirSync(join(folder, under), { withFileTypes: true }).flatMap((entry) => {
     const path = under === "" ? entry.name : `${under}/${entry.name}`;
-    if (!entry.isDirectory()) return /\.tgz$|^ts\/[\w-]+\/LICENSE/.test(path) ? [] : [path];
+    if (!entry.isDirectory()) return /\.tgz$|^(ts|native\/crates)\/[\w-]+\/LICENSE/.test(path) ? [] : [path];
     const build = entry.name === "build" && path.startsWith("native/");
     return written.has(entry.name) || build ? [] : walked(folder, path);
   });

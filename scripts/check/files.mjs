@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Checks what holds for every file: no source file is over 400 lines, each names its licence near its top, none names a place of one machine,
-// and comments and pages have no phrase that readers stumble over. The licence texts of every crate are those of the root; `--write` copies
-// them. The build copies them into the npm packages.
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// and comments and pages have no phrase that readers stumble over. The build copies the licence texts into the npm packages, and
+// scripts/release/crates.mjs into the crates.
 import { isProgram, report } from "../problems.mjs";
-import { files, generated, licences, root, source } from "../sources.mjs";
+import { files, generated, source } from "../sources.mjs";
 
 const linesMax = 400;
 
@@ -24,22 +22,6 @@ export function licenceProblems(sources) {
   return sources
     .filter(({ text }) => !text.split("\n", 3).some((first) => first.includes(line)))
     .map(({ path }) => `${path}: its first line should be: // ${line}`);
-}
-
-const crates = ["codec", "plugin", "plugin-macros", "sys"].map((name) => `native/crates/${name}`);
-
-function copies(write) {
-  const problems = [];
-  for (const folder of crates) {
-    for (const name of licences) {
-      const [from, to] = [join(root, name), join(root, folder, name)];
-      if (write) copyFileSync(from, to);
-      else if (!existsSync(to) || readFileSync(to, "utf8") !== readFileSync(from, "utf8")) {
-        problems.push(`${folder}/${name}: differs from ${name} at the root: make fmt`);
-      }
-    }
-  }
-  return problems;
 }
 
 // Places of one person's machine or network. The patterns are written in pieces, so that this file does not match them.
@@ -128,7 +110,6 @@ if (isProgram(import.meta)) {
     [
       ...sizes(written),
       ...licenceProblems(written),
-      ...copies(process.argv.includes("--write")),
       ...machineProblems(files(named)),
       ...phraseProblems(read),
     ],

@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missing, native } from "../cargo.mjs";
 import { toolchains } from "../native.mjs";
+import { licences, root } from "../sources.mjs";
 import { requireVersion, run } from "./archive.mjs";
 
 /** The crates that are published, in the order of their dependencies. */
@@ -31,6 +32,11 @@ export const part = {
   needs: () => (toolchains.rust ? undefined : missing),
   async build(outDir, release) {
     requireVersions(release);
+    // `cargo publish` packs these copies, too. git ignores them.
+    for (const crate of crates) {
+      const folder = join(native, "crates", crate.slice("clearway-".length));
+      for (const name of licences) copyFileSync(join(root, name), join(folder, name));
+    }
     const target = process.env.CARGO_TARGET_DIR ?? join(native, "target");
     // The working tree may differ from the last commit, as every other part allows, too.
     const options = ["package", "-q", "--locked", "--allow-dirty", ...crates.flatMap((name) => ["-p", name])];
