@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packs and unpacks the corpora. The corpus of each target is committed as one file, `corpus/TARGET.base64`. The file has one case per
-// line and is sorted. libFuzzer needs one file per case, so `unpack` writes the cases into target/corpus/.
+// Packs and unpacks the corpora. The corpus of each target is committed as one file, `corpus/TARGET.base64`: its sorted cases, separated by
+// spaces. libFuzzer needs one file per case, so `unpack` writes the cases into target/corpus/.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,21 +12,21 @@ const packed = (target) => fileURLToPath(new URL(`corpus/${target}.base64`, impo
 /** Returns the folder for a target's unpacked cases. */
 export const folderOf = (target) => fileURLToPath(new URL(`target/corpus/${target}`, import.meta.url));
 
-/** Returns a target's cases as buffers. Throws if a line is not base64. */
+/** Returns a target's cases as buffers. Throws if a case is not base64. */
 export function read(target) {
-  const lines = readFileSync(packed(target), "utf8").split("\n").slice(0, -1);
-  return lines.map((line, at) => {
-    const bytes = Buffer.from(line, "base64");
-    if (bytes.toString("base64") !== line) throw new Error(`corpus/${target}.base64:${at + 1}: no base64: ${line}`);
+  const words = readFileSync(packed(target), "utf8").replace(/\n$/, "").split(" ");
+  return words.map((word) => {
+    const bytes = Buffer.from(word, "base64");
+    if (bytes.toString("base64") !== word) throw new Error(`corpus/${target}.base64: no base64: ${word}`);
     return bytes;
   });
 }
 
 /** Writes a target's corpus: the cases, sorted and without duplicates. Returns the number of written cases. */
 export function write(target, cases) {
-  const lines = [...new Set(cases.map((bytes) => bytes.toString("base64")))].sort();
-  writeFileSync(packed(target), lines.map((line) => `${line}\n`).join(""));
-  return lines.length;
+  const words = [...new Set(cases.map((bytes) => bytes.toString("base64")))].sort();
+  writeFileSync(packed(target), `${words.join(" ")}\n`);
+  return words.length;
 }
 
 /** Unpacks a target's corpus into a new folder, and returns the folder. Deletes an older folder first. */
