@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "read_standard.h"
+// Reads values of the standard codec, and the calls and replies of its method codec.
 
 #include <string.h>
 
-reader codec_reader(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values) {
+#include "wire.h"
+
+/** A position in a message, and the first error in `failed`. After an error, the functions read no more. */
+typedef struct reader {
+  const uint8_t *bytes;
+  size_t size;
+  size_t at;
+  uint32_t depth_max;
+  /** The number of values that further lists and maps of the message may announce. */
+  uint64_t items_left;
+  clearway_values *values;
+  clearway_codec_result failed;
+} reader;
+
+/** Makes a reader at the first byte of a message. Fails on a big-endian host. */
+static reader codec_reader(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits, clearway_values *values) {
   if (limits == NULL) limits = &clearway_codec_default_limits;
   reader in = {.bytes = bytes,
                .size = size,
@@ -15,7 +30,8 @@ reader codec_reader(const uint8_t *bytes, size_t size, const clearway_codec_limi
   return in;
 }
 
-bool codec_refuse(reader *in, clearway_codec_code code, size_t offset) {
+/** Records an error. Always returns false. */
+static bool codec_refuse(reader *in, clearway_codec_code code, size_t offset) {
   in->failed = result(code, offset);
   return false;
 }
@@ -173,7 +189,8 @@ static bool read_one(reader *in, uint32_t depth, clearway_value *value, uint32_t
 
 // Reads without recursion, so that no message can exhaust the stack. Each open list stores in its own value the index of the list
 // around it, and the number of values that it still lacks.
-bool codec_read_value(reader *in, size_t *index) {
+/** Reads a value with its type byte. Sets `*index` to its index in `values->at`. Returns false if the reader has failed. */
+static bool codec_read_value(reader *in, size_t *index) {
   clearway_values *values = in->values;
   if (in->failed.code != CLEARWAY_CODEC_OK) return false;
   *index = values->used;
@@ -206,7 +223,8 @@ bool codec_read_value(reader *in, size_t *index) {
   }
 }
 
-clearway_codec_result codec_finish(reader *in) {
+/** Returns the final result: the first error, else CLEARWAY_CODEC_TRAILING_BYTES if bytes are left, else CLEARWAY_CODEC_OK. */
+static clearway_codec_result codec_finish(reader *in) {
   if (in->failed.code == CLEARWAY_CODEC_OK && in->at < in->size) codec_refuse(in, CLEARWAY_CODEC_TRAILING_BYTES, in->at);
   return in->failed;
 }
@@ -218,5 +236,62 @@ clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, 
   codec_read_value(&in, &index);
   const clearway_codec_result answer = codec_finish(&in);
   *value = answer.code == CLEARWAY_CODEC_OK ? values->at + index : NULL;
+  return answer;
+}
+
+// Reads a text, or null if `or_null` is set. For any other type, refuses the message as malformed at the type byte.
+static bool read_text_value(reader *in, bool or_null, size_t *index) {
+  if (in->failed.code != CLEARWAY_CODEC_OK) return false;
+  if (in->at == in->size) return codec_refuse(in, CLEARWAY_CODEC_TRUNCATED, in->at);
+  const uint8_t tag = in->bytes[in->at];
+  if (tag != TAG_TEXT && !(or_null && tag == TAG_NULL)) return codec_refuse(in, CLEARWAY_CODEC_MALFORMED, in->at);
+  return codec_read_value(in, index);
+}
+
+clearway_codec_result clearway_read_standard_call(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
+                                                  clearway_values *values, clearway_method_call *call) {
+  reader in = codec_reader(bytes, size, limits, values);
+  size_t method = 0;
+  size_t arguments = 0;
+  *call = (clearway_method_call){0};
+  if (read_text_value(&in, false, &method)) codec_read_value(&in, &arguments);
+  const clearway_codec_result answer = codec_finish(&in);
+  if (answer.code == CLEARWAY_CODEC_OK)
+    *call = (clearway_method_call){.method = values->at + method, .arguments = values->at + arguments};
+  return answer;
+}
+
+static bool read_error(reader *in, size_t parts[4], bool *with_stack) {
+  if (!read_text_value(in, false, &parts[0]) || !read_text_value(in, true, &parts[1]) || !codec_read_value(in, &parts[2]))
+    return false;
+  *with_stack = in->at < in->size;
+  return !*with_stack || read_text_value(in, true, &parts[3]);
+}
+
+clearway_codec_result clearway_read_standard_envelope(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
+                                                   clearway_values *values, clearway_envelope *envelope) {
+  reader in = codec_reader(bytes, size, limits, values);
+  *envelope = (clearway_envelope){.kind = CLEARWAY_ENVELOPE_NONE};
+  if (in.failed.code != CLEARWAY_CODEC_OK || size == 0) return in.failed;
+  size_t parts[4] = {0};
+  bool with_stack = false;
+  const uint8_t first = bytes[in.at++];
+  if (first == ENVELOPE_SUCCESS)
+    codec_read_value(&in, &parts[0]);
+  else if (first == ENVELOPE_ERROR)
+    read_error(&in, parts, &with_stack);
+  else
+    codec_refuse(&in, CLEARWAY_CODEC_MALFORMED, 0);
+  const clearway_codec_result answer = codec_finish(&in);
+  if (answer.code != CLEARWAY_CODEC_OK) return answer;
+  if (first == ENVELOPE_SUCCESS) {
+    *envelope = (clearway_envelope){.kind = CLEARWAY_ENVELOPE_SUCCESS, .value = values->at + parts[0]};
+    return answer;
+  }
+  *envelope = (clearway_envelope){.kind = CLEARWAY_ENVELOPE_ERROR,
+                            .code = values->at + parts[0],
+                            .message = values->at + parts[1],
+                            .details = values->at + parts[2],
+                            .stack = with_stack ? values->at + parts[3] : NULL};
   return answer;
 }

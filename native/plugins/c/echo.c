@@ -2,8 +2,10 @@
 // Handlers that echo their message. The lab measures them in its family "channel". "echo" answers with the message itself. Others decode
 // it and encode it again, or answer a method's call with its arguments. "echo/back" sends the message to a channel of the host. Each
 // handler except "echo/back" exists three times: on the calling thread, on the pool, and on a queue.
+
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "example.h"
 
@@ -137,4 +139,67 @@ clearway_status add_echo(example *self) {
       {CLEARWAY_TEXT("echo/back"), CLEARWAY_RUN_DIRECT, {0}, by_host},
   };
   return add_handlers(self, entries, sizeof entries / sizeof *entries);
+}
+
+// The handler "image/filter", which runs on the pool. It changes the RGBA pixels of the first attachment in place, in memory that both
+// sides see. The message is a standard map {"width": …, "height": …, "filter": "negative" | "grey"}.
+
+static void negative(uint8_t *pixel) {
+  for (int channel = 0; channel < 3; channel++) pixel[channel] = (uint8_t)(255 - pixel[channel]);
+}
+
+// Computes luma by Rec. 709 with weights of 16 bits. The three weights add up to 65536.
+static void grey(uint8_t *pixel) {
+  const uint32_t luma = (pixel[0] * 13933u + pixel[1] * 46871u + pixel[2] * 4732u) >> 16;
+  memset(pixel, (int)luma, 3);
+}
+
+static clearway_status filter(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  clearway_value memory[16];
+  clearway_values values = {.at = memory, .capacity = 16};
+  const clearway_value *given;
+  int64_t width, height;
+  // Width and height are required: their default, 0, is out of range.
+  if (!read_arguments(message, &values, &given) || !argument(given, "width", 1, 1 << 15, 0, &width) ||
+      !argument(given, "height", 1, 1 << 15, 0, &height))
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "width and height are 1 to 32768");
+  const clearway_value *name = clearway_find(given, "filter");
+  void (*const change)(uint8_t *) = clearway_text_is(name, "negative") ? negative : clearway_text_is(name, "grey") ? grey : NULL;
+  if (change == NULL) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "filter is \"negative\" or \"grey\"");
+  clearway_view view;
+  const clearway_memory pixels = message->attachments_count > 0 ? message->attachments[0] : (clearway_memory){0};
+  const clearway_status status = self->host->view(pixels, &view);
+  if (status != CLEARWAY_OK) return refuse(self, reply, status, "no pixels come with the message");
+  if (view.flags & CLEARWAY_MEMORY_SEALED) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the pixels are sealed");
+  const uint64_t size = (uint64_t)width * (uint64_t)height * 4;
+  if (view.size < size) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "there are too few pixels");
+  for (uint8_t *pixel = view.data; pixel < view.data + size; pixel += 4) change(pixel);
+  return reply_null(self, reply);
+}
+
+clearway_status add_image(example *self) {
+  static const entry entries[] = {{CLEARWAY_TEXT("image/filter"), CLEARWAY_RUN_POOL, {0}, filter}};
+  return add_handlers(self, entries, 1);
+}
+
+// The handler "block". It sleeps for the number of milliseconds in the message (u32). It runs on its own queue, because it blocks. If the
+// caller has given the call up before the handler begins, the handler does not sleep.
+
+static clearway_status sleep_for(void *context, const clearway_content *message, clearway_reply reply) {
+  const example *self = context;
+  uint32_t ms;
+  if (message->size != sizeof ms) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message is u32 milliseconds");
+  memcpy(&ms, message->data, sizeof ms);
+  struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+  // A signal ends `nanosleep` early. The loop then sleeps for the rest of the time.
+  if (self->host->wanted(reply) == CLEARWAY_OK) {
+    while (nanosleep(&left, &left) != 0) continue;
+  }
+  return reply_null(self, reply);
+}
+
+clearway_status add_block(example *self) {
+  static const entry entries[] = {{CLEARWAY_TEXT("block"), CLEARWAY_RUN_SERIAL, CLEARWAY_TEXT("block"), sleep_for}};
+  return add_handlers(self, entries, 1);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "ticker.h"
 
 clearway_status add_handlers(example *self, const entry *entries, size_t count) {
   for (size_t at = 0; at < count; at++) {

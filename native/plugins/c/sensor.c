@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ticker.h"
+#include "example.h"
 
 typedef struct reading {
   uint64_t number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "ticker.h"
+#include "example.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-
 enum { NAMES = 64, PLUGIN = 7 };
 
 static struct {

@@ -50,4 +50,13 @@ void host_release(clearway_memory memory);
 /** Returns the number of unreleased references. */
 unsigned host_references(void);
 
+/** Counted references to memory: the functions of the host's table. */
+clearway_status memory_allocate(clearway_plugin_id plugin, size_t size, uint32_t flags, clearway_view *view);
+clearway_status memory_adopt(clearway_plugin_id plugin, uint8_t *data, size_t size, uint32_t flags,
+                             clearway_release_memory release, void *context, clearway_view *view);
+clearway_status memory_view(clearway_memory memory, clearway_view *view);
+clearway_status memory_retain(clearway_memory memory, clearway_memory *another);
+clearway_status memory_release(clearway_memory memory);
+clearway_status memory_seal(clearway_memory memory);
+
 #endif

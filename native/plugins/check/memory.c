@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Counted references to memory, with generations. The lower half of a handle is the index of a slot. The upper half is the slot's
 // generation: how often the slot was used.
-#include "memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,9 +7,7 @@
 //! into the caller.
 
 mod channel;
-mod drain;
 mod event;
-mod growing;
 mod listen;
 mod memory;
 mod open;
@@ -24,7 +22,6 @@ use clearway_core::{Given, Plugin};
 use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, CLEARWAY_STALE, Content, Status, Text};
 
 pub use channel::*;
-pub use drain::*;
 pub use event::*;
 pub use listen::*;
 pub use memory::*;

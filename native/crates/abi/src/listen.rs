@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use clearway_core::WhenFull;
-use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, Content, PluginId, Status, Stream, Text, read_growing};
+use clearway_sys::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PENDING, Content, PluginId, Status, Stream, Text, read_growing,
+};
 
+use crate::event::Event;
 use crate::options::{
     CLEARWAY_WHEN_FULL_DROP_NEWEST, CLEARWAY_WHEN_FULL_DROP_OLDEST, CLEARWAY_WHEN_FULL_FAIL, CLEARWAY_WHEN_FULL_WAIT,
     Window,
@@ -60,4 +63,41 @@ pub extern "C" fn clearway_stream_credit(id: PluginId, stream: Stream, events: u
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_stream_cancel(id: PluginId, stream: Stream) -> Status {
     status(|| plugin(id)?.cancel(stream))
+}
+
+/// Takes up to `capacity` events out of the plugin's queue. `capacity` must be 1 or more. The caller must release each
+/// event. Returns `CLEARWAY_PENDING` if more events are left. No wake follows for those, so the host must drain again.
+/// Returns `CLEARWAY_OK` if no event is left. Never waits.
+///
+/// # Safety
+/// `events` must be writable for `capacity` events, and `count` for one number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clearway_plugin_drain(
+    id: PluginId,
+    events: *mut Event,
+    capacity: usize,
+    count: *mut usize,
+) -> Status {
+    let mut more = false;
+    let done = status(|| {
+        let wrong = events.is_null() || !events.is_aligned() || count.is_null() || !count.is_aligned();
+        if wrong || capacity == 0 {
+            return Err(CLEARWAY_INVALID_ARGUMENT);
+        }
+        // SAFETY: the caller guarantees this.
+        unsafe { give(count, 0) }?;
+        let plugin = plugin(id)?;
+        let mut items = Vec::with_capacity(capacity.min(1024));
+        more = plugin.read(&mut items, capacity);
+        debug_assert!(items.len() <= capacity, "`read` keeps to its limit: capacity={capacity} items={}", items.len());
+        // This loop checks the limit again, because an event past the end of the caller's array would corrupt memory.
+        for (at, item) in items.into_iter().take(capacity).enumerate() {
+            // SAFETY: the caller guarantees this. The loop writes at most `capacity` events.
+            unsafe { events.add(at).write(Event::of(item)) };
+            // SAFETY: as above.
+            unsafe { give(count, at + 1) }?;
+        }
+        Ok(())
+    });
+    if done == CLEARWAY_OK && more { CLEARWAY_PENDING } else { done }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+use clearway_sys::{Growing, first_size};
+
 /// Limits of one opened plugin. A limit of 0 selects the default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,4 +84,19 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// The number of bytes of freed memory that the library keeps for later allocations, in the whole process.
     pub kept_bytes: u64,
+}
+
+// SAFETY: see the definitions. Every field is a number.
+unsafe impl Growing for Options {
+    const FIRST_SIZE: usize = first_size!(Options, reserved: u32);
+}
+
+// SAFETY: see the definitions. Every field is a number.
+unsafe impl Growing for Window {
+    const FIRST_SIZE: usize = first_size!(Window, credit: u64);
+}
+
+// SAFETY: see the definitions. Every field is a number.
+unsafe impl Growing for Stats {
+    const FIRST_SIZE: usize = first_size!(Stats, kept_bytes: u64);
 }

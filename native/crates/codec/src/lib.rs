@@ -9,8 +9,6 @@
 #![warn(missing_docs)]
 
 mod error;
-mod limits;
-mod method;
 mod value;
 
 pub mod binary;
@@ -20,10 +18,8 @@ pub mod serde;
 pub mod standard;
 pub mod string;
 
-pub use error::{Code, Error};
-pub use limits::{BIG_DIGITS_MAX, Limits};
-pub use method::{Call, Reply};
-pub use value::{Big, Value};
+pub use error::{BIG_DIGITS_MAX, Code, Error, Limits};
+pub use value::{Big, Call, Reply, Value};
 
 #[cfg(target_endian = "big")]
 compile_error!("the wire format has the host's byte order, and that is little-endian everywhere it is spoken");

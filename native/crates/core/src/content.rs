@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The content of messages, replies and events. A caller passes content in as [`Given`]. The core stores content as [`Kept`].
+//! The content of messages, replies and events. A caller passes content in as [`Given`]. The core stores content as [`Kept`]. For a host that
+//! is not written in Rust, kept content stays valid until the host frees its handle.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use clearway_sys::{CLEARWAY_INVALID_ARGUMENT, CLEARWAY_TOO_LARGE, Content, Memory as Handle, Status};
+use clearway_sys::{
+    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_STALE, CLEARWAY_TOO_LARGE, Content, Memory as Handle,
+    Status, Text,
+};
 
+use crate::handle::Kind;
 use crate::memory::{BYTES_MAX, Memory, resolve};
+use crate::slots::Slots;
 
 /// The maximum number of attachments of one content. A video frame with its planes needs four.
 pub const ATTACHMENTS_MAX: usize = 32;
@@ -275,4 +281,32 @@ pub(crate) unsafe fn shown(text: clearway_sys::Text) -> String {
     // SAFETY: the caller guarantees this.
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast(), text.size.min(4096)) };
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+static HELD: Slots<Box<Held>> = Slots::new(Kind::Held);
+
+struct Held {
+    kept: Kept,
+    text: Box<str>,
+    handles: Vec<Handle>,
+}
+
+/// Keeps content and a text. Returns a handle, and both as structs of the ABI. The structs are valid until `release_content` frees the
+/// handle.
+pub fn retain_content(kept: Kept, text: Box<str>) -> Result<(u64, Content, Text), Status> {
+    let handles = kept.attachments.iter().map(Memory::handle).collect();
+    let held = Box::new(Held { kept, text, handles });
+    let content = held.kept.lend(|content| *content);
+    // The list that `lend` made was temporary. The list in `held` lives as long as `held`. Without attachments, the pointer is null.
+    let attachments = if held.handles.is_empty() { std::ptr::null() } else { held.handles.as_ptr() };
+    let content = Content { attachments, ..content };
+    let text = Text { data: held.text.as_ptr().cast(), size: held.text.len() };
+    // The box's contents do not move, so the addresses of the bytes inside the box stay valid.
+    let handle = HELD.insert(held).map_err(|_| CLEARWAY_OUT_OF_MEMORY)?;
+    Ok((handle, content, text))
+}
+
+/// Frees kept content, once. Returns `CLEARWAY_STALE` for a freed handle.
+pub fn release_content(handle: u64) -> Result<(), Status> {
+    HELD.remove(handle).map(drop).ok_or(CLEARWAY_STALE)
 }

@@ -33,11 +33,7 @@ mod content;
 #[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
-mod held;
-#[cfg(not(loom))]
 mod inbox;
-#[cfg(not(loom))]
-mod item;
 #[cfg(not(loom))]
 mod line;
 #[cfg(not(loom))]
@@ -46,8 +42,6 @@ mod listen;
 mod load;
 #[cfg(not(loom))]
 mod meter;
-#[cfg(not(loom))]
-mod options;
 #[cfg(not(loom))]
 mod outcome;
 #[cfg(not(loom))]
@@ -67,15 +61,12 @@ pub use guard::panics;
 
 #[cfg(not(loom))]
 pub use self::{
-    content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX},
-    held::{release_content, retain_content},
-    item::{Incoming, Item},
+    content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX, release_content, retain_content},
     line::Line,
     memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},
     meter::{Counts, Times},
-    options::Options,
-    outcome::{Failure, Outcome},
-    plugin::{Channel, Plugin},
+    outcome::{Failure, Incoming, Item, Outcome},
+    plugin::{Channel, Options, Plugin},
     send::{Direct, Sent, reply},
     stream::{WhenFull, Window},
     table::HOST,

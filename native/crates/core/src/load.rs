@@ -10,9 +10,8 @@ use clearway_sys::{
 };
 
 use crate::guard::calling;
-use crate::options::Options;
 use crate::outcome::Failure;
-use crate::plugin::{Closer, Plugin};
+use crate::plugin::{Closer, Options, Plugin};
 use crate::sync::lock;
 use crate::table::HOST;
 

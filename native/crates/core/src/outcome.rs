@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The result of a message: content, or a failure.
+//! The items that the host reads from a plugin, and the result of a message: content, or a failure.
 
 use clearway_sys::Status;
 
@@ -29,4 +29,58 @@ impl Empty for Outcome {
     fn empty() -> Outcome {
         Ok(Kept::default())
     }
+}
+
+/// One item that a plugin has for its host.
+#[derive(Debug)]
+pub enum Item {
+    /// The answer to a pending message.
+    Answer {
+        /// The host's tag for the message.
+        tag: u64,
+        /// The content, or the failure.
+        outcome: Outcome,
+    },
+    /// An event.
+    Event {
+        /// The host's tag for the listener.
+        tag: u64,
+        /// The stream.
+        stream: u64,
+        /// The number of events dropped between the previous event and this one.
+        dropped: u64,
+        /// The event's content.
+        content: Kept,
+    },
+    /// The end of a stream.
+    End {
+        /// The host's tag for the listener.
+        tag: u64,
+        /// The stream, which is stale now.
+        stream: u64,
+        /// The number of events dropped after the last event.
+        dropped: u64,
+        /// The reason, unless the stream ended normally.
+        failure: Option<Failure>,
+    },
+    /// A message from the plugin.
+    Message(Incoming),
+    /// A log line of the plugin, for people.
+    Log {
+        /// One of `CLEARWAY_LOG_...`.
+        level: u32,
+        /// The text, with invalid UTF-8 replaced.
+        text: String,
+    },
+}
+
+/// A message from a plugin to the host.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The channel's name.
+    pub channel: Box<str>,
+    /// The message's content.
+    pub content: Kept,
+    /// The handle for the one answer, or 0 if the plugin wants no answer.
+    pub reply: u64,
 }

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::answer::{self, CALLS, To};
-use crate::handle::{self, Kind};
+use crate::answer::{CALLS, To};
+use crate::handle::Kind;
 use crate::inbox::Next;
-use crate::item::Item;
+use crate::outcome::Item;
 use crate::plugin::{INCOMING, Plugin};
 use crate::stream::{STREAMS, Stream};
+use crate::{answer, handle};
 
 impl Plugin {
     /// Appends up to `max` items to `into`; 0 counts as 1. Keeps the order of a stream's events, and of the messages that one thread has

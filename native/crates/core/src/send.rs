@@ -10,15 +10,14 @@ use clearway_sys::{
     CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
 };
 
-use crate::answer::{self, CALLS, To};
+use crate::answer;
+use crate::answer::{CALLS, To};
 use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
 use crate::guard::calling;
-use crate::item::Incoming;
-use crate::options::LATE_MAX;
-use crate::outcome::{Failure, Outcome};
-use crate::plugin::{Channel, INCOMING, PLUGINS, Plugin};
+use crate::outcome::{Failure, Incoming, Outcome};
+use crate::plugin::{Channel, INCOMING, LATE_MAX, PLUGINS, Plugin};
 use crate::queue::{Queue, Ran};
 use crate::sync::lock;
 

@@ -53,8 +53,8 @@ const HEADERS: [Header; 2] = [
             "OnClose",
             "Init",
         ],
-        preamble: include_str!("header.txt"),
-        trailer: include_str!("trailer.txt"),
+        preamble: PLUGIN_PREAMBLE,
+        trailer: PLUGIN_TRAILER,
         includes: &[],
     },
     Header {
@@ -67,16 +67,75 @@ const HEADERS: [Header; 2] = [
             "abi/src/send",
             "abi/src/channel",
             "abi/src/listen",
-            "abi/src/drain",
             "abi/src/memory",
             "abi/src/waiter",
         ],
         declares: &["Event", "Options", "Window", "Stats", "Wake", "ChannelId", "Waiter"],
-        preamble: include_str!("host_header.txt"),
+        preamble: HOST_PREAMBLE,
         trailer: "",
         includes: &["clearway.h"],
     },
 ];
+
+const PLUGIN_PREAMBLE: &str = r##"// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// clearway.h: one C ABI for native plugins, the same for every host (Node, the JVM, Swift, C). This header is for authors of
+// plugins. clearway_host.h is for hosts.
+//
+// `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares the two.
+//
+// A plugin is a shared library that exports
+//
+//     CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin);
+//
+// A plugin calls only the functions of `host`, and links to no library of Clearway. Any thread may call any function of that
+// table. Handles (memory, replies, streams, plugins) have generations. A handle that was released, answered or ended is
+// refused with CLEARWAY_STALE, and never names another object. Pointers are lent during a call. A pointer must be null, or
+// valid for its stated size. A null pointer, a wrong length, a wrong range and a misaligned pointer return a status.
+//
+// Each kind of handle is a struct of one uint64_t, so that the compiler refuses a reply where the code needs a memory. `{0}`
+// is no handle. In the ABI such a struct is the same as that number: it has the same size, alignment, and register or stack
+// slot, on x86-64 (System V), aarch64 (AAPCS64) and Windows. Other languages may declare a handle as 64 bits.
+//
+// Structs that may get further fields have a field `size`. They are clearway_handler, clearway_source, clearway_host and
+// clearway_plugin. The side that writes such a struct sets `size` to `sizeof`, as that side was compiled. The side that reads
+// it ignores fields that it does not know, and takes missing fields as 0. The other structs never change.
+//
+// No C++ exception and no panic may unwind out of a plugin. A plugin in Rust uses the crate clearway-plugin, which catches
+// panics and answers CLEARWAY_PANICKED. An exception that leaves a plugin ends the process."##;
+
+const HOST_PREAMBLE: &str = r##"// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// clearway_host.h: the functions for hosts of plugins. Link to libclearway.
+//
+// `make fmt` generates this file from the Rust types in native/crates; do not edit it. `make check` compares the two.
+//
+// Any thread may call any function. Only clearway_plugin_close and clearway_waiter_wait wait for work.
+// clearway_plugin_set_wake, clearway_waiter_watch and clearway_plugin_free wait only for a wake function that runs. A handle
+// of another plugin, a stale handle, and a null, misaligned or impossible argument return a status. A panic or an exception
+// that unwinds out of a host's callback (a wake, a release) ends the process.
+//
+// A pointer must be null, or valid for its stated size, during the call.
+//
+// Structs that may get further fields have a field `size`: clearway_options, clearway_window and clearway_stats. The host
+// sets it to `sizeof`, as the host was compiled. A smaller struct of an older host and a larger one of a newer host are
+// accepted. clearway_event never changes, because hosts have arrays of it."##;
+
+const PLUGIN_TRAILER: &str = r##"// Makes the library export clearway_plugin_init.
+#if defined(_WIN32)
+#define CLEARWAY_EXPORT __declspec(dllexport)
+#else
+#define CLEARWAY_EXPORT __attribute__((visibility("default")))
+#endif
+
+// Makes a clearway_text from a string literal, in an initialiser: `.channel = CLEARWAY_TEXT("echo")`.
+#define CLEARWAY_TEXT(literal) {(literal), sizeof(literal) - 1}
+
+// This declaration lets the compiler check the definition in a plugin.
+#ifdef __cplusplus
+extern "C"
+#endif
+CLEARWAY_EXPORT clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin);"##;
 
 /// The C names of the types.
 const NAMES: [(&str, &str); 27] = [
@@ -150,7 +209,7 @@ impl Header {
         let config = cbindgen::Config {
             language: cbindgen::Language::C,
             style: cbindgen::Style::Both,
-            header: Some(self.preamble.trim_end().to_owned()),
+            header: Some(self.preamble.to_owned()),
             include_guard: Some(self.guard.to_owned()),
             no_includes: true,
             sys_includes: vec!["stddef.h".to_owned(), "stdint.h".to_owned()],
@@ -159,7 +218,7 @@ impl Header {
             usize_is_size_t: true,
             documentation_style: cbindgen::DocumentationStyle::C99,
             line_length: 120,
-            trailer: Some(self.trailer.trim_end().to_owned()),
+            trailer: Some(self.trailer.to_owned()),
             ..cbindgen::Config::default()
         };
         let mut builder = cbindgen::Builder::new().with_config(config);

@@ -22,22 +22,18 @@
 mod calls;
 mod drain;
 mod js;
-mod lent;
-mod lines;
 mod memories;
 mod port;
 mod scratch;
 mod shared;
 mod streams;
-mod view;
-mod wake;
 
 use std::rc::Rc;
 
 use napi_sys as sys;
 
+use crate::calls::Lines;
 use crate::js::{Callback, Env, Value};
-use crate::lines::Lines;
 use crate::port::Port;
 
 /// Wraps a function for Node. Turns a panic of the function into a JavaScript error. A panic that reached Node would end the process.

@@ -4,24 +4,21 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
-use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
+use std::{io, thread};
 
 use clearway_core::{Failure, Item, Options, Outcome, Plugin, slabs};
 use clearway_sys::CLEARWAY_TIMEOUT;
 use napi_sys as sys;
 
+use crate::calls::Lines;
+use crate::drain::Wake;
 use crate::js::{Env, Value};
-use crate::lent::Loans;
-use crate::lines::Lines;
+use crate::memories::{Held, Loans};
 use crate::scratch::{Head, Kind, Scratch};
-use crate::view::Held;
-use crate::wake::Wake;
 
 /// The maximum time that an ending JavaScript thread waits for running handlers, in milliseconds. Handlers that run longer continue on
 /// their own threads. Their memory is kept.

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use clearway_core::{Bytes, Kept, Memory};
 
 use crate::js::{Env, Reference, Value};
-use crate::lent::Loans;
-use crate::view::Held;
+use crate::memories::{Held, Loans};
 
 /// The number of float64 values in a record.
 const STRIDE: usize = 10;

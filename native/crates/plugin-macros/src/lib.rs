@@ -3,15 +3,13 @@
 
 #![warn(missing_docs)]
 
-mod attribute;
 mod method;
 
 use proc_macro::TokenStream;
 use quote::quote;
 use syn::{ImplItem, ItemImpl, parse_macro_input};
 
-use crate::attribute::Options;
-use crate::method::Method;
+use crate::method::{Method, Options};
 
 /// Makes a plugin of an `impl` block, and exports it as the library's one plugin. The functions with `#[handler("channel")]` become the
 /// plugin's handlers, and those with `#[source("channel")]` its sources. The documentation of the crate clearway-plugin has the details.

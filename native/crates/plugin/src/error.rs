@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Errors with a status, in the form that the other side receives.
+//! Errors with a status, in the form that the other side receives. A panic of the plugin's code becomes such an error before it reaches the
+//! host.
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clearway_sys as sys;
 
@@ -156,4 +159,28 @@ impl<E: std::error::Error> From<E> for Error {
         }
         Error::failed(text)
     }
+}
+
+/// Runs code of the plugin's author. Converts a panic to an error that has the panic's text.
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = match panic.downcast_ref::<&str>() {
+            Some(text) => (*text).into(),
+            None => panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "the plugin panicked".into()),
+        };
+        leak(panic);
+        Err(Error::new(Status::Panicked, text))
+    })
+}
+
+/// Runs code of the plugin's author. Ignores a panic, because no caller could receive an error.
+pub(crate) fn ignore_panic(work: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+        leak(panic);
+    }
+}
+
+/// Leaks a panic's payload, because dropping it could panic again.
+fn leak(panic: Box<dyn Any + Send>) {
+    std::mem::forget(panic);
 }

@@ -5,11 +5,9 @@ use std::ffi::c_void;
 
 use clearway_sys as sys;
 
-use crate::content::IntoContent;
-use crate::error::{Error, Result};
-use crate::guard;
+use crate::content::{IntoContent, Request};
+use crate::error::{Error, Result, ignore_panic};
 use crate::memory::Buffer;
-use crate::request::Request;
 
 /// The host of one plugin instance. Clones refer to the same instance. Any thread may use the host, also after the plugin was closed. From
 /// then on, each method that returns a result fails with [`Status::Closed`](crate::Status::Closed) or
@@ -36,7 +34,7 @@ pub enum Level {
 type OnAnswer = Box<dyn FnOnce(Result<Request<'_>>) + Send>;
 
 unsafe extern "C-unwind" fn on_answer(context: *mut c_void, status: sys::Status, answer: *const sys::Content) {
-    guard::ignore_panic(|| {
+    ignore_panic(|| {
         // SAFETY: `ask` made the context, and the host calls this function once.
         let PendingAnswer { table, callback } = *unsafe { Box::from_raw(context.cast::<PendingAnswer>()) };
         // SAFETY: the host lends the answer during this call.

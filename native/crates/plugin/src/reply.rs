@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The right to answer one message.
+//! The right to answer one message, and its answer by the result of a plugin's function.
 
 use clearway_sys as sys;
 
 use crate::content::{Content, IntoContent};
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result, Status, catch_panic};
 
 /// The right to answer one message once. The plugin may answer now or later, on any thread. Each method that answers consumes the reply.
 ///
@@ -89,4 +89,13 @@ impl Drop for Reply {
         };
         let _ = self.send_error(&error); // fails if closing the plugin has already answered the message
     }
+}
+
+/// Runs `work` and answers with its result. If `work` panics, answers with an error that has the panic's text.
+pub fn answer<C: IntoContent>(reply: Reply, work: impl FnOnce() -> Result<C>) {
+    let sent = match catch_panic(|| work()?.into_content()) {
+        Ok(content) => reply.send(content),
+        Err(error) => reply.fail(error),
+    };
+    drop(sent); // an error needs no handling: either closing has answered before, or `send` has answered with the error
 }

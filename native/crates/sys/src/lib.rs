@@ -7,7 +7,6 @@
 
 #![warn(missing_docs)]
 
-mod agree;
 mod content;
 mod growing;
 mod guard;
@@ -17,9 +16,8 @@ mod memory;
 mod status;
 mod text;
 
-pub use agree::agree;
 pub use content::Content;
-pub use growing::{Growing, read_growing, write_growing};
+pub use growing::{Growing, agree, read_growing, write_growing};
 pub use guard::{guarded, guarded_or};
 pub use handler::*;
 pub use host::*;

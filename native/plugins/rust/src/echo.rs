@@ -3,14 +3,17 @@
 //! it and encode it again, or answer a method's call with its arguments. `echo/back` sends the message to a channel of the host.
 
 use std::ffi::c_void;
+use std::thread::sleep;
+use std::time::Duration;
 
 use clearway_codec::{Error, Limits, Reply as Envelope, json, standard};
 use clearway_sys::{
-    CLEARWAY_OK, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, Content, Host, Reply, Status, Text,
+    CLEARWAY_MEMORY_SEALED, CLEARWAY_OK, CLEARWAY_RUN_DIRECT, CLEARWAY_RUN_POOL, CLEARWAY_RUN_SERIAL, Content, Host,
+    Reply, Status, Text,
 };
 
-use crate::example::{Example, OnMessage, Request, all};
-use crate::guard::guarded;
+use crate::example::{Example, OnMessage, Request, all, guarded};
+use crate::ticker::{argument, read_arguments};
 
 /// Answers with the message. The host does not copy a message that is in a memory.
 struct Echo;
@@ -117,4 +120,78 @@ pub fn add(example: &Example) -> Status {
         register_each::<Json>(example, "echo/json"),
         example.handle::<EchoBack>("echo/back", CLEARWAY_RUN_DIRECT, ""),
     ])
+}
+
+// The handler `image/filter`, which runs on the pool. It changes RGBA pixels in place, in memory that both sides see.
+
+fn negative(pixel: &mut [u8; 4]) {
+    for channel in &mut pixel[..3] {
+        *channel = 255 - *channel;
+    }
+}
+
+/// Makes a pixel grey. Computes luma by Rec. 709 with weights of 16 bits, which add up to 65536.
+fn grey(pixel: &mut [u8; 4]) {
+    let [red, green, blue, _] = pixel.map(u32::from);
+    let luma = (red * 13933 + green * 46871 + blue * 4732) >> 16;
+    pixel[..3].fill(luma as u8);
+}
+
+struct Filter;
+
+impl OnMessage for Filter {
+    fn on_message(request: &Request<'_>) -> Status {
+        let given = match read_arguments(request.message) {
+            Ok(given) => given,
+            Err(_) => return request.invalid("the message is a map"),
+        };
+        let sides = || Some((argument(&given, "width", 1..=1 << 15, 0)?, argument(&given, "height", 1..=1 << 15, 0)?));
+        // Width and height are required: their default, 0, is out of range.
+        let Some((width, height)) = sides() else { return request.invalid("width and height are 1 to 32768") };
+        let change = match given.get("filter") {
+            Some(clearway_codec::Value::Text(name)) if name == "negative" => negative,
+            Some(clearway_codec::Value::Text(name)) if name == "grey" => grey,
+            _ => return request.invalid("filter is \"negative\" or \"grey\""),
+        };
+        let view = match request.view(request.attachment().unwrap_or(0)) {
+            Ok(view) => view,
+            Err(status) => return request.refuse(status, "no pixels come with the message"),
+        };
+        if view.flags & CLEARWAY_MEMORY_SEALED != 0 {
+            return request.invalid("the pixels are sealed");
+        }
+        let count = (width * height) as usize;
+        if view.size / 4 < count {
+            return request.invalid("there are too few pixels");
+        }
+        // SAFETY: the host keeps the memory valid during this call, and the memory is large enough. The sender allows changes.
+        let pixels = unsafe { std::slice::from_raw_parts_mut(view.data.cast::<[u8; 4]>(), count) };
+        pixels.iter_mut().for_each(change);
+        request.answer_null()
+    }
+}
+
+pub fn add_image(example: &Example) -> Status {
+    example.handle::<Filter>("image/filter", CLEARWAY_RUN_POOL, "")
+}
+
+// The handler `block`. It sleeps for the number of milliseconds in the message (u32). It runs on its own queue, because it blocks. If the
+// caller has given the call up before the handler begins, the handler does not sleep.
+
+struct Block;
+
+impl OnMessage for Block {
+    fn on_message(request: &Request<'_>) -> Status {
+        let Ok(ms) = request.bytes().try_into() else {
+            return request.invalid("the message is u32 milliseconds");
+        };
+        if request.is_wanted() {
+            sleep(Duration::from_millis(u32::from_le_bytes(ms).into()));
+        }
+        request.answer_null()
+    }
+}
+
+pub fn add_block(example: &Example) -> Status {
+    example.handle::<Block>("block", CLEARWAY_RUN_SERIAL, "block")
 }

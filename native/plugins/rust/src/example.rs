@@ -2,14 +2,14 @@
 //! One instance of the plugin, and functions that all parts of the plugin use.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_PANICKED, Content, Handler, Host, Memory, PluginId, Reply, Status,
     Text, View,
 };
 
-use crate::guard::{guarded, lock};
 use crate::ticker::Tickers;
 
 /// The last pointer command that `frames/pointer` received.
@@ -208,4 +208,18 @@ pub fn now_ns() -> u64 {
     // SAFETY: `now` is writable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Runs code that may panic. Returns `instead` if the code panics, because a panic must not leave the plugin.
+pub fn guarded<T>(instead: T, run: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        // Dropping the panic's payload could panic again, so the payload is leaked.
+        std::mem::forget(panic);
+        instead
+    })
+}
+
+/// Locks a mutex. Ignores poisoning: every change under a lock is a single step, so a panic cannot leave half a change.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

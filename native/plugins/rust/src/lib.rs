@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The example plugin in Rust. native/plugins/README.md describes its channels. The plugin in C has the same channels.
 
-mod block;
 mod echo;
 mod example;
 mod frames;
-mod guard;
-mod image;
 mod memset;
-mod picture;
-mod sensor;
-mod slabs;
-mod source;
 mod ticker;
 
 use std::ffi::c_void;
 
 use clearway_sys::{CLEARWAY_ABI_MAJOR, CLEARWAY_ABI_MINOR, CLEARWAY_OK, CLEARWAY_VERSION, Host, Plugin, Status};
 
-use crate::example::Example;
-use crate::guard::guarded;
+use crate::example::{Example, guarded};
 
 unsafe extern "C-unwind" fn on_close(context: *mut c_void) {
     guarded((), || {
@@ -44,7 +36,7 @@ pub unsafe extern "C-unwind" fn clearway_plugin_init(host: *const Host, plugin: 
             return CLEARWAY_VERSION;
         }
         let example = Box::new(Example::new(host, plugin.id));
-        for add in [memset::add, echo::add, sensor::add, frames::add, image::add, block::add] {
+        for add in [memset::add, echo::add, ticker::add_sensor, frames::add, echo::add_image, echo::add_block] {
             let status = add(&example);
             if status != CLEARWAY_OK {
                 example.close();

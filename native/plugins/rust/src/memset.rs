@@ -8,8 +8,7 @@ use clearway_sys::{
     Content, Status,
 };
 
-use crate::example::{Example, OnMessage, OwnedMemory, Request, all, now_ns};
-use crate::guard::lock;
+use crate::example::{Example, OnMessage, OwnedMemory, Request, all, lock, now_ns};
 
 /// Fills `size` bytes. Foreign function interfaces call this function directly.
 ///

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tickers. A ticker emits the events of one stream at a given rate, on its own thread.
 
+use std::ffi::c_void;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use clearway_codec::{Error, Limits, Value, standard};
 use clearway_sys::{
-    CLEARWAY_CANCELLED, CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_OVERFLOW,
-    CLEARWAY_PANICKED, CLEARWAY_STALE, Host, Status, Stream, Text,
+    CLEARWAY_CANCELLED, CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
+    CLEARWAY_OVERFLOW, CLEARWAY_PANICKED, CLEARWAY_RUN_POOL, CLEARWAY_STALE, Content, Host, Source, Status, Stream,
+    Text,
 };
 
-use crate::guard::{guarded, lock};
+use crate::example::{Example, guarded, lock, now_ns};
 
 /// The events that a ticker emits.
 pub trait Tick: Send {
@@ -185,4 +189,115 @@ impl Tickers {
             ticker.shared.update(&change);
         }
     }
+}
+
+/// A type whose function starts the streams of a source.
+pub trait OnListen {
+    /// Starts a stream for a listener. A returned status other than `CLEARWAY_OK` refuses the listener.
+    fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status;
+}
+
+unsafe extern "C-unwind" fn on_listen<L: OnListen>(
+    context: *mut c_void,
+    arguments: *const Content,
+    stream: Stream,
+) -> Status {
+    guarded(CLEARWAY_PANICKED, || {
+        // SAFETY: the context is the `Example`, which lives until the plugin is closed. The host lends the arguments during this call.
+        let (example, arguments) =
+            unsafe { (&*context.cast::<Example>(), arguments.as_ref().unwrap_or(&Content::NULL)) };
+        match read_arguments(arguments) {
+            Ok(arguments) => L::on_listen(example, &arguments, stream),
+            Err(_) => CLEARWAY_INVALID_ARGUMENT,
+        }
+    })
+}
+
+unsafe extern "C-unwind" fn on_cancel(context: *mut c_void, stream: Stream) {
+    // SAFETY: the context is the `Example`, which lives until the plugin is closed.
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.cancel(stream));
+}
+
+unsafe extern "C-unwind" fn on_room(context: *mut c_void, stream: Stream) {
+    // SAFETY: the context is the `Example`, which lives until the plugin is closed.
+    guarded((), || unsafe { &*context.cast::<Example>() }.tickers.notify_room(stream));
+}
+
+impl Example {
+    /// Registers `L` as the source of a channel's events.
+    pub fn source<L: OnListen>(&self, channel: &str) -> Status {
+        let source = Source {
+            size: size_of::<Source>(),
+            channel: Text::of(channel),
+            runs: CLEARWAY_RUN_POOL,
+            reserved: 0,
+            queue: Text::NONE,
+            context: self.context(),
+            on_listen: Some(on_listen::<L>),
+            on_cancel: Some(on_cancel),
+            on_room: Some(on_room),
+            on_drop: None,
+        };
+        // SAFETY: the host copies the source. Its context lives until the plugin is closed.
+        unsafe { (self.host.source)(self.id, &source) }
+    }
+}
+
+/// Reads a listener's arguments: a standard message with a map or null. The error is `None` if the message has another value.
+pub fn read_arguments(content: &Content) -> Result<Value, Option<Error>> {
+    let bytes = if content.data.is_null() {
+        &[]
+    } else {
+        // SAFETY: the host lends the content's bytes during the call.
+        unsafe { std::slice::from_raw_parts(content.data, content.size) }
+    };
+    match standard::read(bytes, Limits::DEFAULT).map_err(Some)? {
+        given @ (Value::Map(_) | Value::Null) => Ok(given),
+        _ => Err(None),
+    }
+}
+
+/// Reads an integer from a listener's arguments. Returns `default` if the arguments have no value for the key. Returns `None` if the
+/// value is not an integer, or is not in the range.
+pub fn argument(arguments: &Value, key: &str, range: RangeInclusive<i64>, default: i64) -> Option<i64> {
+    let value = match arguments.get(key) {
+        None | Some(Value::Null) => default,
+        Some(Value::Int(value)) => *value,
+        Some(_) => return None,
+    };
+    range.contains(&value).then_some(value)
+}
+
+// A simulated sensor. An event has 24 bytes: u64 number, u64 ns, float64 value.
+
+struct Sensor {
+    host: &'static Host,
+}
+
+impl Tick for Sensor {
+    fn emit(&mut self, stream: Stream, number: u64, _is_retry: bool) -> Status {
+        let mut reading = [0; 24];
+        reading[..8].copy_from_slice(&number.to_le_bytes());
+        reading[8..16].copy_from_slice(&now_ns().to_le_bytes());
+        // The values are a sawtooth of a hundred steps, in which a lost event is visible.
+        reading[16..].copy_from_slice(&((number % 100) as f64 / 100.0).to_le_bytes());
+        // SAFETY: the host checks the handle and copies the bytes.
+        unsafe { (self.host.emit)(stream, &Content::of(&reading)) }
+    }
+}
+
+impl OnListen for Sensor {
+    fn on_listen(example: &Example, arguments: &Value, stream: Stream) -> Status {
+        let (Some(rate), Some(count)) =
+            (argument(arguments, "rate", 0..=1_000_000, 100), argument(arguments, "count", 0..=i64::MAX, 0))
+        else {
+            return CLEARWAY_INVALID_ARGUMENT;
+        };
+        let rate = Rate { per_second: rate as u32, count: count as u64, catches_up: true };
+        example.tickers.start(example.host, stream, Box::new(Sensor { host: example.host }), rate)
+    }
+}
+
+pub fn add_sensor(example: &Example) -> Status {
+    example.source::<Sensor>("sensor")
 }

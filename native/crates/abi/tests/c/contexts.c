@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "edge.h"
 #include "host.h"
 #include "shared.h"
 

@@ -2,7 +2,6 @@
 // Tests every out-parameter of clearway_host.h, with a capacity of 0, of 1 and of a few.
 #include <string.h>
 
-#include "edge.h"
 #include "host.h"
 
 static const clearway_memory no_memory = {0};

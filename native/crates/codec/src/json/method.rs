@@ -2,14 +2,10 @@
 //! Method calls and replies in JSON. A call is `{"method": …, "args": …}`. A reply is `[value]` or `[code, message, details]`, optionally
 //! with a stack trace as the fourth element. The envelope does not count as a nesting level.
 
-use super::read::read_to;
+use super::read::{MALFORMED, read_to};
 use super::write::write_or_truncate;
-use crate::error::{Code, Error};
-use crate::limits::Limits;
-use crate::method::{Call, Reply};
-use crate::value::Value;
-
-const MALFORMED: Error = Error::at(Code::Malformed, 0);
+use crate::error::{Error, Limits};
+use crate::value::{Call, Reply, Value};
 
 /// Reads a call.
 pub fn read_call(message: &[u8], limits: Limits) -> Result<Call, Error> {

@@ -4,8 +4,6 @@
 mod method;
 mod number;
 mod read;
-mod reader;
-mod text;
 mod write;
 
 pub use method::{read_call, read_reply, write_call, write_reply};

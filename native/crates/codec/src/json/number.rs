@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reads and writes numbers as JavaScript does.
 
-use super::reader::{MALFORMED, Reader};
 use crate::error::Error;
+use crate::json::read::{MALFORMED, Reader};
 use crate::value::{Big, Value};
 
 /// JavaScript's largest safe integer, 2^53 - 1. Up to it, no two integers have the same float64.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use super::number::{nearest, put_float, put_int};
-use crate::error::{Code, Error};
-use crate::limits::Limits;
+use crate::error::{Code, Error, Limits};
 use crate::value::Value;
 
 /// Appends a message, as `JSON.stringify` writes it. Null makes a message without bytes. Removes the appended bytes on failure.

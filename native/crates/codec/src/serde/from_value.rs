@@ -7,7 +7,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::error::Error;
+use crate::serde::Error;
 use crate::value::{Big, Value};
 
 /// Converts a value to a Rust type. Moves texts and bytes, and does not copy them.

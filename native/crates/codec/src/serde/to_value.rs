@@ -5,7 +5,7 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-use super::error::Error;
+use crate::serde::Error;
 use crate::value::{Value, without_duplicate_keys};
 
 /// Converts a Rust value to a value of the codecs. Copies texts and bytes.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 use super::read::value;
-use super::reader::Reader;
 use super::tag;
 use super::write::{put, write_or_truncate};
-use crate::error::{Code, Error};
-use crate::limits::Limits;
-use crate::method::{Call, Reply};
-use crate::value::Value;
+use crate::error::{Code, Error, Limits};
+use crate::standard::read::Reader;
+use crate::value::{Call, Reply, Value};
 
 /// Reads a call: the method's name, then the arguments.
 pub fn read_call(message: &[u8], limits: Limits) -> Result<Call, Error> {
@@ -74,7 +72,7 @@ pub fn write_reply(reply: &Reply, limits: Limits, to: &mut Vec<u8>) -> Result<()
         Reply::Error { code, message, details, stack } => {
             writer.byte(tag::ERROR);
             writer.sized(tag::TEXT, code.as_bytes())?;
-            let put_text = |writer: &mut super::writer::Writer<'_>, text: &Option<String>| match text {
+            let put_text = |writer: &mut super::write::Writer<'_>, text: &Option<String>| match text {
                 Some(text) => writer.sized(tag::TEXT, text.as_bytes()),
                 None => {
                     writer.byte(tag::NULL);

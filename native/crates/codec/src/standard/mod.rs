@@ -3,10 +3,8 @@
 
 mod method;
 mod read;
-mod reader;
 mod tag;
 mod write;
-mod writer;
 
 pub use method::{read_call, read_reply, write_call, write_reply};
 pub use read::{read, read_value};
