@@ -107,12 +107,7 @@ if (isProgram(import.meta)) {
   const own = /^scripts\/check\/files\.mjs$|^test\/checks\/files\.test\.ts$/;
   const read = [...written, ...files(/\.md$/)].filter(({ path }) => !own.test(path));
   report(
-    [
-      ...sizes(written),
-      ...licenceProblems(written),
-      ...machineProblems(files(named)),
-      ...phraseProblems(read),
-    ],
+    [...sizes(written), ...licenceProblems(written), ...machineProblems(files(named)), ...phraseProblems(read)],
     `${written.length} source files are short, say their licence, name no place of one machine, and have no phrase that makes a reader stop`,
   );
 }
