@@ -3,7 +3,7 @@
 import { isListOf, isWireError } from "../error/wire-check.js";
 import { codedAs, Form } from "../transfer/crossing.js";
 
-// A message is one flat array of frames, with four slots per frame. One message carries all calls of one tick. Structured clone copies
+// A message is one flat array of frames, with four slots per frame. One message carries the calls of one tick, up to 128. Structured clone copies
 // one dense array instead of an object per call:
 //
 //   [ op, id, a, b,  op, id, a, b,  ... ]

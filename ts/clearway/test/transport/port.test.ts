@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { PortTransport } from "../../src/transport/port.js";
-import { isFrames, Op } from "../../src/transport/protocol.js";
+import { frameSlots, isFrames, Op } from "../../src/transport/protocol.js";
 import { carrierContract } from "./carrier.js";
 
 // An endpoint that records messages, copied by the same algorithm that a port uses.
@@ -51,6 +51,20 @@ carrierContract("port (a live MessageChannel)", (refused) => {
       return messages;
     },
   };
+});
+
+describe("many calls of one tick", () => {
+  test("leave in messages of 128 before the tick ends, so that the worker runs them meanwhile, and the rest at its end", async () => {
+    const sizes: number[] = [];
+    const transport = new PortTransport(
+      { post: (message) => void sizes.push((message as unknown[]).length / frameSlots) },
+      () => {},
+    );
+    for (let id = 0; id < 300; id++) transport.send(Op.Call, id, 0, [id]);
+    expect(sizes).toEqual([128, 128]);
+    await Promise.resolve();
+    expect(sizes).toEqual([128, 128, 44]);
+  });
 });
 
 describe("a message", () => {
