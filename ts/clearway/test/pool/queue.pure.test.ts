@@ -129,23 +129,6 @@ describe("the backlog", () => {
     expect([backlog.length, backlog.bytes]).toEqual([0, 0]);
   });
 
-  test("with wait, admits every call, and reports when there is room again", async () => {
-    const backlog = backlogOf({ items: 1 });
-    const first = call();
-    await backlog.room();
-    backlog.add(first);
-    expect(backlog.full).toBe(true);
-    expect(backlog.admit(call())).toBeUndefined();
-    let roomy = false;
-    const room = backlog.room().then(() => {
-      roomy = true;
-    });
-    await Promise.resolve();
-    expect(roomy).toBe(false);
-    backlog.remove(first);
-    await room;
-  });
-
   test("with fail, refuses a call over the limit of items or bytes", () => {
     const backlog = backlogOf({ items: 2, bytes: 100, whenFull: "fail" });
     backlog.add(call(60));

@@ -76,16 +76,6 @@ describe("a full queue", () => {
     await room;
   });
 
-  test("with `fail` refuses a call over the limit of items or bytes", async () => {
-    const { pool, release } = await held({ queue: { items: 2, bytes: 100, whenFull: "fail" } });
-    const first = pool.call.echo(new Uint8Array(60));
-    expect(await reasonOf(pool.call.echo(new Uint8Array(60)))).toMatchObject({ code: "queue-full" });
-    const second = pool.call.later(1);
-    expect(await reasonOf(pool.call.later(2))).toMatchObject({ code: "queue-full" });
-    await release();
-    expect([(await first) as Uint8Array, await second]).toEqual([new Uint8Array(60), 2]);
-  });
-
   test("with `dropOldest` drops as many old calls as a large new call needs", async () => {
     const { pool, release } = await held({ queue: { bytes: 100, whenFull: "dropOldest" } });
     const small = Promise.allSettled([1, 2, 3, 4].map(() => pool.call.echo(new Uint8Array(25))));

@@ -78,15 +78,6 @@ describe("a pool warns once", () => {
     expect(found[0]).toContain("Return a table of records");
   });
 
-  test.runIf(cloneReadsStacks)("of a value of a stream that takes long to copy", async () => {
-    const seen = warnings();
-    const { call } = pools();
-    const read = async () => {
-      for await (const value of call.slowStream()) expect(value[0]).toMatchObject({ message: "slow" });
-    };
-    expect(await warnedBy(read, seen, "The result")).toEqual([expect.stringContaining("The result of slowStream()")]);
-  });
-
   test.runIf(cloneReadsStacks)("of arguments that take long to copy", async () => {
     const seen = warnings();
     const { call } = pools();

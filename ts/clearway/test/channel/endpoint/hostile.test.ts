@@ -105,14 +105,6 @@ describe("an endpoint that sends arbitrary frames", () => {
     await expect(call).rejects.toMatchObject({ name: "ClearwayError", code: "protocol" });
     end.terminate();
   });
-
-  test("cannot run more than callsMax handlers at once", async () => {
-    const { end, tb, log } = await raw("clearway");
-    for (let id = 1; id <= 20; id++) tb.send(writeFrame({ op: Op.call, id, name: text.encode("nobody") }));
-    await log.until(() => log.frames.filter((each) => each[0] === Op.reply && each[8] === 7).length === 12);
-    expect(end.stats().handling).toBe(8);
-    end.terminate();
-  });
 });
 
 describe("an end with a hostile peer", () => {

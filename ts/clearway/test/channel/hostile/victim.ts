@@ -9,9 +9,8 @@ export const largeBytes = 10_000;
 
 /** An app that serves every peer, and counts the work it does for them. */
 export class Victim {
-  /** Handlers that run now, the peak of those, handlers that ever started, and sources that were opened and have not ended. */
+  /** Handlers that run now, handlers that ever started, and sources that were opened and have not ended. */
   running = 0;
-  most = 0;
   ran = 0;
   sources = 0;
   /** Values that sources gave, events that left, and the most that left in a row while their transport had no room. */
@@ -102,7 +101,7 @@ export class Victim {
   #handle(end: Endpoint): void {
     const count = async (work: () => unknown): Promise<unknown> => {
       this.ran++;
-      this.most = Math.max(this.most, ++this.running);
+      this.running++;
       try {
         return await work();
       } finally {
