@@ -3,9 +3,7 @@
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
-
-const peerPool = () => testPool<typeof import("../fixtures/peers.tasks.js")>(builtUrl("peers"));
+import { gate, plainPool, reasonOf } from "../fixtures/pools.js";
 
 /** Sends a value on a port and returns the first answer. */
 async function answerOn(port: MessagePort, value: unknown): Promise<unknown> {
@@ -19,8 +17,12 @@ async function answerOn(port: MessagePort, value: unknown): Promise<unknown> {
 
 describe("a task", () => {
   test("receives as many arguments as the caller passes", async () => {
-    const { call } = peerPool();
-    expect([await call.count(), await call.count(1), await call.count(1, undefined, 3)]).toEqual([0, 1, 3]);
+    const { call } = plainPool();
+    expect([
+      await call.argumentCount(),
+      await call.argumentCount(1),
+      await call.argumentCount(1, undefined, 3),
+    ]).toEqual([0, 1, 3]);
   });
 
   test("is called by a function that was taken out of the proxy", async () => {
@@ -32,11 +34,11 @@ describe("a task", () => {
 describe("a callback", () => {
   test("answers its own calls when another callback is an argument of the same call", async () => {
     const [a, b] = [callback(() => "a"), callback(() => "b")];
-    expect(await peerPool().call.callBoth(a, b)).toBe("ab");
+    expect(await plainPool().call.callBoth(a, b)).toBe("ab");
   });
 
   test("receives any number of arguments", async () => {
-    const { call } = peerPool();
+    const { call } = plainPool();
     const all = callback((...args: unknown[]) => args);
     for (const args of [[], [1], ["a", { b: [2] }, null]]) expect(await call.callWith(all, args)).toEqual(args);
   });
@@ -45,19 +47,19 @@ describe("a callback", () => {
 describe("a MessagePort as an argument", () => {
   test("moves under move(), and the worker answers on it", async () => {
     const { port1, port2 } = new MessageChannel();
-    await peerPool().call.serve(move(port2));
+    await plainPool().call.serve(move(port2));
     expect(await answerOn(port1, 4)).toBe(8);
   });
 
   test("fails the call without move()", async () => {
     const { port1, port2 } = new MessageChannel();
-    expect(await reasonOf(peerPool().call.serve(port2))).toMatchObject({ code: "not-cloneable" });
+    expect(await reasonOf(plainPool().call.serve(port2))).toMatchObject({ code: "not-cloneable" });
     port1.close();
   });
 
   test("connects two workers", async () => {
     const { port1, port2 } = new MessageChannel();
-    await peerPool().call.serve(move(port1));
+    await plainPool().call.serve(move(port1));
     const forwarded = await plainPool().call.echo(move(port2));
     expect(await answerOn(forwarded as MessagePort, 11)).toBe(22);
   });
@@ -70,12 +72,12 @@ test("a call of a name that every object has fails with unknown-task", async () 
 });
 
 test("progress reaches only the listener of its call, before the call's error", async () => {
-  const pool = testPool<typeof import("../fixtures/peers.tasks.js")>(builtUrl("peers"));
+  const pool = plainPool();
   const seen: unknown[][] = [[], []];
   const listening = (at: number) => pool.with({ onProgress: (value) => void seen[at]?.push(value) }).call;
   const failing = listening(1)
-    .emitThenFail("b")
+    .reportThenFail("b")
     .catch((error: Error) => seen[1]?.push(error.message));
-  await Promise.all([listening(0).emit("a"), failing, pool.call.emit("nobody listens")]);
+  await Promise.all([listening(0).reportName("a", 1), failing, pool.call.reportName("nobody listens", 1)]);
   expect(seen).toEqual([["a"], ["b", "after"]]);
 });

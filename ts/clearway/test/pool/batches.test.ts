@@ -57,7 +57,7 @@ describe("a value of a stream into a task, in one batch with calls:", () => {
 });
 
 describe("a result in one batch with others:", () => {
-  const warmPool = groupPool<typeof import("../fixtures/hostile-results.tasks.js")>(builtUrl("hostile-results"));
+  const warmPool = groupPool<typeof import("../fixtures/values.tasks.js")>(builtUrl("values"));
   test.each(hostileValues)("%s fails only its own call", async (name, _make, expected = true) => {
     const refused = expected && !/getter|one buffer twice/.test(name);
     const pool = warmPool();

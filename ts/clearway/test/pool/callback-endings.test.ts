@@ -2,8 +2,7 @@
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { callbackPool, upTo, warmCallbackPool } from "../fixtures/callback-pools.js";
-import { gate, reasonOf } from "../fixtures/pools.js";
+import { callbackPool, gate, reasonOf, upTo, warmCallbackPool } from "../fixtures/pools.js";
 
 describe("a call with a callback", () => {
   test("runs the callback no more once it is cancelled, and rejects the task's calls with the reason", async () => {

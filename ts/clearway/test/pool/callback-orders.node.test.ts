@@ -4,9 +4,8 @@ import { runInNewContext } from "node:vm";
 import { pool } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { upTo, warmCallbackPool } from "../fixtures/callback-pools.js";
 import fc, { cases, seed } from "../fixtures/fast-check.js";
-import { builtUrl } from "../fixtures/pools.js";
+import { builtUrl, upTo, warmCallbackPool } from "../fixtures/pools.js";
 import { HeapWatch, watchLeft } from "./chaos/left-behind.js";
 
 type Callbacks = typeof import("../fixtures/callback.tasks.js");

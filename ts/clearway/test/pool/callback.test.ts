@@ -3,8 +3,7 @@
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { callbackPool, upTo, warmCallbackPool } from "../fixtures/callback-pools.js";
-import { gate, inProcesses, reasonOf } from "../fixtures/pools.js";
+import { callbackPool, gate, inProcesses, reasonOf, upTo, warmCallbackPool } from "../fixtures/pools.js";
 
 describe("a callback", () => {
   test("runs for each call of the task in order, and answers with its value", async () => {

@@ -2,9 +2,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { builtUrl, gate, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, plainPool, testPool } from "../fixtures/pools.js";
 
-type Context = typeof import("../fixtures/context.tasks.js");
 type Callbacks = typeof import("../fixtures/callback.tasks.js");
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
@@ -19,18 +18,18 @@ describe("AsyncLocalStorage:", () => {
   const names = ["a", "b", "c", "d"];
 
   test("onProgress runs in the context of its call", async () => {
-    const pool = testPool<Context>(builtUrl("context"), { concurrency: 4 });
+    const pool = plainPool({ concurrency: 4 });
     await storage.run("pool", () => pool.ready());
     const seen: [name: unknown, context: unknown][] = [];
     const onProgress = (name: unknown): void => void seen.push([name, storage.getStore()]);
     const shared = storage.run("with", () => pool.with({ onProgress }));
-    await inEach(names, (name) => shared.call.tell(name, 3));
+    await inEach(names, (name) => shared.call.reportName(name, 3));
     expect(seen).toHaveLength(12);
     expect(seen.filter(([name, context]) => name !== context)).toEqual([]);
   });
 
   test("an iterable that a task reads runs in the context of its call, also its finally block", async () => {
-    const pool = testPool<Context>(builtUrl("context"), { concurrency: 4 });
+    const pool = plainPool({ concurrency: 4 });
     await pool.ready();
     const seen: [name: string, context: unknown][] = [];
     const look = (name: string): void => void seen.push([name, storage.getStore()]);
@@ -92,7 +91,7 @@ describe("AsyncLocalStorage:", () => {
   });
 
   test("an iterable whose call is never sent is closed in the context of its call", async () => {
-    const pool = testPool<Context>(builtUrl("context"));
+    const pool = plainPool();
     const told = gate<unknown>();
     const source = {
       [Symbol.asyncIterator]: () => ({

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { gate, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 test("a pool that is terminated many times adds one listener for its worker's exit and prints no warning", async () => {
   const warnings: Error[] = [];
@@ -41,7 +41,7 @@ test("an idle worker whose postMessage throws, and that has printed, does not ke
   const printed = gate();
   const freed = gate();
   const pool = testPool<{ print(lines: number): void }>(() => {
-    const worker = new Worker(builtUrl("prints"));
+    const worker = new Worker(plainUrl);
     const { postMessage, unref } = Worker.prototype;
     worker.stdout.once("data", () => printed.tell());
     return Object.assign(worker, {

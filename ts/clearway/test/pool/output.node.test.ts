@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { listenTo } from "../../src/channel/transport/port-like.js";
 import { adopt } from "../../src/host/node.js";
-import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
 
 const lines = 1_000;
 
@@ -16,7 +16,7 @@ async function printed(source: string): Promise<number> {
   const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/output-", import.meta.url)));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = `${folder}/program.mjs`;
-  const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("prints").href)});\n`;
+  const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(plainUrl.href)});\n`;
   await writeFile(file, head + source);
   const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";

@@ -51,7 +51,7 @@ function memoryIn(value: unknown): number {
 }
 
 test("a view in a task's value crosses to the caller without the memory next to it, wherever it is", async () => {
-  const pool = testPool<typeof import("../fixtures/holders.tasks.js")>(builtUrl("holders"));
+  const pool = testPool<typeof import("../fixtures/values.tasks.js")>(builtUrl("values"));
   for (const name of await pool.call.names()) {
     expect([name, memoryIn(await pool.call.result(name))]).toEqual([name, shown]);
     for await (const value of pool.call.values(name)) expect([name, memoryIn(value)]).toEqual([name, shown]);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Watch } from "../../../src/meter/watch.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
-import { block, expectStalls, hour, minute, second, world } from "./world.js";
+import { block, expectStalls, hour, minute, second, world } from "./scripted-page.js";
 
 afterEach(() => vi.unstubAllGlobals());
 

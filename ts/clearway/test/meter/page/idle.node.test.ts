@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { StallReport } from "../../../src/meter/report.js";
 import type { Watch } from "../../../src/meter/watch.js";
 import { hanging, returning, throwing } from "../../fixtures/misdeeds.js";
-import { block, hour, lengths, minute, second, world } from "./world.js";
+import { block, hour, lengths, minute, second, world } from "./scripted-page.js";
 
 afterEach(() => vi.unstubAllGlobals());
 

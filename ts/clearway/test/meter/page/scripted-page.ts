@@ -1,7 +1,58 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
+import type { StallReport } from "../../../src/meter/report.js";
+import type { Watch, WatchOptions } from "../../../src/meter/watch.js";
 import { followGlobals } from "../../fixtures/fake-timers.js";
-import { Agenda } from "./agenda.js";
+
+interface Entry {
+  atMs: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+/** A queue of scheduled events by time; events at the same time keep their order. A binary heap, because an hour has millions. */
+class Agenda {
+  readonly #heap: Entry[] = [];
+  #order = 0;
+
+  add(atMs: number, run: () => void, order: number = this.#order++): Entry {
+    const entry = { atMs, order, run };
+    const heap = this.#heap;
+    let at = heap.length;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!sooner(entry, heap[parent]!)) break;
+      heap[at] = heap[parent]!;
+      at = parent;
+    }
+    heap[at] = entry;
+    return entry;
+  }
+
+  get nextMs(): number {
+    return this.#heap[0]?.atMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  take(): Entry {
+    const heap = this.#heap;
+    const first = heap[0]!;
+    const last = heap.pop()!;
+    if (heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let child = at * 2 + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && sooner(heap[child + 1]!, heap[child]!)) child++;
+      if (!sooner(heap[child]!, last)) break;
+      heap[at] = heap[child]!;
+      at = child;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+const sooner = (a: Entry, b: Entry): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 
 /** The machine of a scripted page. All times are in milliseconds. */
 export interface Machine {
@@ -249,4 +300,56 @@ export class ScriptedPage {
     );
     return worker;
   }
+}
+
+export const second = 1000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+
+export interface World {
+  readonly page: ScriptedPage;
+  watch(options?: WatchOptions): Watch;
+}
+
+export async function world(
+  machine: Partial<Machine> = {},
+  visibility: "visible" | "hidden" = "visible",
+): Promise<World> {
+  const page = new ScriptedPage(machine);
+  page.visibility = visibility;
+  // Runs the browser's host in Node, newly loaded for each page. The script drives every clock, timer, worker and event.
+  vi.resetModules();
+  vi.doMock("../../../src/meter/host/node.js", () => import("../../../src/meter/host/browser.js"));
+  // The script's clock stands while code runs, so its step cannot be seen.
+  vi.doMock("../../../src/meter/host/host.js", async (original) => ({
+    ...(await original<object>()),
+    clockStepOf: () => page.machine.clockStepMs,
+  }));
+  vi.stubGlobal("document", {}); // the host reads it when it is loaded
+  const { watch } = await import("../../../src/meter/watch.js");
+  page.install();
+  // Finer than the default, so that a false stall of over 2 ms is found.
+  return { page, watch: (options) => watch({ floorMs: 2, ...options }) };
+}
+
+export const lengths = (report: StallReport): number[] => report.stalls.map(({ lengthMs }) => lengthMs);
+
+/** Checks that the report has exactly the stalls of the script, to within `errorMs`. */
+export function expectStalls(
+  report: StallReport,
+  script: readonly (readonly [atMs: number, lengthMs: number])[],
+  errorMs = 1.5,
+) {
+  const found = report.stalls.map(({ startMs, lengthMs }) => [startMs, lengthMs] as const);
+  const off = script.map(([atMs, lengthMs], index) => {
+    const [startMs, foundMs] = found[index] ?? [Number.POSITIVE_INFINITY, 0];
+    return Math.max(Math.abs(startMs - atMs), Math.abs(foundMs - lengthMs));
+  });
+  expect({ found, off: off.filter((ms) => ms > errorMs) }).toEqual({ found: expect.any(Array), off: [] });
+  expect(found).toHaveLength(script.length);
+}
+
+/** Blocks the thread at the times and for the lengths of the script. */
+export function block(page: ScriptedPage, script: readonly (readonly [atMs: number, lengthMs: number])[]): void {
+  for (const [atMs, lengthMs] of script) page.task(atMs, lengthMs);
 }

@@ -2,7 +2,7 @@
 import { ClearwayError } from "clearway";
 import type { Command, Plan, PlanOptions } from "./plan.js";
 import type { Abort } from "./play.js";
-import type { Seen } from "./read.js";
+import type { Seen } from "./source.js";
 import type { Outcome } from "./watch.js";
 
 // The allowed outcomes of a command in its plan. Each function returns a complaint, or undefined.

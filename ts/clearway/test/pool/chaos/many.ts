@@ -3,7 +3,7 @@ import { callback } from "clearway/callback";
 import { errorsOf, judge } from "./expect.js";
 import type { Command, Plan } from "./plan.js";
 import type { Abort } from "./play.js";
-import type { Seen } from "./read.js";
+import type { Seen } from "./source.js";
 import type { Outcome } from "./watch.js";
 
 // Commands that make several calls, or that call back: maps, broadcasts and callbacks.

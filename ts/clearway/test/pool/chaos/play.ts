@@ -4,8 +4,7 @@ import type { Mark } from "../../fixtures/chaos.tasks.js";
 import { bytesOf, expectEnding, expectOutcome, expectSeen } from "./expect.js";
 import { callbackOf, callsOf, expectAsked, expectBroadcast, expectMapped, type MapCommand } from "./many.js";
 import type { Command, Plan, PlanOptions } from "./plan.js";
-import { read, type Seen } from "./read.js";
-import { movedLength, Source } from "./source.js";
+import { movedLength, read, type Seen, Source } from "./source.js";
 import { type Outcome, Watch } from "./watch.js";
 
 type Chaos = typeof import("../../fixtures/chaos.tasks.js");

@@ -3,7 +3,26 @@
 import { describe, expect, test } from "vitest";
 import fc from "../../fixtures/fast-check.js";
 import { builtUrl, testPool } from "../../fixtures/pools.js";
-import { countTurns } from "../../fixtures/turns.js";
+
+/** Starts counting how often this thread schedules a turn of its event loop. Polling would schedule one after the other. */
+function countTurns(): () => number {
+  let turns = 0;
+  const scope = globalThis as { setImmediate?: (next: () => void) => unknown };
+  const { setImmediate: immediate } = scope;
+  if (immediate) {
+    scope.setImmediate = (next) => {
+      turns++;
+      return immediate(next);
+    };
+  } else {
+    const post = MessagePort.prototype.postMessage as (this: MessagePort, ...args: unknown[]) => void;
+    MessagePort.prototype.postMessage = function (this: MessagePort, ...args: unknown[]) {
+      turns++;
+      post.apply(this, args);
+    };
+  }
+  return () => turns;
+}
 
 type Ring = typeof import("../../fixtures/ring.tasks.js");
 
