@@ -6,10 +6,9 @@
 import { readFileSync } from "node:fs";
 import { cases as known } from "./check.mjs";
 import { flutterProblem } from "./flutter/installed.mjs";
+import { casesFrom, randomFrom } from "./fuzz/cases.mjs";
 import { outcome } from "./fuzz/compare.mjs";
-import { casesFrom } from "./fuzz/generate.mjs";
 import { start } from "./fuzz/languages.mjs";
-import { randomFrom } from "./fuzz/random.mjs";
 import { shrink } from "./fuzz/shrink.mjs";
 
 // The default seed is fixed. A new failure therefore comes from a change of the code. `make deep` sends more.
