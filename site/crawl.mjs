@@ -2,8 +2,8 @@
 // Finds the pages of the site: the pages of the navigation, and everything in the repository that they link to, directly or through others.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, normalize, relative } from "node:path";
-import { escaped } from "../scripts/html.mjs";
 import { root } from "../scripts/sources.mjs";
+import { escaped } from "./layout.mjs";
 import { codeHtml, render } from "./markdown.mjs";
 
 const images = new Set([".png", ".svg", ".jpg", ".gif"]);

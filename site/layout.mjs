@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The frame of every page. All addresses in it are relative, so that the site works from a folder under any base path.
 import { dirname, relative } from "node:path";
-import { escaped } from "../scripts/html.mjs";
 
 /** The navigation: groups of pages, each an address and its name. */
 export const navigation = [
@@ -121,3 +120,8 @@ ${at < 0 ? "" : `<nav class="around" aria-label="Neighbouring pages">${around.jo
 </html>
 `;
 }
+
+const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** Returns a text with the characters escaped that HTML gives a meaning. */
+export const escaped = (text) => String(text).replace(/[&<>"']/g, (character) => entities[character]);

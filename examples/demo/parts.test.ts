@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the page's parts that need neither a browser nor a clock.
 import { describe, expect, test } from "vitest";
+import { placeLabels } from "./src/page/drawing.js";
 import { FrameClock } from "./src/page/frames.js";
-import { placeLabels } from "./src/page/labels.js";
-import { mostText, type Result, resultOf, totalText } from "./src/page/result.js";
+import { mostText, type Result, resultOf, sharesOf, totalText } from "./src/page/result.js";
 import { hiddenSides } from "./src/page/scroll-hint.js";
-import { sharesOf } from "./src/page/shares.js";
 import { Stopwatch } from "./src/work/steps.js";
 
 describe("the frames that count", () => {

@@ -8,8 +8,7 @@ import { createLink } from "./server/link.mjs";
 import { fair, Schedule } from "./server/schedule.mjs";
 import { readStamp, writeStamp } from "./server/stamp.mjs";
 import { Commands } from "./src/commands.js";
-import { quantileText } from "./src/figures.js";
-import { FrameCount } from "./src/frame-count.js";
+import { FrameCount, quantileText } from "./src/figures.js";
 import { Newest, split, valuesFor } from "./src/split.js";
 
 describe("a bad link", () => {

@@ -5,8 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { countOf } from "../../scripts/counts.mjs";
-import { excerptOf, reasonOf } from "../../scripts/excerpt.mjs";
+import { countOf, excerptOf, reasonOf } from "../../scripts/excerpt.mjs";
 import { Progress, processorTimeOf, samplesMax } from "../../scripts/progress.mjs";
 
 const runner = new URL("../../scripts/stages.mjs", import.meta.url).href;

@@ -7,7 +7,7 @@ import { bundlePage, sizesOfWays, sourcesOf } from "./bundle.mjs";
 import { hazyPhoto } from "./photo.mjs";
 import { receiveChunk } from "./receive.mjs";
 
-const styles = ["theme", "page", "controls", "stage", "jobs", "table"].map((name) => `styles/${name}.css`);
+const styles = ["theme", "page", "controls", "jobs"].map((name) => `styles/${name}.css`);
 
 /** The files whose source the page shows next to its results. */
 const shownSources = Object.values(sourcesOf).flat();

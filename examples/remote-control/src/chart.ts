@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { SharpCanvas, themeColours } from "../../demo/src/page/canvas.js";
+import { SharpCanvas, themeColours } from "../../demo/src/page/drawing.js";
 import { parts, type RoundTrip } from "./split.js";
 
 const shownMs = 20_000;

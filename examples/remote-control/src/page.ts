@@ -4,8 +4,7 @@ import { webSocketTransport } from "clearway/channel/websocket";
 import { commandBytes, commandChannel, remote } from "../remote.mjs";
 import { Chart } from "./chart.js";
 import { Commands } from "./commands.js";
-import { Figures } from "./figures.js";
-import { FrameCount } from "./frame-count.js";
+import { Figures, FrameCount } from "./figures.js";
 import type { Shown } from "./split.js";
 import { type Frame, remotePoint, View } from "./view.js";
 

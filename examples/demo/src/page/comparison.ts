@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Job, JobId } from "./jobs.js";
-import { againstClearway, framesText, hitchText, mostText, ms, type Result, stallText } from "./result.js";
+import { againstClearway, framesText, hitchText, mostText, ms, type Result, stallText, totalText } from "./result.js";
 import { type NamedWay, ways } from "./ways.js";
 
 /** The table of the latest results. Each job has a group of rows, and each implementation ("way") has a row in it. */
@@ -75,4 +75,26 @@ function put(row: HTMLTableRowElement, metric: string, value: number | undefined
   const cell = row.querySelector<HTMLTableCellElement>(`[data-metric="${metric}"]`)!;
   cell.dataset["value"] = value === undefined ? "" : String(value);
   cell.firstElementChild!.textContent = text;
+}
+
+/** Fills a job's card with its latest result. */
+export function showResult(card: HTMLElement, result: Result): void {
+  card.hidden = false;
+  card.dataset["way"] = result.way;
+  card.dataset["verdict"] = result.verdict;
+  set(card, ".way-name", ways.find((way) => way.id === result.way)?.name ?? result.way);
+  set(card, ".verdict", verdicts[result.verdict]);
+  set(card, "[data-metric=longestStallMs]", stallText(result));
+  set(card, "[data-metric=droppedFrames]", framesText(result));
+  set(card, "[data-metric=hitchMsPerSecond]", hitchText(result));
+  set(card, "[data-metric=runtimeMs]", ms(result.runtimeMs));
+  set(card, ".cause", result.cause);
+  set(card, ".total", totalText(result));
+}
+
+const verdicts = { good: "smooth", warning: "uneven", critical: "stutters" };
+
+function set(card: HTMLElement, selector: string, text: string): void {
+  const element = card.querySelector(selector);
+  if (element) element.textContent = text;
 }

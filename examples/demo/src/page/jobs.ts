@@ -3,7 +3,7 @@
 import type { Way } from "../ways/way.js";
 import type { Picture } from "../work/photo.js";
 import type { Timed } from "../work/steps.js";
-import type { Ran } from "./shares.js";
+import type { Ran } from "./result.js";
 
 export type JobId = "students" | "photo" | "upload";
 

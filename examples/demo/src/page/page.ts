@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { measure } from "clearway/meter";
-import { Comparison } from "./comparison.js";
+import { Comparison, showResult } from "./comparison.js";
+import { FrameStrip, Road } from "./drawing.js";
 import { onEachFrame } from "./frames.js";
 import { type Job, type JobOnPage, jobs } from "./jobs.js";
 import { framesText, ms, type Result, resultOf, stallText } from "./result.js";
-import { showResult } from "./result-card.js";
-import { Road } from "./road.js";
 import { hintAtScroll } from "./scroll-hint.js";
 import { listSources } from "./sources.js";
-import { FrameStrip } from "./strip.js";
 import { type NamedWay, ways } from "./ways.js";
 
 const find = <Kind extends Element>(selector: string) => document.querySelector<Kind>(selector)!;
