@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { move } from "clearway";
+import { move, type Pool } from "clearway";
 import { describe, expect, test } from "vitest";
 import { movable } from "../fixtures/capabilities.js";
 import { hostileValues } from "../fixtures/hostile-values.js";
@@ -11,26 +11,40 @@ const outcomeOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
     (reason: { code?: unknown }) => reason.code ?? "its own error",
   );
 
-describe.each([
-  ["warm", true],
-  ["cold", false],
-] as const)("an argument in one batch with others, on a %s pool:", (_name, warm) => {
+/** Makes a call with a hostile argument among others, in one batch. Returns what came of it. */
+async function amongOthers({ call }: Pool<Plain>, make: () => unknown): Promise<unknown> {
+  const moved = () => move({ bytes: new Uint8Array(600).fill(7) });
+  // A date goes by port. The batch is posted when a call that moves memory follows, or at the end of the tick.
+  const neighbours = [call.echo(new Date(1)), call.echo(moved()), call.echo(new Date(2))];
+  const bad = outcomeOf(call.echo(make()));
+  neighbours.push(call.echo(moved()), call.echo(new Date(3)), call.add(1, 2));
+  const bytes = { bytes: new Uint8Array(600).fill(7) };
+  expect(await Promise.all(neighbours)).toEqual([new Date(1), bytes, new Date(2), bytes, new Date(3), 3]);
+  return bad;
+}
+
+describe("an argument in one batch with others", () => {
   const warmPool = groupPool<Plain>(plainUrl);
-  test.each(hostileValues)("%s fails only its own call", async (_value, make, refused = true) => {
-    const pool = warm ? warmPool() : plainPool();
-    if (warm) await pool.ready();
-    const { call } = pool;
-    const moved = () => move({ bytes: new Uint8Array(600).fill(7) });
-    // A date goes by port. The batch is posted when a call that moves memory follows, or at the end of the tick.
-    const neighbours = [call.echo(new Date(1)), call.echo(moved()), call.echo(new Date(2))];
-    const bad = outcomeOf(call.echo(make()));
-    neighbours.push(call.echo(moved()), call.echo(new Date(3)), call.add(1, 2));
-    const bytes = { bytes: new Uint8Array(600).fill(7) };
-    expect(await Promise.all(neighbours)).toEqual([new Date(1), bytes, new Date(2), bytes, new Date(3), 3]);
-    if (refused) expect(await bad).toBe("not-cloneable");
-    else expect(["result", "not-cloneable"]).toContain(await bad);
+  test.each(hostileValues)("fails only its own call: %s", async (_value, make, refused = true) => {
+    const pool = warmPool();
+    await pool.ready();
+    const bad = await amongOthers(pool, make);
+    expect(refused ? ["not-cloneable"] : ["result", "not-cloneable"]).toContain(bad);
     expect(pool.stats().workers.restarts).toBe(0);
-    expect(await call.add(1, 2)).toBe(3);
+    expect(await pool.call.add(1, 2)).toBe(3);
+  });
+
+  test("fails only its own call on a cold pool, whatever the other calls in the batch have", async () => {
+    const pool = plainPool();
+    const outcomes = await Promise.all(
+      hostileValues.map(
+        async ([name, make, refused = true]) => [name, refused, await amongOthers(pool, make)] as const,
+      ),
+    );
+    for (const [name, refused, bad] of outcomes)
+      expect(refused ? ["not-cloneable"] : ["result", "not-cloneable"], name).toContain(bad);
+    expect(pool.stats().workers.restarts).toBe(0);
+    expect(await pool.call.add(1, 2)).toBe(3);
   });
 });
 
@@ -89,11 +103,12 @@ function nest(depth: number): unknown {
   return value;
 }
 
+const shared = groupPool<Plain>(plainUrl);
 const refusal = { name: "ClearwayError", code: "not-cloneable", message: expect.stringContaining("500 deep") };
 
 describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("values nested %i levels deep", (depth) => {
   test("in an argument fail that call, and no other call of the same tick", async () => {
-    const { call, ...pool } = plainPool();
+    const { call, ...pool } = shared();
     await call.add(1, 2);
     const answers = Array.from({ length: 100 }, (_, at) =>
       at === 50 ? reasonOf(call.echo(nest(depth))) : call.add(at, 1),
@@ -105,7 +120,7 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("values nested %i level
   });
 
   test("in a result fail that call, and no other call of the same tick", async () => {
-    const { call, ...pool } = plainPool();
+    const { call, ...pool } = shared();
     expect(await reasonOf(call.nest(depth))).toMatchObject(refusal);
     const all = await Promise.all([call.add(1, 1), reasonOf(call.nest(depth)), call.add(2, 1)]);
     expect(all).toEqual([2, expect.objectContaining(refusal), 3]);
@@ -113,7 +128,7 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("values nested %i level
   });
 
   test("in a stream fail the stream, in either direction", async () => {
-    const { call } = plainPool();
+    const { call } = shared();
     const seen: unknown[] = [];
     const read = async (): Promise<void> => {
       for await (const each of call.yieldsNested(depth)) seen.push(each);
@@ -127,7 +142,7 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("values nested %i level
   });
 
   test("in an error's property or in progress are replaced by a description or an error", async () => {
-    const pool = plainPool();
+    const pool = shared();
     expect(await reasonOf(pool.call.throwsNested(depth))).toMatchObject({
       name: "RangeError",
       message: "deep",
@@ -142,12 +157,12 @@ describe.each([600, 1_500, 2_050, 3_000, 6_000, 20_000])("values nested %i level
 });
 
 test("values nested to the limit cross in both directions", async () => {
-  const { call } = plainPool();
+  const { call } = shared();
   expect(await call.echo(nest(499))).toEqual(nest(499));
 });
 
 test("a value whose depth the search cannot see fails at most its own call", async () => {
-  const { call, ...pool } = plainPool();
+  const { call, ...pool } = shared();
   await call.add(1, 2);
   // Chromium cannot read this value, Node can.
   const hidden = Object.assign([], { hidden: nest(3_000) });
