@@ -28,10 +28,6 @@ export const folders = {
     may: ["error", "stream", "resource", "transfer", "transport", "host"],
     why: "runs tasks; side of the worker, so it never sees the pool",
   },
-  callback: {
-    may: ["error", "transfer", "transport", "task", "pool/by-name.ts"],
-    why: "functions of the caller that a task calls; side of the caller",
-  },
   "pool/by-name.ts": { may: [], why: "the object of functions for any task, `pool.call`" },
   "pool/worker-of-key.ts": { may: [], why: "which worker serves a key" },
   "pool/options.ts": {
@@ -143,20 +139,23 @@ export const folders = {
     may: ["error", "host", "transfer", "transport", "stream", "resource", "task"],
     why: "entry `clearway/worker`; small, because every worker loads it at its start",
   },
-  "callback.ts": { may: ["callback", "task"], why: "entry `clearway/callback`" },
+  "callback.ts": {
+    may: ["error", "transfer", "transport", "task", "pool/by-name.ts"],
+    why: "entry `clearway/callback`: functions of the caller that a task calls; side of the caller",
+  },
   "transfer.ts": {
     may: ["error", "host", "transfer"],
     why: "entry `clearway/transfer`, transfer handlers: how instances of classes cross",
   },
-  stdio: { may: ["error", "lazy", "channel"], why: "channels over streams of bytes between processes; Node only" },
+  stdio: { may: ["channel"], why: "the frames of channels over streams of bytes" },
   websocket: { may: ["error", "channel"], why: "channels over WebSockets, what both ends have" },
   "websocket-server": {
     may: ["error", "channel", "websocket"],
-    why: "channels over WebSockets, the server's end; Node only",
+    why: "the options of a WebSocket server, and the check of a request",
   },
   browser: {
     may: ["error", "lazy", "channel"],
-    why: "channels between pages, their windows and workers, and the parts of an extension; a file for each transport",
+    why: "channels between windows, and between the parts of an extension",
   },
   offload: {
     may: ["error", "host"],
@@ -174,15 +173,21 @@ export const folders = {
     why: "entry `clearway/offload`: the calls, and their shared pool",
   },
   "offload-worker.ts": { may: ["offload", "task"], why: "entry `clearway/offload/worker`: the module of the workers" },
-  "stdio.ts": { may: ["channel", "stdio"], why: "entry `clearway/channel/stdio`" },
+  "stdio.ts": {
+    may: ["error", "lazy", "channel", "stdio"],
+    why: "entry `clearway/channel/stdio`: channels between processes; Node only",
+  },
   "websocket.ts": {
     may: ["error", "channel", "websocket"],
     why: "entry `clearway/channel/websocket`, the client's end; the same on every host",
   },
-  "websocket-server.ts": { may: ["channel", "websocket-server"], why: "entry `clearway/channel/websocket-server`" },
+  "websocket-server.ts": {
+    may: ["error", "channel", "websocket", "websocket-server"],
+    why: "entry `clearway/channel/websocket-server`, the server's end; Node only",
+  },
   "window.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/window`" },
-  "shared-worker.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/shared-worker`" },
-  "service-worker.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/service-worker`" },
+  "shared-worker.ts": { may: ["error", "channel"], why: "entry `clearway/channel/shared-worker`, both ends" },
+  "service-worker.ts": { may: ["error", "lazy", "channel"], why: "entry `clearway/channel/service-worker`, both ends" },
   "extension.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/extension`" },
   start: {
     may: ["error", "host", "transfer"],
@@ -200,10 +205,13 @@ export const everywhere = "globals.ts";
 export const aliases = { "#host": "host", "#meter-host": "meter" };
 
 /** Optional packages that the library loads on request, and the folders that may import them. */
-export const peers = { "apache-arrow": ["records", "records-arrow.ts"], ws: ["websocket-server"] };
+export const peers = {
+  "apache-arrow": ["records", "records-arrow.ts"],
+  ws: ["websocket-server", "websocket-server.ts"],
+};
 
 /** Folders that may import `node:*`. All others use `#host`, so that one source serves Node and browsers. */
-export const builtins = ["host", "meter", "start", "stdio", "websocket-server"];
+export const builtins = ["host", "meter", "start", "stdio", "stdio.ts", "websocket-server", "websocket-server.ts"];
 
 /** The rules for other parts of the repository, by path. The first match applies. `uses` is a folder from which a part may import. */
 export const parts = [

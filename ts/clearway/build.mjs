@@ -105,7 +105,7 @@ async function buildStart(outExtension) {
   const entryPoints = {
     start: here("./src/start/start.ts"),
     child: here("./src/start/child.ts"),
-    "typescript-hooks": here("./src/start/hooks-thread.ts"),
+    "typescript-hooks": here("./src/start/typescript-hooks.ts"),
   };
   await bundle({ ...options("node", []), entryPoints, outExtension });
   copyFileSync(here("./src/start/probe.ts"), here("./dist/node/probe.ts"));

@@ -139,51 +139,6 @@ declare function formatReport(report: StallReport, options?: {
 /** Formats the figures of a ping in one or two lines. */
 declare function formatPing(report: PingReport): string;
 
-/** Options of {@link measureFrameDrops}. */
-interface FrameDropsOptions {
-    /** Frame rate, in hertz. Default: 60. */
-    readonly hz?: number;
-}
-/** A lag that is longer than a frame. */
-interface FrameDrop {
-    /** Start of the lag, in milliseconds since the call. */
-    readonly startMs: number;
-    readonly lagMs: number;
-}
-/** The result of {@link measureFrameDrops}. */
-interface FrameDrops<Value> {
-    /** The function's return value, or the value of its promise. */
-    readonly value: Value;
-    readonly hz: number;
-    /** The time between two frames, in milliseconds. */
-    readonly frameMs: number;
-    /** The time from the call to the value, in milliseconds. */
-    readonly totalMs: number;
-    /** Number of lags: one for each probe, and one that ends with the function. */
-    readonly probes: number;
-    readonly lagMeanMs: number;
-    /** The longest lag, in milliseconds. An event that arrived at its begin waited that long. */
-    readonly lagMaxMs: number;
-    /** Dropped frames as the meter counts them: the sum of max(0, lag / frame - 1), rounded once. */
-    readonly dropped: number;
-    /** Dropped frames as the published function counts them: a frame has 1000 / hz whole milliseconds, and a longer lag drops all that it began. */
-    readonly droppedAsPublished: number;
-    /** The lags that are longer than a frame, in order. */
-    readonly drops: readonly FrameDrop[];
-    /** All lags, in milliseconds and in order. */
-    readonly lagsMs: readonly number[];
-    /** One line: "Jank: 59 frames dropped, max lag 1001 ms", or "Smooth: max lag 8 ms, average 2 ms, 564 probes". */
-    readonly verdict: string;
-}
-/**
- * Runs a function once, and probes its thread meanwhile with a timer of 1 ms. A lag is the time between two probes; the last one ends when the
- * function settles.
- *
- * Starts no thread, and does not say what caused a lag: {@link measure} does. Waits for nothing but the function. Rejects with the
- * function's own error. Rejects with `RangeError` or `TypeError` for an invalid argument.
- */
-declare function measureFrameDrops<Value>(fn: () => Value | PromiseLike<Value>, options?: FrameDropsOptions): Promise<FrameDrops<Value>>;
-
 /** An open label. It ends at the end of a `using` block, or when `end()` is called. */
 interface Mark {
     /** Ends the label. Further calls do nothing. */
@@ -229,6 +184,50 @@ interface Measurement<Value> {
  * If the function throws, rejects with the function's own error. Rejects with `RangeError` or `TypeError` for an invalid option.
  */
 declare function measure<Value>(fn: () => Value | PromiseLike<Value>, options?: MeasureOptions): Promise<Measurement<Value>>;
+/** Options of {@link measureFrameDrops}. */
+interface FrameDropsOptions {
+    /** Frame rate, in hertz. Default: 60. */
+    readonly hz?: number;
+}
+/** A lag that is longer than a frame. */
+interface FrameDrop {
+    /** Start of the lag, in milliseconds since the call. */
+    readonly startMs: number;
+    readonly lagMs: number;
+}
+/** The result of {@link measureFrameDrops}. */
+interface FrameDrops<Value> {
+    /** The function's return value, or the value of its promise. */
+    readonly value: Value;
+    readonly hz: number;
+    /** The time between two frames, in milliseconds. */
+    readonly frameMs: number;
+    /** The time from the call to the value, in milliseconds. */
+    readonly totalMs: number;
+    /** Number of lags: one for each probe, and one that ends with the function. */
+    readonly probes: number;
+    readonly lagMeanMs: number;
+    /** The longest lag, in milliseconds. An event that arrived at its begin waited that long. */
+    readonly lagMaxMs: number;
+    /** Dropped frames as the meter counts them: the sum of max(0, lag / frame - 1), rounded once. */
+    readonly dropped: number;
+    /** Dropped frames as the published function counts them: a frame has 1000 / hz whole milliseconds, and a longer lag drops all that it began. */
+    readonly droppedAsPublished: number;
+    /** The lags that are longer than a frame, in order. */
+    readonly drops: readonly FrameDrop[];
+    /** All lags, in milliseconds and in order. */
+    readonly lagsMs: readonly number[];
+    /** One line: "Jank: 59 frames dropped, max lag 1001 ms", or "Smooth: max lag 8 ms, average 2 ms, 564 probes". */
+    readonly verdict: string;
+}
+/**
+ * Runs a function once, and probes its thread meanwhile with a timer of 1 ms. A lag is the time between two probes; the last one ends when the
+ * function settles.
+ *
+ * Starts no thread, and does not say what caused a lag: {@link measure} does. Waits for nothing but the function. Rejects with the
+ * function's own error. Rejects with `RangeError` or `TypeError` for an invalid argument.
+ */
+declare function measureFrameDrops<Value>(fn: () => Value | PromiseLike<Value>, options?: FrameDropsOptions): Promise<FrameDrops<Value>>;
 
 /** Options of {@link watch}. */
 interface WatchOptions extends MeterOptions {

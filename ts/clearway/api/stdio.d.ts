@@ -1,7 +1,7 @@
-import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
-export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
 import { ChildProcess } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
+import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
+export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
 
 /** A pair of streams that carry bytes: one stream to read and one to write. */
 interface StdioStreams {

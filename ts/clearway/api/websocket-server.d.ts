@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" />
+import { IncomingMessage, Server } from 'node:http';
 import { T as TransportLimits, C as ChannelTransport } from './types-transport.js';
 export { a as ChannelSink, b as CloseCode, c as CloseReason } from './types-transport.js';
-import { IncomingMessage, Server } from 'node:http';
 
 interface WebSocketServerOptions extends TransportLimits {
     /** An existing server to attach to. Default: a new server, on `host` and `port`. */

@@ -13,7 +13,7 @@ const subjects = {
 const warmRounds = 100;
 const rounds = 300;
 
-const { findMovable } = await source("ts/clearway/src/transfer/prepare.ts");
+const { findMovable } = await source("ts/clearway/src/transfer/move.ts");
 for (const [name, make] of Object.entries(subjects)) {
   const value = make();
   const samples = [];

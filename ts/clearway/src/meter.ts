@@ -16,9 +16,16 @@ export {
   scaleReport,
 } from "./meter/device.js";
 export { formatPing, formatReport } from "./meter/format.js";
-export { type FrameDrop, type FrameDrops, type FrameDropsOptions, measureFrameDrops } from "./meter/frame-drops.js";
 export { type Mark, mark } from "./meter/mark.js";
-export { type Measurement, type MeasureOptions, measure } from "./meter/measure.js";
+export {
+  type FrameDrop,
+  type FrameDrops,
+  type FrameDropsOptions,
+  type Measurement,
+  type MeasureOptions,
+  measure,
+  measureFrameDrops,
+} from "./meter/measure.js";
 export {
   type OneWayReport,
   type PingAnswer,

@@ -9,7 +9,7 @@
 import { checked, type Rules } from "./error/checked.js";
 import { ClearwayError, invalid } from "./error/clearway-error.js";
 import { OwnPromise } from "./globals.js";
-import { tagOf } from "./host/tag.js";
+import { tagOf } from "./host/structure.js";
 import { type CallOptions, type Pool, pool } from "./index.js";
 import { BuiltTask, type OffloadTasks, ownRegistry, type TaskPlace } from "./offload/built-task.js";
 import { callRules } from "./pool/options.js";

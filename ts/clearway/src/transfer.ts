@@ -8,13 +8,12 @@
 import { checked, type Rules } from "./error/checked.js";
 import { ClearwayError, caused, invalid, messageOf } from "./error/clearway-error.js";
 import { depthMax } from "./error/depth.js";
-import { totalBufferBytes } from "./host/tag.js";
+import { totalBufferBytes } from "./host/structure.js";
 import { copyValue } from "./transfer/copy-value.js";
 import { Form } from "./transfer/crossing.js";
 import { findMemory, searchLimit } from "./transfer/find-memory.js";
 import { enterCopy, type LedgerSide } from "./transfer/ledger.js";
-import { MovedValue } from "./transfer/move.js";
-import { preparedMove } from "./transfer/prepare.js";
+import { MovedValue, preparedMove } from "./transfer/move.js";
 import { unknownHandler, wouldCopy } from "./transfer/refusal.js";
 import { movedKey, type PreparedValue, scope, type TransferHooks } from "./transfer/revive.js";
 

@@ -2,6 +2,7 @@
 
 import { PortChannelTransport } from "../channel/transport/port.js";
 import { listenTo, type PortEvents, type PortLike, type PortOptions } from "../channel/transport/port-like.js";
+import { HandedOverPort } from "../channel/transport/port-transports.js";
 import {
   type ChannelTransport,
   type CloseReason,
@@ -12,7 +13,6 @@ import {
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, queueMicrotask, type Timer } from "../globals.js";
 import { after } from "../lazy/lazy.js";
-import { HandedOverPort } from "./handed-over-port.js";
 
 // Messages of the handshake between two windows. Each begins with a fixed text, so that other code can use the same window:
 //

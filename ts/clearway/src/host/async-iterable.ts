@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { tagOf } from "./tag.js";
+import { tagOf } from "./structure.js";
 
 /** Returns whether a value gives an async iterator, or is a web stream. WebKit's streams are not iterable. */
 export function isAsyncIterable(value: object): value is AsyncIterable<unknown, unknown, void> {

@@ -4,7 +4,7 @@ import { reasonOf } from "../error/checked.js";
 import { ClearwayError } from "../error/clearway-error.js";
 import { clock, newAbortController, newMessageChannel, now, OwnPromise, postTo } from "../globals.js";
 import type { ParentEndpoint, SpawnOptions, ThreadOptions, WorkerEvents, WorkerHandle, WorkerLike } from "./host.js";
-import { bufferBytes, tagOf } from "./tag.js";
+import { bufferBytes, tagOf } from "./structure.js";
 
 export { hasHiddenSlots, structureBySlots as structureOf } from "./structure.js";
 
@@ -163,9 +163,9 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   worker.addEventListener("messageerror", () => events.messageError(true), { signal });
   worker.onerror = (event) => {
     event.preventDefault();
-    // If the module cannot be fetched, the event is a plain Event without a message.
+    // The error itself stays in the worker. If the module cannot be fetched, the event is a plain Event without a message.
     const what = event.message ? undefined : "the worker's module could not be loaded";
-    events.error(event.error ?? new Error(what ?? event.message), what);
+    events.error(new Error(what ?? event.message), what);
   };
   return {
     post: (message, transfer) => worker.postMessage(message, possibleWasmFirst(transfer)),

@@ -4,7 +4,7 @@ import { checked } from "../error/checked.js";
 import { invalid, stackAbove } from "../error/clearway-error.js";
 import { asyncDispose } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
-import { tagOf } from "../host/tag.js";
+import { tagOf } from "../host/structure.js";
 import type { Callers, PoolNeedsTheTypeOfItsModule, ProgressOf, SetupData, TasksOf } from "../task/task.js";
 import { byName } from "./by-name.js";
 import type { Broadcasters } from "./call/broadcast.js";

@@ -4,7 +4,7 @@ import { createRequire, register } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { hasTsNode, isTypeScript, names, type StartOrders } from "../host/node/task-module.js";
-import { useTransformer } from "./transformer.js";
+import { useTransformer } from "./typescript-hooks.js";
 
 /** Imports the task module, with the loader that the app uses. Rejects with the error of the module or of its loader. */
 export async function loadTaskModule({ url, loader, mayTransform }: StartOrders): Promise<void> {

@@ -2,12 +2,11 @@
 import { inProcess, mayLoseOthers } from "#host";
 import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
-import { bufferBytes, totalBufferBytes } from "../host/tag.js";
+import { bufferBytes, totalBufferBytes } from "../host/structure.js";
 import { Form } from "../transfer/crossing.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
-import { MovedValue } from "../transfer/move.js";
-import { becomeCopies, type PreparedResult, prepareResult } from "../transfer/prepare.js";
+import { becomeCopies, MovedValue, type PreparedResult, prepareResult } from "../transfer/move.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../transfer/refusal.js";
 import { encodeThrown } from "../transfer/thrown.js";
 import { pathToUncloneable } from "../transfer/uncloneable.js";

@@ -10,7 +10,7 @@ import { codedAs, type Form, formsOf } from "../transfer/crossing.js";
 import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import type { Moved } from "../transfer/move.js";
-import { prepareForProcess, prepareValue } from "../transfer/prepare.js";
+import { prepareForProcess, prepareValue } from "../transfer/move.js";
 import { notCloneable } from "../transfer/refusal.js";
 import { revive } from "../transfer/revive.js";
 import type { CallbackAnswer, CallbackCall } from "../transport/callback.js";

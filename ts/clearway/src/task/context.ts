@@ -2,7 +2,7 @@
 import { afterMessages } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
 import { clock, newAbortController } from "../globals.js";
-import { roughBytes } from "../transfer/rough-bytes.js";
+import { roughBytes } from "../transfer/uncloneable.js";
 import type { TaskContext } from "./task.js";
 
 /**

@@ -5,8 +5,8 @@ import { checked, object } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { clearTimeout, clock, queueMicrotask, setTimeout, type Timer, unref } from "../globals.js";
 import { cloneMsMax, inDevelopment, type ParentEndpoint, type ParentListener } from "../host/host.js";
-import { mayBeSlow } from "../transfer/rough-bytes.js";
 import { encodeThrown } from "../transfer/thrown.js";
+import { mayBeSlow } from "../transfer/uncloneable.js";
 import { coded, frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
 import { Server } from "./server.js";
 import {

@@ -49,12 +49,13 @@ const codedKey: unique symbol = Symbol.for("clearway.coded");
 /** A value that has arrived in another form than `plain`, and is not read yet. Never leaves this thread. */
 export class CodedValue {
   declare readonly [codedKey]: true;
+  declare readonly form: Form;
+  declare readonly content: unknown;
 
-  constructor(
-    readonly form: Form,
-    readonly content: unknown,
-  ) {
-    // As a field of the class, it would keep the class in bundles that do not use it.
+  // The key is no field of the class, which would then stay in bundles that do not use it.
+  constructor(form: Form, content: unknown) {
+    this.form = form;
+    this.content = content;
     this[codedKey] = true;
   }
 }

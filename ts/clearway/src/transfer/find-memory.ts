@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { isTransferable, isUntransferable, structureOf } from "#host";
 import { ClearwayError } from "../error/clearway-error.js";
-import { Structure } from "../host/structure.js";
-import { bufferBytes, memoryOf, totalBufferBytes, viewName } from "../host/tag.js";
+import { bufferBytes, memoryOf, Structure, totalBufferBytes, viewName } from "../host/structure.js";
 import { type FoundObjects, propertiesOf, ValueCopy } from "./copy-value.js";
 import { Form } from "./crossing.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, caused, messageOf } from "../error/clearway-error.js";
-import { bufferBytes } from "../host/tag.js";
+import { bufferBytes } from "../host/structure.js";
 import type { CopyReason } from "./find-memory.js";
 
 /** Returns the typed error for a value that structured clone rejected. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe } from "vitest";
-import { serviceWorkerTransport } from "../../src/browser/service-worker.js";
-import { sharedWorkerTransport } from "../../src/browser/shared-worker.js";
 import { windowTransport } from "../../src/browser/window.js";
+import { serviceWorkerTransport } from "../../src/service-worker.js";
+import { sharedWorkerTransport } from "../../src/shared-worker.js";
 import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
 import { RemoteEnd } from "./remote-end.js";
 

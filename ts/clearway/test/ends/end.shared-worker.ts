@@ -2,7 +2,7 @@
 // Serves each page of a test, and does with its transport what the test asks for.
 import "../fixtures/build-constants.js";
 import { lifeline } from "#host";
-import { serveSharedWorker } from "../../src/browser/shared-worker.js";
+import { serveSharedWorker } from "../../src/shared-worker.js";
 import { obey } from "./remote-end.js";
 
 const scope = globalThis as unknown as { name: string; close(): void };

@@ -5,7 +5,7 @@ import { ClearwayError as OwnError } from "../../src/error/clearway-error.js";
 import { checkDepth, depthMax } from "../../src/error/depth.js";
 import { decodeError, encodeError } from "../../src/error/wire.js";
 import { searchLimit } from "../../src/transfer/find-memory.js";
-import { prepareResult } from "../../src/transfer/prepare.js";
+import { prepareResult } from "../../src/transfer/move.js";
 import fc from "../fixtures/fast-check.js";
 
 /** Encodes, clones and decodes a thrown value, as a port does. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, describe, expect, test } from "vitest";
 import { globals } from "../../src/globals.js";
-import { frameDropsOf } from "../../src/meter/frame-drops.js";
+import { frameDropsOf } from "../../src/meter/measure.js";
 import { measureFrameDrops } from "../../src/meter.js";
 
 const { clock, setInterval, clearInterval } = globals;
@@ -76,7 +76,7 @@ describe("measureFrameDrops", () => {
   });
 
   test("refuses what is not a function, and an invalid rate", async () => {
-    await expect(measureFrameDrops(5 as never)).rejects.toThrow("measureFrameDrops() takes a function: fn=number");
+    await expect(measureFrameDrops(5 as never)).rejects.toThrow("fn must be a function: fn=number");
     await expect(measureFrameDrops(() => 1, { hz: 0 })).rejects.toThrow("hz must be over 0, at most 1000: hz=0");
     await expect(measureFrameDrops(() => 1, { hertz: 1 } as never)).rejects.toThrow("hertz must be a known option");
   });

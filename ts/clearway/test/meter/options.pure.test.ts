@@ -31,7 +31,7 @@ describe("an invalid option of the meter is refused with its name and value", ()
   test("by measure(), which does not call the function", async () => {
     await expect(measure(never, { hz: -1 })).rejects.toThrow("hz=-1");
     await expect(measure(never, { stallsMax: 5 } as never)).rejects.toThrow("stallsMax must be a known option");
-    await expect(measure(5 as never)).rejects.toThrow("measure() takes a function");
+    await expect(measure(5 as never)).rejects.toThrow("fn must be a function");
   });
 
   test("by ping(), which sends nothing", async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { hasTsNode, names } from "../../src/host/node/task-module.js";
-import { type Hooks, hooksWith } from "../../src/start/transformer.js";
+import { type Hooks, hooksWith } from "../../src/start/typescript-hooks.js";
 import { taskFolder } from "../fixtures/task-folder.js";
 
 const files = {

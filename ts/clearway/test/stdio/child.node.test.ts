@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { childTransport, parentTransport, streamTransport } from "../../src/stdio/stdio-transport.js";
+import { childTransport, parentTransport, streamTransport } from "../../src/stdio.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { optionSuite, refusalOf } from "../fixtures/option-suite.js";
 import { socketPair } from "./socket-pair.js";

@@ -17,7 +17,7 @@ import {
   magic,
   sizeAt,
 } from "../../src/stdio/frames.js";
-import { streamTransport } from "../../src/stdio/stdio-transport.js";
+import { streamTransport } from "../../src/stdio.js";
 import { channelTransportContract, pattern } from "../channel/transports/contract.js";
 import fc from "../fixtures/fast-check.js";
 import { socketPair } from "./socket-pair.js";

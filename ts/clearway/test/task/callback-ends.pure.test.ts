@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Session } from "../../src/callback/callback.js";
+import { callback } from "../../src/callback.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import { CallbackStub } from "../../src/task/callback-stub.js";
 import { Progress, progressWindow, unitsOf } from "../../src/task/context.js";
 import { emptySide } from "../../src/transfer/ledger.js";
-import type { CallbackAnswer } from "../../src/transport/callback.js";
+import { type CallbackAnswer, callbackEnd } from "../../src/transport/callback.js";
 import type { PortTransport } from "../../src/transport/port.js";
 import { Op } from "../../src/transport/protocol.js";
 import fc from "../fixtures/fast-check.js";
@@ -22,7 +22,9 @@ function ends(fn: (...args: unknown[]) => unknown, concurrency = 64) {
     hurry: () => {},
   } as unknown as PortTransport;
   const stub = new CallbackStub(transport, 7, concurrency, false);
-  const session = new Session(fn, concurrency);
+  const marked = callback(fn, { concurrency }) as unknown as AsyncIterable<never>;
+  const iterator = marked[Symbol.asyncIterator]();
+  const session = callbackEnd(iterator)!;
   const failures: unknown[] = [];
   const answers: CallbackAnswer[] = [];
   session.connect({
@@ -32,7 +34,7 @@ function ends(fn: (...args: unknown[]) => unknown, concurrency = 64) {
     fail: (reason) => void failures.push(reason),
   });
   const calls = (): unknown[] => sent.filter(([op]) => op === Op.Chunk).map(([, , a]) => a);
-  return { stub, session, sent, calls, answers, failures };
+  return { stub, session, iterator, sent, calls, answers, failures };
 }
 
 const settled = async (promise: Promise<unknown>) =>
@@ -179,9 +181,9 @@ describe("the caller's end of a callback", () => {
   });
 
   test("is empty for a reader that takes it for a stream", async () => {
-    const { session, answers } = ends(() => {});
-    expect(await session.next()).toEqual({ done: true, value: undefined });
-    expect(await session.return()).toEqual({ done: true, value: undefined });
+    const { session, iterator, answers } = ends(() => {});
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
     session.called([1, []]);
     expect(answers).toEqual([]);
   });

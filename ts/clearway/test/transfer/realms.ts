@@ -3,7 +3,7 @@ import { type ClearwayError, move, pool } from "clearway";
 import { expect, test } from "vitest";
 import { decodeError, encodeError } from "../../src/error/wire.js";
 import { findMemory } from "../../src/transfer/find-memory.js";
-import { findMovable } from "../../src/transfer/prepare.js";
+import { findMovable } from "../../src/transfer/move.js";
 import { plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
 
 /** Tests the contract for values from another realm: an iframe, a `vm` context, a test runner. `evaluate` runs code in that realm. */

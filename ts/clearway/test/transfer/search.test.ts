@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { describe, expect, test, vi } from "vitest";
-import { type MovedValue, move, transferOf } from "../../src/transfer/move.js";
-import { findMovable } from "../../src/transfer/prepare.js";
+import { findMovable, type MovedValue, move, transferOf } from "../../src/transfer/move.js";
 import { movable } from "../fixtures/capabilities.js";
 import fc from "../fixtures/fast-check.js";
 

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs";
 import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
-import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
+import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 
 type Client = typeof import("../../src/websocket.js");

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket.js";
-import { serveWebSockets } from "../../src/websocket-server/serve.js";
+import { serveWebSockets } from "../../src/websocket-server.js";
 import { type Connected, channelTransportContract, type Wanted } from "../channel/transports/contract.js";
 import { optionSuite, refusalOf } from "../fixtures/option-suite.js";
 import { echoes, statusOf } from "./servers.js";

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket.js";
-import { serveWebSockets } from "../../src/websocket-server/serve.js";
+import { serveWebSockets } from "../../src/websocket-server.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { bare, client, closeOf, echoes, endOf, statusOf } from "./servers.js";

@@ -5,8 +5,8 @@ import { afterEach } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket.js";
-import type { WebSocketServerOptions } from "../../src/websocket-server/options.js";
-import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server/serve.js";
+import type { WebSocketServerOptions } from "../../src/websocket-server/connections.js";
+import { serveWebSockets, type WebSocketChannels } from "../../src/websocket-server.js";
 import { Log } from "../channel/transports/contract.js";
 
 /** Closed after each test. */

@@ -6,7 +6,8 @@ import type { ChannelTransport } from "../../src/channel/transport/transport.js"
 import { writeHello } from "../../src/channel/wire/frame.js";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import { webSocketTransport } from "../../src/websocket.js";
-import { Connections, serveWebSockets } from "../../src/websocket-server/serve.js";
+import { Connections } from "../../src/websocket-server/connections.js";
+import { serveWebSockets } from "../../src/websocket-server.js";
 import { Log, pattern } from "../channel/transports/contract.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { bare, client, closeOf, echoes, endOf, running } from "./servers.js";

@@ -2,7 +2,7 @@
 import { refuseDetached } from "#host";
 import { checkDepth } from "../../error/depth.js";
 import { structuredClone } from "../../globals.js";
-import { bufferBytes, memoryOf, totalBufferBytes } from "../../host/tag.js";
+import { bufferBytes, memoryOf, totalBufferBytes } from "../../host/structure.js";
 import { copyValue } from "../../transfer/copy-value.js";
 import { compactView } from "../../transfer/find-memory.js";
 import { MovedValue } from "../../transfer/move.js";

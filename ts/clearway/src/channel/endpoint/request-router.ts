@@ -2,7 +2,7 @@
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { clearTimeout, clock, dispose, OwnPromise, queueMicrotask, type Timer } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
-import { roughBytes } from "../../transfer/rough-bytes.js";
+import { roughBytes } from "../../transfer/uncloneable.js";
 import { messageBytes } from "../transport/transport.js";
 import { Flag, type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, nothing } from "./connection.js";

@@ -2,8 +2,7 @@
 import { types } from "node:util";
 import { type WireError, wireKey, withoutUncopied } from "../../error/wire.js";
 import { structuredClone } from "../../globals.js";
-import { hasOnlyPrototype, isOfHost, isRefused, Structure, slotTag } from "../structure.js";
-import { bufferBytes, tagOf } from "../tag.js";
+import { bufferBytes, hasOnlyPrototype, isOfHost, isRefused, Structure, slotTag, tagOf } from "../structure.js";
 import { isUntransferable } from "./transferable.js";
 
 /** Returns how structured clone copies an object. Runs no code of the app, except the getters of an object with a prototype of the host. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import * as threads from "node:worker_threads";
 import { structuredClone } from "../../globals.js";
-import { bufferBytes } from "../tag.js";
+import { bufferBytes } from "../structure.js";
 
 const transferables = new Set(["MessagePort", "ReadableStream", "WritableStream", "TransformStream"]);
 

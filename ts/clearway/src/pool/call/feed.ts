@@ -3,12 +3,12 @@ import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import { Producer, type ProducerWire } from "../../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
-import { prepareForProcess, prepareValue } from "../../transfer/prepare.js";
+import { prepareForProcess, prepareValue } from "../../transfer/move.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { encodeThrown } from "../../transfer/thrown.js";
 import { inForm, Op } from "../../transport/protocol.js";
 import { turnBudget } from "../../transport/turn-budget.js";
-import type { InputFeed, InputWire } from "./input.js";
+import type { InputFeed, InputWire } from "./call.js";
 
 /** Reads a stream that the caller passes to a task, as fast as the task reads. Copies the values, and moves those under `move()`. */
 export class Feed implements InputFeed {

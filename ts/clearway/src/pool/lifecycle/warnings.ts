@@ -3,7 +3,7 @@ import { warn } from "#host";
 import { clearTimeout, clock, type Timer, unref } from "../../globals.js";
 import { cloneMsMax } from "../../host/host.js";
 import { after } from "../../lazy/lazy.js";
-import { mayBeSlow } from "../../transfer/rough-bytes.js";
+import { mayBeSlow } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { frameSlots, Op } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";

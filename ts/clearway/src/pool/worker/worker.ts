@@ -23,8 +23,7 @@ import {
 } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/caller-ring-port.js";
 import type { Assembly } from "../../transport/slices/assembly.js";
-import type { PoolCall } from "../call/call.js";
-import type { Input } from "../call/input.js";
+import type { Input, PoolCall } from "../call/call.js";
 import type { Engine } from "../engine.js";
 import type { LifecycleCode } from "../lifecycle/lifecycle.js";
 import type { Settings } from "../options.js";

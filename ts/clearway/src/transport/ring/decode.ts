@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { ClearwayError } from "../../error/clearway-error.js";
-import { bufferBytes, memoryOf, viewName } from "../../host/tag.js";
+import { bufferBytes, memoryOf, viewName } from "../../host/structure.js";
 import { depthMax, frameHeadWords, Tag } from "./layout.js";
 
 type ViewType = {

@@ -4,8 +4,8 @@ import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Server } from "node:net";
 import type { TransportLimits } from "../../../src/channel/transport/transport.js";
 import { frameHeader } from "../../../src/stdio/frames.js";
-import { streamTransport } from "../../../src/stdio/stdio-transport.js";
-import { serveWebSockets } from "../../../src/websocket-server/serve.js";
+import { streamTransport } from "../../../src/stdio.js";
+import { serveWebSockets } from "../../../src/websocket-server.js";
 import { type Framing, Peer } from "./peer.js";
 import type { Victim } from "./victim.js";
 

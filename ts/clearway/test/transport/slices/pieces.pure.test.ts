@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test, vi } from "vitest";
 import { globals } from "../../../src/globals.js";
-import { findMovable } from "../../../src/transfer/prepare.js";
+import { findMovable } from "../../../src/transfer/move.js";
 import { Assembly } from "../../../src/transport/slices/assembly.js";
 import { cut, postPieces } from "../../../src/transport/slices/cut.js";
 import { Fill, type Piece } from "../../../src/transport/slices/piece.js";

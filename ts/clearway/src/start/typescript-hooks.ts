@@ -4,6 +4,8 @@ import * as module from "node:module";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+// The file `typescript-hooks.mjs`, which Node 20 loads on its thread of loaders.
+
 /** Compiles the text of a TypeScript file to an ES module with an inline source map. */
 type Transform = (text: string, path: string) => string;
 
@@ -179,3 +181,17 @@ export function useTransformer(near: readonly string[]): boolean {
   else module.register(new URL("./typescript-hooks.mjs", import.meta.url), { data: found.transformer });
   return true;
 }
+
+let hooks: Hooks | undefined;
+
+/** Called by Node with the data of `module.register`. Loads the transformer, which the worker has found. */
+export function initialize(transformer: Transformer): void {
+  const transform = loadTransform(transformer);
+  if (transform) hooks = hooksWith(transform);
+}
+
+export const resolve: Hooks["resolve"] = (specifier, context, next) =>
+  hooks ? hooks.resolve(specifier, context, next) : next(specifier, context);
+
+export const load: Hooks["load"] = (url, context, next) =>
+  hooks ? hooks.load(url, context, next) : next(url, context);
