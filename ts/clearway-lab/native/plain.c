@@ -67,14 +67,32 @@ int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times
   return good;
 }
 
+// The size from which glibc maps blocks at its start.
+#define MAPPED_FROM (128 * 1024)
+
+// Ends glibc's adaptation of that size. malloc then still takes a block from free memory of the heap, if there is any. Fills that memory with
+// blocks, until malloc maps one. Returns the last block; each begins with the address of the one before it.
+static void **fill_heap(size_t size) {
+  void **last = NULL;
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
+  const size_t mapped = mallinfo2().hblks;
+  while (size >= MAPPED_FROM && mallinfo2().hblks == mapped) {
+    void **block = malloc(size);
+    if (block == NULL) break;
+    *block = last;
+    last = block;
+  }
+#else
+  (void)size;
+#endif
+  return last;
+}
+
 // The same with memory from malloc, which is allocated within the measured time and freed outside it. With `fixed`, glibc maps every
 // block of 128 KB and more, as at its start. Otherwise it adapts that limit to the freed blocks. Returns 0 without memory.
 int lab_malloc(size_t size, int fixed, double *ns, size_t times) {
-#ifdef __GLIBC__
-  if (fixed) mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-#else
-  (void)fixed;
-#endif
+  void **held = fixed ? fill_heap(size) : NULL;
   int good = 1;
   for (size_t i = 0; i < times && good; i++) {
     const int value = (int)(i & 255);
@@ -86,6 +104,11 @@ int lab_malloc(size_t size, int fixed, double *ns, size_t times) {
     ns[i] = now_ns() - begin;
     good = data[0] == value && data[size - 1] == value;
     free(data);
+  }
+  while (held != NULL) {
+    void **before = *held;
+    free(held);
+    held = before;
   }
   return good;
 }

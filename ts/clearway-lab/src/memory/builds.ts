@@ -5,7 +5,7 @@ import v8 from "node:v8";
 import { openPlugin, type PluginBuild, pluginFile } from "../native/plugin.js";
 import type { Mechanism } from "../protocol/measured.js";
 import { memoryOf } from "./clearway.js";
-import { memoryKoffi } from "./peers.js";
+import { memoryKoffi, memoryReference } from "./peers.js";
 
 /** The fills that every build has: through a copying method channel, and in shared memory. */
 const FILLS = { copied: "clearway-copied", shared: "clearway-shared" } as const;
@@ -27,9 +27,14 @@ export function unoptimised(mechanism: Mechanism): Mechanism {
   };
 }
 
-const elements = memoryKoffi["koffi-elements"]!;
+const loop = memoryKoffi["loop"]!;
 
-export const elementBuilds: Record<string, Mechanism> = { elements, "elements-no-opt": unoptimised(elements) };
+/** The conversion in JavaScript, which is the code that V8 optimises, and the fill in C beside it. */
+export const loopBuilds: Record<string, Mechanism> = {
+  c: memoryReference["c"]!,
+  loop,
+  "loop-no-opt": unoptimised(loop),
+};
 
 /** The optimised plugin in C, called from code that V8 does not optimise. */
 export const memoryNoOpt: Record<string, Mechanism> = Object.fromEntries(

@@ -113,6 +113,26 @@ const koffiElements = fillMechanism(async (bytes) => {
   };
 });
 
+/** Converts by plain loops, as the authors did: JavaScript's list to the memory that C fills, and back, one element at a time. */
+const loop = fillMechanism(async (bytes) => {
+  const { ffi, library } = await loadPlain();
+  const fill = library.func("lab_fill", "void", [ffi.pointer("uint8_t"), "size_t", "int"]);
+  let memory = new Uint8Array(bytes);
+  const list = new Uint8Array(bytes).fill(1);
+  return {
+    renew: () => {
+      memory = new Uint8Array(bytes);
+    },
+    fill: (value) => {
+      for (let at = 0; at < bytes; at++) memory[at] = list[at]!;
+      fill(memory, bytes, value);
+      for (let at = 0; at < bytes; at++) list[at] = memory[at]!;
+    },
+    holds: (value) => allBytesAre(list, value),
+    close: () => {},
+  };
+});
+
 export const memoryReference: Record<string, Mechanism> = {
   c: reference,
   "c-malloc": allocated(false),
@@ -120,6 +140,7 @@ export const memoryReference: Record<string, Mechanism> = {
 };
 export const memoryAddon: Record<string, Mechanism> = { "node-api": nodeApi };
 export const memoryKoffi: Record<string, Mechanism> = {
+  loop,
   "koffi-elements": koffiElements,
   "koffi-shared": koffiShared,
   "koffi-held": koffiHeld,

@@ -24,7 +24,7 @@ export const nodeOnly: Record<string, Loader[]> = {
   "http2-feed": [async () => (await import("../isolate/http2-feed.js")).feeds],
   "memset-published": memset,
   "memset-builds": [
-    async () => unless(await koffiProblem(), async () => (await import("../memory/builds.js")).elementBuilds),
+    async () => unless(await koffiProblem(), async () => (await import("../memory/builds.js")).loopBuilds),
     async () => unless(await buildProblem("c"), async () => (await import("../memory/builds.js")).memoryNoOpt),
     ofBuild("c"),
     ofBuild("c-debug"),

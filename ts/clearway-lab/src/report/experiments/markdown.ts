@@ -13,11 +13,15 @@ import { experimentViews, type TableView, tableView } from "./view.js";
 
 /**
  * Returns the record with the experiments of this version, whose claims, bounds and tables may have been corrected since the run. What the run
- * measured stays, but for the cells with which older versions measured a mechanism twice.
+ * measured stays, but for the cells with which older versions measured a mechanism twice, or one that is gone.
  */
 export function withPresentExperiments(record: RunRecord): RunRecord {
-  const cells = record.cells.filter(({ params }) => params["control"] === undefined);
-  return { ...record, experiments: loadExperiments(loadScenarios()), cells };
+  const scenarios = loadScenarios();
+  const known = new Set(scenarios.flatMap(({ name, mechanisms }) => mechanisms.map((each) => `${name}/${each.name}`)));
+  const cells = record.cells.filter(
+    ({ params, scenario, mechanism }) => params["control"] === undefined && known.has(`${scenario}/${mechanism}`),
+  );
+  return { ...record, experiments: loadExperiments(scenarios), cells };
 }
 
 /** Returns the charts of the pages: each file's name, and its SVG. */
