@@ -147,6 +147,8 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "channel-native-swift",
     "channel-flutter",
     "published-executors",
+    "executors-cold",
+    "executors-started",
   ];
   const rank = (scenario: Scenario) => (order.indexOf(scenario.name) + order.length + 1) % (order.length + 1);
   return scenarios.sort((a, b) => familyRank(a) - familyRank(b) || rank(a) - rank(b) || a.name.localeCompare(b.name));

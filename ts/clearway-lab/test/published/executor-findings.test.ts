@@ -15,6 +15,8 @@ const but =
 
 const ALL_AGREE = {
   "direct-arithmetic": "agrees",
+  // It reads another scenario, which has its own test.
+  processors: "open",
   "flow-dearest": "agrees",
   "limited-default": "agrees",
   "work-stealing-lists": "agrees",
@@ -26,6 +28,9 @@ const ALL_AGREE = {
   "cores-before-io-rxjava": "agrees",
   "cores-before-io-coroutines": "agrees",
   "cores-before-io-flow": "agrees",
+  "coroutines-cores-on-lists": "agrees",
+  "flow-cores-on-lists": "agrees",
+  "handed-back": "agrees",
   "work-stealing-100-arithmetic": "agrees",
 };
 
@@ -102,6 +107,16 @@ describe("the findings of a run", () => {
       but((way, work) => (way === "flow-io" && work === "lists" ? 0.3 : undefined)),
     ],
     [
+      "coroutines-cores-on-lists",
+      "the pool is slower",
+      but((way, work) => (way === "fixed-pool" && work === "lists" ? 1.5 : undefined)),
+    ],
+    [
+      "handed-back",
+      "the dispatcher alone is as slow",
+      but((way, work) => (way === "coroutines-launch-default" && work === "lists" ? 5 : undefined)),
+    ],
+    [
       "work-stealing-100-arithmetic",
       "the larger pool is faster",
       but((way, work) => (way === "work-stealing-100" && work === "arithmetic" ? 0.6 : undefined)),
@@ -109,6 +124,26 @@ describe("the findings of a run", () => {
   ])("differ in %s if %s, and agree in the others", (name, _, times) => {
     expect(outcomes(times)).toEqual({ ...ALL_AGREE, [name]: "differs" });
   });
+
+  test.each([
+    [700, "agrees"],
+    [7, "differs"],
+  ])(
+    "on the number of processors, a next way of %i hundredths of a millisecond and a loop of ten: the finding %s",
+    (next, outcome) => {
+      const run = executorRecord((way, work) =>
+        work !== "arithmetic" ? undefined : way === "direct" ? 0.1 : way === "fixed-pool" ? next / 100 : undefined,
+      );
+      const started = "-XX:ActiveProcessorCount=8";
+      const cells = run.cells.map((cell) => ({
+        ...cell,
+        scenario: "executors-started",
+        params: { ...cell.params, started },
+      }));
+      const found = executorFindings({ ...run, cells }).find(({ name }) => name === "processors");
+      expect(found).toMatchObject({ outcome, isOurs: true, parts: [{ label: started, rounds: 5 }] });
+    },
+  );
 
   test("differ if two ways take as long, and are open if the rounds do not tell", () => {
     const close = but((way, work) => (work === "lists" && way === "fixed-pool" ? 0.035 : undefined));
@@ -118,7 +153,7 @@ describe("the findings of a run", () => {
   });
 
   test("have a ratio with its interval and rounds for each part", () => {
-    const [direct, flow, limited] = executorFindings(executorRecord(AUTHORS));
+    const [direct, , flow, limited] = executorFindings(executorRecord(AUTHORS));
     expect(direct?.parts).toHaveLength(1);
     const [part] = direct!.parts;
     expect(part).toMatchObject({ label: "arithmetic", rounds: 5, interval: { ratio: expect.closeTo(70, -1) } });

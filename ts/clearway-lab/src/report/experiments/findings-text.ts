@@ -63,7 +63,7 @@ export function findingLines(experiment: Experiment, record: RunRecord): Finding
     return executorFindings(record).map((finding) => ({
       outcome: executorOutcome(finding),
       text: executorFindingText(finding),
-      ofAuthors: true,
+      ofAuthors: finding.isOurs !== true,
     }));
   return experiment.findings.map((finding) => {
     const tested = testFinding(record, finding);

@@ -74,12 +74,12 @@ internal object Registry {
     class Entry(val scenario: String, val mechanism: String, val unavailable: String?)
 
     private val push = setOf("published-stream-jvm", "published-firehose-jvm")
-    private const val WAYS = "published-executors"
+    private val ways = setOf("published-executors", "executors-cold", "executors-started")
     private const val CODEC = "codec-jvm"
     private const val MEMORY = "memset-jvm"
 
     fun entries(): List<Entry> =
-        Ways.all.map { Entry(WAYS, it.name, it.unavailable) } +
+        ways.flatMap { scenario -> Ways.all.map { Entry(scenario, it.name, it.unavailable) } } +
             push.flatMap { scenario -> PushMechanisms.all.map { Entry(scenario, it.name, it.unavailable) } } +
             LabCodecs.names.map { Entry(CODEC, it, null) } +
             Entry(MEMORY, Fillers.REFERENCE, Peers.problem()) +
@@ -90,13 +90,13 @@ internal object Registry {
      */
     fun measure(cell: Cell): Measured =
         when (cell.scenario) {
-            WAYS -> measureWays(cell)
+            in ways -> measureWays(cell)
             in push -> measurePush(cell)
             CODEC -> measureCodec(cell)
             MEMORY -> measureFills(cell)
             else ->
                 throw IllegalArgumentException(
-                    "no such scenario on this host: scenario=${cell.scenario} (${(push + WAYS + CODEC + MEMORY).joinToString()})"
+                    "no such scenario on this host: scenario=${cell.scenario} (${(push + ways + CODEC + MEMORY).joinToString()})"
                 )
         }
 }

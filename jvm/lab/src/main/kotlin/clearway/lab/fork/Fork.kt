@@ -13,9 +13,14 @@ import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 
-/** A child JVM that measures. The runner owns it, and speaks the lab's protocol with it. `close` ends it. */
-internal class Fork : AutoCloseable {
-    private val process: Process = ProcessBuilder(command()).redirectError(ProcessBuilder.Redirect.INHERIT).start()
+/**
+ * A child JVM that measures. The runner owns it, and speaks the lab's protocol with it. `close` ends it.
+ *
+ * @param started how the child is started, if not as usual: see [command].
+ */
+internal class Fork(started: String = "") : AutoCloseable {
+    private val process: Process =
+        ProcessBuilder(command(started)).redirectError(ProcessBuilder.Redirect.INHERIT).start()
     private val writer = PrintStream(process.outputStream, true, Charsets.UTF_8)
     private val reader = process.inputReader()
 
@@ -58,10 +63,18 @@ internal class Fork : AutoCloseable {
                 .sorted()
                 .map { "-D$it=${System.getProperty(it)}" }
 
-        private fun command(): List<String> {
+        /**
+         * Returns the child's command. `started` has further options of the JVM, or a program that starts it, such as
+         * `taskset -c 0`.
+         */
+        internal fun command(started: String): List<String> {
+            val words = started.split(' ').filter { it.isNotEmpty() }
+            val (starter, more) = if (started.startsWith("-")) emptyList<String>() to words else words to emptyList()
             val java = "${System.getProperty("java.home")}/bin/java"
-            return listOf(java) +
+            return starter +
+                java +
                 options +
+                more +
                 nativePaths() +
                 listOf("-cp", System.getProperty("java.class.path"), "clearway.lab.fork.ForkKt")
         }
@@ -71,7 +84,7 @@ internal class Fork : AutoCloseable {
 internal class ForkEnded(message: String) : IllegalStateException(message)
 
 /**
- * The child JVMs that measure. Keeps one JVM for each workload of `published-executors` and each scenario of *push*
+ * The child JVMs that measure. Keeps one JVM for each workload of the executors' scenarios and each scenario of *push*
  * during the run. There, rival mechanisms are measured in turn, in code that is compiled for that workload only. Every
  * other measurement gets a fresh JVM, because one measurement could affect the next. One thread uses it.
  */
@@ -79,12 +92,13 @@ internal class Forks : AutoCloseable {
     private val kept = HashMap<String, Fork>()
 
     fun ask(op: String, cell: Cell): JsonObject {
-        val key = keyOf(cell) ?: return Fork().use { it.ask(op, cell) }
-        val fork = kept.getOrPut(key) { Fork() }
+        val started = cell.text("started", "")
+        val key = keyOf(cell) ?: return Fork(started).use { it.ask(op, cell) }
+        val fork = kept.getOrPut("$key $started") { Fork(started) }
         try {
             return fork.ask(op, cell)
         } catch (ended: ForkEnded) {
-            kept.remove(key)
+            kept.remove("$key $started")
             fork.close()
             throw ended
         }
@@ -97,7 +111,9 @@ internal class Forks : AutoCloseable {
 
     private fun keyOf(cell: Cell): String? =
         when (cell.scenario) {
-            "published-executors" -> "${cell.scenario} ${cell.text("work")}"
+            "published-executors",
+            "executors-cold",
+            "executors-started" -> "${cell.scenario} ${cell.text("work")}"
             "published-stream-jvm",
             "published-firehose-jvm" -> cell.scenario
             else -> null

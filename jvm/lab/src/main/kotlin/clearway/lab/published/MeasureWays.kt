@@ -11,7 +11,7 @@ import clearway.lab.protocol.Samples
 import clearway.lab.protocol.Value
 import clearway.lab.protocol.WARM_UP_CUT
 
-/** The load of a cell of the scenario `published-executors`. */
+/** The load of a cell of the scenarios of executors. */
 private class WayLoad(cell: Cell) {
     val work = cell.text("work")
     val actions = cell.int("actions")
@@ -34,7 +34,8 @@ private class WayLoad(cell: Cell) {
  * one sample, or a mean of several runs if one is short. After the timed runs, further ones count threads and objects.
  */
 internal fun measureWays(cell: Cell): Measured {
-    val kind = Ways.named(cell.mechanism)
+    val named = Ways.named(cell.mechanism)
+    val kind = if (cell.scenario == "executors-cold") named.opened() else named
     val load = WayLoad(cell)
     WayRehearsal.of(load.work, load.actions)
     return kind.open().use { way ->

@@ -41,6 +41,14 @@ internal interface Way : AutoCloseable {
  */
 internal class WayKind(val name: String, val isPublished: Boolean, val unavailable: String? = null, val open: () -> Way)
 
+/** Returns a way that opens this one for each list, runs the list, and closes it: what a new executor costs. */
+internal fun WayKind.opened(): WayKind =
+    WayKind(name, isPublished, unavailable) {
+        object : Way {
+            override fun run(list: List<Int>, action: (Int) -> Any) = open().use { it.run(list, action) }
+        }
+    }
+
 internal object Ways {
     /** The sixteen published ways, and then the lab's own. */
     val all: List<WayKind> = directWay + rxWays + coroutineWays + flowWays + executorWays + ownWays

@@ -47,6 +47,24 @@ internal class WaysTest {
         }
     }
 
+    @Test
+    fun `a way that is opened for each list has a new executor each time and none between two lists`() {
+        val events = mutableListOf<String>()
+        val kind =
+            WayKind("counted", isPublished = false) {
+                events += "open"
+                object : Way {
+                    override fun run(list: List<Int>, action: (Int) -> Any) = list.forEach { events += "${action(it)}" }
+
+                    override fun close() {
+                        events += "close"
+                    }
+                }
+            }
+        kind.opened().open().use { way -> repeat(2) { way.run(listOf(7)) { it } } }
+        assertEquals("open 7 close open 7 close".split(" "), events)
+    }
+
     @TestFactory
     fun `each way has complete and correct results of the works that compute`() = each { kind ->
         kind.open().use { way ->
