@@ -126,7 +126,7 @@ export class CallContext implements TaskContext {
     this.#wasRead = true;
     if (this.#reason !== undefined) return true;
     const { cancelCells, id } = this.#wire;
-    // Pairs with the store in `pool/lifecycle/stop.ts`. The id is the only data that this store publishes. No other memory depends on it.
+    // Pairs with the store in `pool/lifecycle/cancel.ts`. The id is the only data that this store publishes. No other memory depends on it.
     return cancelCells !== undefined && Atomics.load(cancelCells, cellOf(id, cancelCells)) === id;
   }
 

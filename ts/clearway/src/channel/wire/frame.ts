@@ -53,7 +53,7 @@ export const Flag = {
   whole: 2,
   /** The frame has no message. A null message does not set this flag. */
   empty: 4,
-  /** The frame has a value instead of bytes (`transport/transport.ts`). Frames of bytes never have this flag. */
+  /** The frame has a value instead of bytes (`channel/transport/transport.ts`). Frames of bytes never have this flag. */
   value: 8,
 } as const;
 
