@@ -5,7 +5,7 @@ import { formatPing } from "../../src/meter/format.js";
 import { bestOffset, ping } from "../../src/meter/ping.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
-import { foreignSignals } from "../fixtures/signals.js";
+import { foreignSignals } from "../fixtures/misdeeds.js";
 
 describe("a ping", () => {
   it("calls any object with a ping method", async () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sample } from "../fixtures/fast-check.js";
 import { hanging, returning, throwing } from "../fixtures/misdeeds.js";
 import { gate, reasonOf, testPool } from "../fixtures/pools.js";
-import { sample } from "../fixtures/sample.js";
 import { strayTo } from "../fixtures/stray.js";
 import { type Foreign, foreignUrl } from "./foreign/stage.js";
 

@@ -2,8 +2,8 @@
 // One host: the misdeeds are the caller's, and no host changes them.
 import { ClearwayError, type PoolOptions } from "clearway";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { everything, sample } from "../fixtures/fast-check.js";
 import { hanging, type Misdeed, returning, throwing } from "../fixtures/misdeeds.js";
-import { everything, sample } from "../fixtures/sample.js";
 import { Watch } from "./chaos/watch.js";
 import { callerPoints, type Point } from "./foreign/points.js";
 import { onStage, type Played, type Stage } from "./foreign/stage.js";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { throwing } from "../fixtures/misdeeds.js";
+import { foreignSignals, throwing } from "../fixtures/misdeeds.js";
 import { plainPool } from "../fixtures/pools.js";
-import { foreignSignals } from "../fixtures/signals.js";
 
 test.each(Object.keys(foreignSignals))("%s that throws settles its calls, and the pool goes on", async (name) => {
   const pool = plainPool();

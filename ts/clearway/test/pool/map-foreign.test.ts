@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Pool, pool as poolOf } from "clearway";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hanging, type Misdeed, returning, throwing } from "../fixtures/misdeeds.js";
+import { foreignSignals, hanging, type Misdeed, returning, throwing } from "../fixtures/misdeeds.js";
 import { type Plain, plainPool, plainUrl } from "../fixtures/pools.js";
-import { foreignSignals } from "../fixtures/signals.js";
 
 type Step = IteratorResult<number>;
 

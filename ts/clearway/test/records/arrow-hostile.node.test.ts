@@ -6,8 +6,7 @@ import { describe, expect, test } from "vitest";
 import { pieces } from "../../src/records/arrow/arrow.js";
 import { shapesFrom } from "../../src/records/arrow/types.js";
 import fc, { cases } from "../fixtures/fast-check.js";
-import { decoded } from "./counted.js";
-import { everything } from "./students.js";
+import { decoded, everything } from "./students.js";
 
 type Props = { type: arrow.DataType; length?: number } & Record<string, unknown>;
 const make = arrow.makeData as unknown as (props: Props) => arrow.Data;

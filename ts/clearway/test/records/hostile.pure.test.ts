@@ -2,8 +2,7 @@
 import { bool, f64, nullable, record, type Shape, struct, type Table, tableFrom, text, u8 } from "clearway/records";
 import { describe, expect, test } from "vitest";
 import fc, { cases } from "../fixtures/fast-check.js";
-import { counted, decoded } from "./counted.js";
-import { Everything, everything, Student, students, thrown } from "./students.js";
+import { counted, decoded, Everything, everything, Student, students, thrown } from "./students.js";
 
 const key = "clearway:records";
 type Message = {

@@ -2,9 +2,9 @@
 // One host: the misdeeds are the task's, and no host changes them.
 import { type PoolOptions, pool } from "clearway";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sample } from "../fixtures/fast-check.js";
 import { hanging, returning, throwing } from "../fixtures/misdeeds.js";
 import { builtUrl } from "../fixtures/pools.js";
-import { sample } from "../fixtures/sample.js";
 import { Watch } from "../pool/chaos/watch.js";
 import { onStage } from "../pool/foreign/stage.js";
 

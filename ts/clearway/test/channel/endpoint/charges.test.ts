@@ -8,8 +8,7 @@ import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { type ChannelTransport, messageBytes } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
 import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
-import { answerBytes, bare, call, text, turn, withoutPause } from "./bare.js";
-import { endpoints, until } from "./pairs.js";
+import { answerBytes, bare, call, endpoints, text, turn, until, withoutPause } from "./pairs.js";
 
 afterEach(() => {
   useRealTimers();

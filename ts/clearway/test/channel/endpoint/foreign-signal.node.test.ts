@@ -4,8 +4,14 @@ import { describe, expect, test } from "vitest";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { hanging, type Misdeed, returning, throwing } from "../../fixtures/misdeeds.js";
-import { type ForeignSignal, foreignSignals } from "../../fixtures/signals.js";
+import {
+  type ForeignSignal,
+  foreignSignals,
+  hanging,
+  type Misdeed,
+  returning,
+  throwing,
+} from "../../fixtures/misdeeds.js";
 import { Watch } from "../../pool/chaos/watch.js";
 import { endpoints, rejection, until } from "./pairs.js";
 

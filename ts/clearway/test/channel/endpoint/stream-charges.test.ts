@@ -7,8 +7,7 @@ import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import type { Log } from "../transports/contract.js";
-import { answerBytes, bare, text, turn, withoutPause } from "./bare.js";
-import { endWithTest } from "./pairs.js";
+import { answerBytes, bare, endWithTest, text, turn, withoutPause } from "./pairs.js";
 
 describe("an endpoint that listens and stops at once", () => {
   test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {

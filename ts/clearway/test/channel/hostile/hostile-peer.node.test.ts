@@ -4,8 +4,7 @@ import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import type { TransportLimits } from "../../../src/channel/transport/transport.js";
 import { Op, Status, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { until } from "../endpoint/pairs.js";
-import { type Attacked, carriers } from "./carriers.js";
-import { callFrame, honest, listenFrame, type Peer } from "./peer.js";
+import { type Attacked, callFrame, carriers, honest, listenFrame, type Peer } from "./carriers.js";
 import { largeBytes, Victim } from "./victim.js";
 
 // A peer that speaks the wire and breaks its rules, over the transports that other programs can reach. The limits are counts: handlers that

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import type { Misdeed } from "../../fixtures/misdeeds.js";
-import { foreignSignals } from "../../fixtures/signals.js";
+import { foreignSignals } from "../../fixtures/misdeeds.js";
 import { foreignUrl, type Setting, type Stage } from "./stage.js";
 
 /** A point at which a pool calls foreign code. */
