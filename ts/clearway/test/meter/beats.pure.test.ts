@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, it } from "vitest";
 import { BeatDetector, type DetectedStall, FastestTransit } from "../../src/meter/detect.js";
 import fc from "../fixtures/fast-check.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { TraceModel } from "@paulirish/trace_engine/models/trace/trace.js";
 import { describe, expect, it, test } from "vitest";
 import { mark } from "../../src/meter/mark.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { formatPing } from "../../src/meter/format.js";
 import { bestOffset, ping } from "../../src/meter/ping.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { getEventListeners } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { builtUrl, plainPool, reasonOf, testPool } from "../fixtures/pools.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import v8 from "node:v8";
 import vm from "node:vm";
 import { expect, test } from "vitest";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { bytesOf, firstRows, Growth, grown } from "../../src/records/builder/builder.js";
 import { RowBytes } from "../../src/records/builder/columns.js";

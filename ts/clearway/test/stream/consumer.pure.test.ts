@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { Consumer } from "../../src/stream/consumer.js";
 import { TurnBudget, turnBudgetMs } from "../../src/transport/turn-budget.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { iteratorOf, Producer, type ProducerWire } from "../../src/stream/producer.js";
 import fc from "../fixtures/fast-check.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { Listener } from "../../src/channel/endpoint/event-stream.js";
 import { Consumer } from "../../src/stream/consumer.js";

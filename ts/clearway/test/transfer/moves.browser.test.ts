@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { move } from "clearway";
 import { expect, test } from "vitest";
 import { movesStreams } from "../fixtures/capabilities.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test, vi } from "vitest";
 import { findMovable, type MovedValue, move, transferOf } from "../../src/transfer/move.js";
 import { movable } from "../fixtures/capabilities.js";

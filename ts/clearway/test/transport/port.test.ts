@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { PortTransport } from "../../src/transport/port.js";
 import { frameSlots, isFrames, Op } from "../../src/transport/protocol.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { afterEach, describe, expect, test } from "vitest";
 import { outOfBand } from "../../../src/channel/codec/codec.js";
 import { extension } from "../../../src/channel/codec/extension.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { connect, type EndpointOptions, memoryPair, move, schema } from "clearway/channel";
 import { describe, expect, test } from "vitest";
 import { standardMessageCodec } from "../../../src/channel/codec/standard.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { ringMemory } from "../../../src/channel/transport/channel-ring-port.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";

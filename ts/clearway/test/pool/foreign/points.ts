@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { Worker } from "node:worker_threads";
 import { move } from "clearway";
 import { callback } from "clearway/callback";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { ClearwayError } from "../../../src/error/clearway-error.js";
 import { Op } from "../../../src/transport/protocol.js";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { type OnRefused, PortTransport } from "../../../src/transport/port.js";
 import { frameSlots, Op } from "../../../src/transport/protocol.js";
 import { Decoder } from "../../../src/transport/ring/decode.js";

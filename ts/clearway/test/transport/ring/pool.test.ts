@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import fc from "../../fixtures/fast-check.js";
 import { builtUrl, testPool } from "../../fixtures/pools.js";

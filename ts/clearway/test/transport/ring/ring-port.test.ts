@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { countBytes } from "../../../src/transport/port.js";
 import { Op } from "../../../src/transport/protocol.js";
