@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A screen that JavaScript draws on the server's own thread. The server uses it if the native screen has not been built. The picture is the
-// same as that of native/plugins/c/picture.c.
+// same as that of native/plugins/c/frames.c.
 import { monotonicMs, writeStamp } from "./stamp.mjs";
 
 /**
