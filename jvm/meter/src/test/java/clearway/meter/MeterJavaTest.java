@@ -7,8 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clearway.meter.metrics.Exposition;
+import clearway.meter.metrics.MetricsOptions;
+import clearway.meter.metrics.OpenTelemetryStalls;
+import clearway.meter.metrics.StallMetrics;
+import clearway.meter.metrics.StallScope;
+import io.opentelemetry.api.OpenTelemetry;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -140,5 +148,27 @@ class MeterJavaTest {
         assertTrue(assertThrows(IllegalArgumentException.class, () -> new MeterOptions().hz(0))
                 .getMessage()
                 .endsWith("hz=0.0"));
+    }
+
+    @Test
+    @DisplayName("Java: a watch gives its stalls to both exporters, and each is closed once")
+    void exports() throws Exception {
+        StallMetrics metrics = new StallMetrics(new MetricsOptions().hz(120));
+        try (StallScope scope = metrics.scope(Map.of("thread", "loop"));
+                OpenTelemetryStalls stalls =
+                        OpenTelemetryStalls.record(OpenTelemetry.noop().getMeter("app"))) {
+            CountDownLatch counted = new CountDownLatch(1);
+            MeterOptions options =
+                    new MeterOptions().onStall(scope.andThen(stalls).andThen(stall -> counted.countDown()));
+            try (StallWatch watch = Meter.watch(loop::execute, options)) {
+                watch.getReady().get();
+                loop.execute(() -> work(50));
+                counted.await();
+            }
+            Exposition answer = metrics.exposition("text/plain");
+            assertEquals("text/plain; version=0.0.4; charset=utf-8", answer.getContentType());
+            assertTrue(answer.getBody().contains("clearway_stall_duration_seconds_count{thread=\"loop\""));
+            assertEquals(0, stalls.getFailures());
+        }
     }
 }

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotSame
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.CsvSource
 
 /** Tests the end of a watch whose executor blocks the meter's thread. */
 class WatcherTest {
@@ -179,5 +182,21 @@ class StallDeliveryTest {
 
     private companion object {
         const val MINUTE_MS = 60_000L
+    }
+}
+
+class OptimisedTest {
+    @ParameterizedTest
+    @CsvSource(
+        "-Xint, -Xint",
+        "-Xmx64m -XX:TieredStopAtLevel=1, -XX:TieredStopAtLevel=1",
+        "-Djava.compiler=NONE, -Djava.compiler=NONE",
+        "-XX:TieredStopAtLevel=4,",
+        "-Xmx64m -XX:+UseSerialGC,",
+    )
+    @DisplayName("A report names the option that turns the optimising compiler off, and no other")
+    fun namesTheOption(options: String, named: String?) {
+        val why = named?.let { "the JVM runs with $it, without its optimising compiler" }
+        assertEquals(why, unoptimised(options.split(" ")))
     }
 }
