@@ -111,7 +111,6 @@ export const labFolders = {
 const aliases = {
   "#lab-host": "host",
   "#lab-node-arms": "arm",
-  "#lab-pool-work": "isolate",
   "#lab-pool-peers": "isolate",
   "#lab-node-only": "runner",
 };

@@ -42,19 +42,9 @@ async function build(options) {
 
 const work = (names) => Object.fromEntries(names.map((name) => [`work-${name}`, source(`work/${name}.ts`)]));
 const everywhere = [
-  "students-bare",
-  "students-comlink",
-  "students-records",
-  "students-tasks",
-  "json-bare",
-  "json-tasks",
-  "crossing-bare",
-  "crossing-tasks",
-  "image-bare",
-  "image-tasks",
-  "upload-bare",
-  "upload-comlink",
-  "upload-tasks",
+  "isolate-bare",
+  "isolate-comlink",
+  "isolate-tasks",
   "pool-bare",
   "pool-comlink",
   "pool-tasks",
@@ -114,7 +104,7 @@ await build({
     "idle-watcher": source("machine/idle-watcher.ts"),
     "jank-process": source("jank/in-process.ts"),
     "jank-profiler": source("jank/in-profiler.ts"),
-    "jank-typescript": source("jank/typescript-hooks.ts"),
+    "jank-typescript": source("jank/typescript.ts"),
     ...work([
       ...everywhere,
       "closed-tasks",
@@ -135,7 +125,6 @@ await build({
   alias: {
     "#lab-host": source("host/node.ts"),
     "#lab-node-arms": source("arm/node-arms.ts"),
-    "#lab-pool-work": source("isolate/pool-work-node.ts"),
     "#lab-pool-peers": source("isolate/pool-peers.ts"),
     "#lab-node-only": source("runner/node-only.ts"),
   },
@@ -187,7 +176,6 @@ if (!options["node-only"]) {
     alias: {
       "#lab-host": source("host/browser.ts"),
       "#lab-node-arms": source("host/none.ts"),
-      "#lab-pool-work": source("isolate/pool-work-browser.ts"),
       "#lab-pool-peers": source("host/none.ts"),
       "#lab-node-only": source("host/none.ts"),
     },

@@ -10,7 +10,7 @@ import type { JankReport } from "../jank/record.js";
 import { parseClick, parseScroll, parseType, parseWait, type Step, stepText } from "../jank/step.js";
 import { CannotMeasure, parseTarget, type Target } from "../jank/target.js";
 import { machineFacts } from "../machine/facts.js";
-import { otherCores } from "../machine/other-load.js";
+import { otherCores } from "../machine/load.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
 import { WIDTH_MAX } from "../report/html.js";
 import { keepRun, type OutFolder, openOut } from "./out-folder.js";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures comparisons until they are decided or the time is over.
 import { isBrowser } from "../browser/open.js";
+import { otherShare, type Reading } from "../machine/load.js";
 import { type Arm, WARM_ELAPSED } from "../protocol/arm.js";
 import type { Comparison } from "./comparison.js";
-import { otherShare, type Reading } from "./load.js";
 import type { ArmHost } from "./open-arm.js";
 import { measurePair, type Pair, TimeOver, WARM_CALLS, warmUp } from "./pair.js";
 import { nextPair, PAIRS_MAX, PAIRS_MAX_NAMED, type Progress, pairsNeeded, partMs, type Session } from "./plan.js";

@@ -12,32 +12,34 @@ import { StudentRows } from "./student.js";
 import { publishedMechanism, studentsMechanism } from "./students.js";
 import { uploadMechanism } from "./upload.js";
 
+const openTasks = () => pool<typeof import("../work/isolate-tasks.js")>(workerUrl("isolate-tasks"), { size: 1 });
+
 export const studentsClearway: Record<string, Mechanism> = {
   "clearway-columns": studentsMechanism(async () => {
-    const workers = pool<typeof import("../work/students-tasks.js")>(workerUrl("students-tasks"), { size: 1 });
+    const workers = openTasks();
     return {
-      make: async (rows) => new StudentRows(await workers.call.make(rows)),
+      make: async (rows) => new StudentRows(await workers.call.columns(rows)),
       close: () => workers.close(),
     };
   }),
   "clearway-records": studentsMechanism(async () => {
-    const workers = pool<typeof import("../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
-    return { make: (rows) => workers.call.make(rows), close: () => workers.close() };
+    const workers = openTasks();
+    return { make: (rows) => workers.call.records(rows), close: () => workers.close() };
   }),
 };
 
 export const studentsPublishedClearway: Record<string, Mechanism> = {
   "clearway-records": publishedMechanism(async () => {
-    const workers = pool<typeof import("../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
-    return { make: (rows) => workers.call.make(rows), close: () => workers.close() };
+    const workers = openTasks();
+    return { make: (rows) => workers.call.records(rows), close: () => workers.close() };
   }),
 };
 
 function jsonClearway(result: "objects" | "records"): Mechanism {
   return jsonMechanism(async () => {
-    const workers = pool<typeof import("../work/json-tasks.js")>(workerUrl("json-tasks"), { size: 1 });
+    const workers = openTasks();
     return {
-      read: (url) => (result === "objects" ? workers.call.objects(url) : workers.call.records(url)),
+      read: (url) => (result === "objects" ? workers.call.fetchObjects(url) : workers.call.fetchRecords(url)),
       close: () => workers.close(),
     };
   });
@@ -50,7 +52,7 @@ export const jsonBodiesClearway: Record<string, Mechanism> = {
 
 function imageClearway(delivery: "copy" | "move" | "fetch"): Mechanism {
   return imageMechanism(async () => {
-    const workers = pool<typeof import("../work/image-tasks.js")>(workerUrl("image-tasks"), { size: 1 });
+    const workers = openTasks();
     return {
       make: async (url) => {
         if (delivery === "fetch") return workers.call.fetchAndShrink(url);
@@ -72,7 +74,7 @@ export const imagesClearway: Record<string, Mechanism> = {
 
 function crossingClearway(kind: CrossingContent, moves: boolean): Mechanism {
   return crossingMechanism(kind, async (bytes) => {
-    const workers = pool<typeof import("../work/crossing-tasks.js")>(workerUrl("crossing-tasks"), { size: 1 });
+    const workers = openTasks();
     return {
       take: (content) => workers.call.take(moves ? move(content as Uint8Array) : content),
       give: () => workers.call.give(kind, bytes),
@@ -89,7 +91,7 @@ export const crossingsClearway: Record<string, Mechanism> = {
 
 export const uploadsClearway: Record<string, Mechanism> = {
   clearway: uploadMechanism(async () => {
-    const workers = pool<typeof import("../work/upload-tasks.js")>(workerUrl("upload-tasks"), { size: 1 });
+    const workers = openTasks();
     return {
       send: (upload, progress) =>
         workers.with({ onProgress: (value) => progress(value as Progress) }).call.send(upload),

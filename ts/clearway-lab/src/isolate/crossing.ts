@@ -81,7 +81,7 @@ export type CrossingRequest =
 
 function bare(kind: CrossingContent, moves: boolean): Mechanism {
   return crossingMechanism(kind, async (bytes) => {
-    const worker = openWorker("crossing-bare");
+    const worker = openWorker("isolate-bare");
     let answered: (message: unknown) => void = () => {};
     worker.listen((message) => answered(message));
     const ask = <T>(request: CrossingRequest, transfer: Transferable[] = []) =>

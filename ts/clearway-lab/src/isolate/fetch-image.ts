@@ -3,6 +3,7 @@
 // makes the thumbnail.
 import { openWorker } from "#lab-host";
 import type { Fixture, Mechanism } from "../protocol/measured.js";
+import type { BareRequest } from "../work/isolate-bare.js";
 import { fetchImage, greyThumbnail, type Thumbnail } from "./image.js";
 import { metered } from "./metered.js";
 
@@ -35,16 +36,17 @@ const main = imageMechanism(async () => ({
 /** Makes a mechanism with a bare worker. `delivery`: the pixels are copied or moved to the worker, or the worker fetches them. */
 function bare(delivery: "copy" | "move" | "fetch"): Mechanism {
   return imageMechanism(async () => {
-    const worker = openWorker("image-bare");
+    const worker = openWorker("isolate-bare");
     let onThumbnail: (thumbnail: Thumbnail) => void = () => {};
+    const post = (request: BareRequest, transfer: Transferable[] = []) => worker.post(request, transfer);
     worker.listen((message) => onThumbnail(message as Thumbnail));
     return {
       make: async (url) => {
         const rgba = delivery === "fetch" ? undefined : await fetchImage(url);
         return new Promise<Thumbnail>((resolve) => {
           onThumbnail = resolve;
-          if (rgba === undefined) worker.post({ url });
-          else worker.post({ rgba }, delivery === "move" ? [rgba.buffer as ArrayBuffer] : []);
+          if (rgba === undefined) post({ op: "image", url });
+          else post({ op: "image", rgba }, delivery === "move" ? [rgba.buffer as ArrayBuffer] : []);
         });
       },
       close: () => worker.end(),

@@ -3,22 +3,13 @@
 // a worker. The students end on the main thread.
 import { openWorker } from "#lab-host";
 import { type Mechanism, numberParam } from "../protocol/measured.js";
+import type { BareRequest } from "../work/isolate-bare.js";
 import { metered } from "./metered.js";
-import type { Student } from "./student.js";
+import { fetchStudents, fetchText, type Student } from "./student.js";
 import { type MakeStudents, readEnds } from "./students.js";
 
 /** The fixture's address of a JSON body with `rows` students. */
 export const studentsUrl = (httpUrl: string, rows: number): string => `${httpUrl}/students?rows=${rows}`;
-
-export async function fetchText(url: string, signal?: AbortSignal): Promise<string> {
-  const response = await fetch(url, { cache: "no-store", ...(signal ? { signal } : {}) });
-  if (!response.ok) throw new Error(`the fixture server answered ${response.status}: url=${url}`);
-  return response.text();
-}
-
-export async function fetchStudents(url: string, signal?: AbortSignal): Promise<Student[]> {
-  return JSON.parse(await fetchText(url, signal)) as Student[];
-}
 
 /** Rows of the warm-up, which also starts the worker. */
 const WARM_UP_ROWS = 2000;
@@ -46,12 +37,12 @@ const main = jsonMechanism(async () => ({ read: fetchStudents, close: async () =
 /** Makes a mechanism with a bare worker that gets the text, or the address. It returns the students by structured clone. */
 function bare(fetches: boolean): Mechanism {
   return jsonMechanism(async () => {
-    const worker = openWorker("json-bare");
+    const worker = openWorker("isolate-bare");
     let onStudents: (students: Student[]) => void = () => {};
     worker.listen((message) => onStudents(message as Student[]));
     return {
       read: async (url) => {
-        const message = fetches ? { url } : { text: await fetchText(url) };
+        const message: BareRequest = { op: "json", ...(fetches ? { url } : { text: await fetchText(url) }) };
         return new Promise<Student[]>((resolve) => {
           onStudents = resolve;
           worker.post(message);

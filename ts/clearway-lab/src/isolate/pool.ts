@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures a pool with one worker: its start, warm calls, and calls after idle time.
 import * as Comlink from "comlink";
-import { nowMs, openWorker } from "#lab-host";
+import { hostName, nowMs, openWorker, workerUrl } from "#lab-host";
 import { type Measured, type Mechanism, numberParam, WARM_UP_CUT } from "../protocol/measured.js";
 import type { Value } from "../protocol/message.js";
 import { clockStepUs, warmUp } from "../statistics/warm-up.js";
@@ -177,7 +177,29 @@ export async function comlinkWorker(): Promise<PoolUnderTest> {
   };
 }
 
+/** The pool of the package workerpool, which runs in Node and in browsers. */
+async function workerpool(): Promise<PoolUnderTest> {
+  const { default: library } = await import("workerpool");
+  let pool: ReturnType<typeof library.pool>;
+  const url = workerUrl("pool-workerpool");
+  return {
+    start: () => {
+      pool = library.pool(
+        hostName === "node" ? decodeURIComponent(url.pathname) : url.href,
+        hostName === "node"
+          ? { maxWorkers: 1, minWorkers: 1, workerType: "thread" }
+          : { maxWorkers: 1, minWorkers: 1, workerType: "web", workerOpts: { type: "module" } },
+      );
+    },
+    call: async (task) => (await pool.exec("run", [task])) as number,
+    close: async () => {
+      await pool.terminate(true);
+    },
+  };
+}
+
 export const pools: Record<string, Mechanism> = {
   "bare-worker": poolMechanism(bareWorker),
   comlink: poolMechanism(comlinkWorker),
+  workerpool: poolMechanism(workerpool),
 };

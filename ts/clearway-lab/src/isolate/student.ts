@@ -92,3 +92,15 @@ export function repeatStudent(rows: number, partMax = PART_MAX): Student[] {
   const rest = part.slice(0, rows % partMax);
   return ([] as Student[]).concat(...wholeParts, rest);
 }
+
+// Students as a JSON body.
+
+export async function fetchText(url: string, signal?: AbortSignal): Promise<string> {
+  const response = await fetch(url, { cache: "no-store", ...(signal ? { signal } : {}) });
+  if (!response.ok) throw new Error(`the fixture server answered ${response.status}: url=${url}`);
+  return response.text();
+}
+
+export async function fetchStudents(url: string, signal?: AbortSignal): Promise<Student[]> {
+  return JSON.parse(await fetchText(url, signal)) as Student[];
+}

@@ -4,7 +4,8 @@ import * as Comlink from "comlink";
 import { openWorker } from "#lab-host";
 import { type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import type { Json } from "../protocol/message.js";
-import type { ComlinkStudents } from "../work/students-comlink.js";
+import type { BareRequest } from "../work/isolate-bare.js";
+import type { ComlinkIsolate } from "../work/isolate-comlink.js";
 import { metered, probed } from "./metered.js";
 import { makeStudents, repeatStudent, type Student, type StudentColumns, StudentRows } from "./student.js";
 
@@ -40,14 +41,14 @@ const direct = studentsMechanism(async () => ({ make: async (rows) => makeStuden
 
 function bare(kind: "clone" | "json"): Mechanism {
   return studentsMechanism(async () => {
-    const worker = openWorker("students-bare");
+    const worker = openWorker("isolate-bare");
     let onStudents: (students: Student[]) => void = () => {};
     worker.listen((message) => onStudents((kind === "json" ? JSON.parse(message as string) : message) as Student[]));
     return {
       make: (rows) =>
         new Promise((resolve) => {
           onStudents = resolve;
-          worker.post({ kind, rows });
+          worker.post({ op: "students", kind, rows } satisfies BareRequest);
         }),
       close: () => worker.end(),
     };
@@ -55,22 +56,22 @@ function bare(kind: "clone" | "json"): Mechanism {
 }
 
 const handWrittenColumns = studentsMechanism(async () => {
-  const worker = openWorker("students-bare");
+  const worker = openWorker("isolate-bare");
   let onStudents: (students: StudentRows) => void = () => {};
   worker.listen((message) => onStudents(new StudentRows(message as StudentColumns)));
   return {
     make: (rows) =>
       new Promise((resolve) => {
         onStudents = resolve;
-        worker.post({ kind: "columns", rows });
+        worker.post({ op: "students", kind: "columns", rows } satisfies BareRequest);
       }),
     close: () => worker.end(),
   };
 });
 
 const comlink = studentsMechanism(async () => {
-  const worker = openWorker("students-comlink");
-  const remote = Comlink.wrap<ComlinkStudents>(worker.endpoint());
+  const worker = openWorker("isolate-comlink");
+  const remote = Comlink.wrap<ComlinkIsolate>(worker.endpoint());
   return {
     make: (rows) => remote.make(rows),
     close: async () => {
@@ -124,14 +125,16 @@ const publishedDirect = publishedMechanism(async (kind) => ({
 }));
 
 const publishedWorker = publishedMechanism(async (kind) => {
-  const thread = openWorker("students-bare");
+  const thread = openWorker("isolate-bare");
   let onStudents: (students: ReturnType<typeof makeStudents>) => void = () => {};
   thread.listen((message) => onStudents(message as ReturnType<typeof makeStudents>));
   return {
     make: (rows) =>
       new Promise((resolve) => {
         onStudents = resolve;
-        thread.post({ kind: kind === "distinct rows" ? "clone" : "shared", rows });
+        thread.post({
+          ...{ op: "students", kind: kind === "distinct rows" ? "clone" : "shared", rows },
+        } satisfies BareRequest);
       }),
     close: () => thread.end(),
   };

@@ -5,7 +5,8 @@ import { openUpload, openWorker, sendInChunks } from "#lab-host";
 import type { Progress, Upload } from "../host/upload-source.js";
 import type { Mechanism } from "../protocol/measured.js";
 import type { Json } from "../protocol/message.js";
-import type { ComlinkUpload } from "../work/upload-comlink.js";
+import type { BareRequest } from "../work/isolate-bare.js";
+import type { ComlinkIsolate } from "../work/isolate-comlink.js";
 import { metered } from "./metered.js";
 
 /** Maximum size of the warm-up upload, in bytes. It warms the code up without doubling the time of the largest chunks. */
@@ -43,22 +44,22 @@ async function uploadOnce(send: SendUpload, upload: Upload): Promise<Json> {
 const main = uploadMechanism(async () => ({ send: sendInChunks, close: async () => {} }));
 
 const bare = uploadMechanism(async () => {
-  const worker = openWorker("upload-bare");
+  const worker = openWorker("isolate-bare");
   let onMessage: (message: Progress | { receivedBytes: number }) => void = () => {};
   worker.listen((message) => onMessage(message as Progress));
   return {
     send: (upload, progress) =>
       new Promise((resolve) => {
         onMessage = (message) => ("receivedBytes" in message ? resolve(message.receivedBytes) : progress(message));
-        worker.post(upload);
+        worker.post({ op: "upload", upload } satisfies BareRequest);
       }),
     close: () => worker.end(),
   };
 });
 
 const comlink = uploadMechanism(async () => {
-  const worker = openWorker("upload-comlink");
-  const remote = Comlink.wrap<ComlinkUpload>(worker.endpoint());
+  const worker = openWorker("isolate-comlink");
+  const remote = Comlink.wrap<ComlinkIsolate>(worker.endpoint());
   return {
     send: (upload, progress) => remote.send(upload, Comlink.proxy(progress)),
     close: async () => {

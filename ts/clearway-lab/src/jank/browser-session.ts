@@ -5,7 +5,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { launchChromium } from "../browser/chromium.js";
 import { TOOL_URL } from "./cause.js";
 import { DocumentLog } from "./document-log.js";
-import { BINDING, FLOOR, HANDLE_SOURCE } from "./page-message.js";
+import { BINDING, FLOOR, HANDLE_SOURCE } from "./message.js";
 import { StepError } from "./page-steps.js";
 import { firstLine, type PageSession, type Settings } from "./session.js";
 import { CannotMeasure } from "./target.js";

@@ -2,8 +2,7 @@
 // Collects the messages of a page. A page that navigates has several documents, each with a clock and a meter of its own.
 import type { Stall, StallReport } from "clearway/meter";
 import type { FrameScript } from "./evidence.js";
-import type { PageMessage } from "./page-message.js";
-import { isFrameScript, isReport, isStall } from "./told.js";
+import { isFrameScript, isReport, isStall, type PageMessage } from "./message.js";
 
 export interface PageDocument {
   readonly id: string;

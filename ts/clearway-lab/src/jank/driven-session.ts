@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Driven, InputSource } from "../../../../scripts/browsers/engines.mjs";
 import { type DrivenName, openWindow } from "../browser/open.js";
 import { DocumentLog } from "./document-log.js";
-import { BINDING, FLOOR, HANDLE_SOURCE } from "./page-message.js";
+import { BINDING, FLOOR, HANDLE_SOURCE } from "./message.js";
 import { StepError } from "./page-steps.js";
 import { firstLine, type PageSession, type Settings } from "./session.js";
 import { CannotMeasure } from "./target.js";

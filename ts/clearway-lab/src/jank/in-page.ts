@@ -2,7 +2,7 @@
 // Runs in the measured page, before the page's own scripts: the meter, and the browser's entries about long animation frames.
 import { watch } from "clearway/meter";
 import type { FrameScript } from "./evidence.js";
-import { BINDING, FLOOR, HANDLE, type PageHandle, type PageMessage } from "./page-message.js";
+import { BINDING, FLOOR, HANDLE, type PageHandle, type PageMessage } from "./message.js";
 
 /** The fields of long-animation-frame entries that are used. TypeScript's DOM library does not declare them yet. */
 interface LongFrame extends PerformanceEntry {

@@ -3,13 +3,7 @@
 import { once } from "node:events";
 import { register } from "node:module";
 import { isMainThread, Worker } from "node:worker_threads";
-import {
-  ANSWER_EVERY_MS,
-  FLOOR_VARIABLE,
-  PARENT_VARIABLE,
-  PROCESS_HANDLE,
-  type ThreadMessage,
-} from "./process-message.js";
+import { ANSWER_EVERY_MS, FLOOR_VARIABLE, PARENT_VARIABLE, PROCESS_HANDLE, type ThreadMessage } from "./message.js";
 import { hasEsbuild, TYPESCRIPT } from "./typescript.js";
 
 /** How long the end of the script waits for the profile, in milliseconds. A profile of minutes takes about a second. */

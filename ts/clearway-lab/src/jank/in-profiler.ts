@@ -5,9 +5,8 @@ import { Session } from "node:inspector";
 import { Socket } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
 import type { StallReport } from "clearway/meter";
-import { CHANNEL_FD, FINISH, PROCESS_HANDLE, type ProcessMessage, type ThreadMessage } from "./process-message.js";
+import { bounded, CHANNEL_FD, FINISH, PROCESS_HANDLE, type ProcessMessage, type ThreadMessage } from "./message.js";
 import type { CpuProfile } from "./profile.js";
-import { bounded } from "./told.js";
 
 /** Time between two samples, in microseconds. */
 const SAMPLE_US = 500;

@@ -10,13 +10,13 @@ import { sendFile, serveLocally, typeOf } from "../../../../scripts/local-server
 import type { BrowserName } from "../browser/open.js";
 import { openBrowser } from "./browser-session.js";
 import { openDriven, preludeOf } from "./driven-session.js";
+import { bounded } from "./message.js";
 import { pageRun } from "./page-result.js";
 import { invalidSelectors, performSteps, StepError, type StepStart } from "./page-steps.js";
 import type { End, Run } from "./record.js";
 import { firstLine, type PageSession, type Settings } from "./session.js";
 import type { Step } from "./step.js";
 import type { Target } from "./target.js";
-import { bounded } from "./told.js";
 
 export interface PageOptions extends Settings {
   readonly browser: BrowserName;

@@ -2,7 +2,7 @@
 // Performs the steps in a page. Input goes through the browser, as a user's does. The few lines that run in the page only find elements, so
 // that they add no work of their own to what is measured.
 import { setTimeout as sleep } from "node:timers/promises";
-import { HANDLE_SOURCE } from "./page-message.js";
+import { HANDLE_SOURCE } from "./message.js";
 import type { PageSession } from "./session.js";
 import { type Step, stepText } from "./step.js";
 

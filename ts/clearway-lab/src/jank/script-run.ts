@@ -11,19 +11,21 @@ import { figuresOf } from "./figures.js";
 import { locateCause } from "./locate.js";
 import {
   ANSWER_EVERY_MS,
+  bounded,
   CHANNEL_FD,
   FINISH,
   FLOOR_VARIABLE,
+  isReport,
+  isStall,
   PARENT_VARIABLE,
   type ProcessMessage,
   type Silence,
-} from "./process-message.js";
+} from "./message.js";
 import { profileSamples } from "./profile.js";
 import type { End, FoundStall, Run } from "./record.js";
 import { SourceMapper } from "./source-map.js";
 import { fileReader } from "./source-reader.js";
 import { CannotMeasure, type Target } from "./target.js";
-import { bounded, isReport, isStall } from "./told.js";
 import { compilerMissing } from "./typescript.js";
 
 export interface ScriptOptions {

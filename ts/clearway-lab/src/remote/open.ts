@@ -4,9 +4,25 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { readLines } from "../protocol/lines.js";
-import type { RemoteCaller, RemotePlace } from "./kind.js";
-import { kindOf, type RemoteKindName } from "./kinds.js";
+import type { RemoteCaller, RemoteKind, RemotePlace } from "./kind.js";
 import { end, startServer } from "./server.js";
+
+/** The kinds by name. They are loaded on demand: a process that measures one kind has not loaded the libraries of another. */
+const loaders = {
+  "nats-request": async () => (await import("./jetstream.js")).natsRequestKind,
+  jetstream: async () => (await import("./jetstream.js")).jetstreamKind,
+  clearway: async () => (await import("./clearway.js")).clearwayRequestKind,
+  "clearway-durable": async () => (await import("./clearway.js")).clearwayDurableKind,
+} satisfies Record<string, () => Promise<RemoteKind>>;
+
+export type RemoteKindName = keyof typeof loaders;
+
+/** Returns a kind. Rejects with a RangeError if there is none of this name. */
+export async function kindOf(name: string): Promise<RemoteKind> {
+  if (!Object.hasOwn(loaders, name))
+    throw new RangeError(`no such kind: kind=${name} (${Object.keys(loaders).join(", ")})`);
+  return loaders[name as RemoteKindName]();
+}
 
 export interface OpenRemote extends RemoteCaller {
   /** Rejects when a worker process ends early. Calls to it may then stay pending. */

@@ -32,7 +32,6 @@ const loaders: Record<string, Loader[]> = {
   ],
   pool: [
     async () => (await import("../isolate/pool.js")).pools,
-    async () => (await import("../isolate/pool-workerpool.js")).workerpools,
     async () => (await import("../isolate/pool-clearway.js")).poolsClearway,
     async () => (await import("#lab-pool-peers")).nodePools,
   ],

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { parent } from "#lab-host";
-import { runPoolTask } from "#lab-pool-work";
-import type { PoolTask } from "../isolate/pool-task.js";
+import { type PoolTask, runPoolTask } from "../isolate/pool-task.js";
 
 const main = parent();
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expose } from "clearway/worker";
-import { runPoolTask } from "#lab-pool-work";
-import type { PoolTask } from "../isolate/pool-task.js";
+import { type PoolTask, runPoolTask } from "../isolate/pool-task.js";
 
 export default expose({ run: (task: PoolTask): Promise<number> => runPoolTask(task) });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A worker process of the family `remote`: see remote/open.ts. Writes one JSON line when it answers calls.
-import { kindOf } from "../remote/kinds.js";
-import type { WorkerArguments } from "../remote/open.js";
+import { kindOf, type WorkerArguments } from "../remote/open.js";
 
 const { kind, place } = JSON.parse(process.argv[2] ?? "null") as WorkerArguments;
 // The measuring process may end without a word.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { DocumentLog } from "../../src/jank/document-log.js";
-import { isReport, isStall } from "../../src/jank/told.js";
+import { isReport, isStall } from "../../src/jank/message.js";
 import { stall } from "./evidence.js";
 
 const BEGIN = { type: "begin", id: "a", url: "http://a.test/", beginMs: 10, originMs: 1_700_000_000_000 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures a page of ./pages, or one that a test wrote into `folder()`, in Chromium or another browser.
-import { mkdtempSync, rmSync } from "node:fs";
+// Measures a page of ./pages, or one that a test wrote into `folder` or serves, in Chromium or another browser.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +11,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { BrowserSession } from "../../src/jank/browser-session.js";
 import { measurePage, type PageOptions } from "../../src/jank/page-run.js";
 import type { Run } from "../../src/jank/record.js";
+import { parseClick, parseScroll, parseType, parseWait } from "../../src/jank/step.js";
 import { parseTarget } from "../../src/jank/target.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -33,6 +36,34 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "clearway-jank-"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Steps that `steps.html` needs in this order: its link then leads to `stepped.html`, which has the element that the last one waits for. */
+export const STEPS = [
+  parseType("#name=tea"),
+  parseScroll("600"),
+  parseWait(".scrolled"),
+  parseClick("#next"),
+  parseWait("#there"),
+];
+
+/** Writes a page with this script. Returns its path. */
+export function pageOf(name: string, script: string): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, `<!doctype html><title>p</title><body><script>${script}</script></body>`);
+  return file;
+}
+
+/** Calls `use` with the address of a server that answers like this. */
+export async function served<T>(answer: http.RequestListener, use: (address: string) => Promise<T>): Promise<T> {
+  const server = http.createServer(answer);
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
 
 export async function measure(
   name: string,

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How the measurement of a page in Chromium goes: its steps, its limits and its ends. What a stall is explained by is in page.deep.test.ts.
-import { writeFileSync } from "node:fs";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
-import path from "node:path";
+import type http from "node:http";
 import { describe, expect, test } from "vitest";
 import type { BrowserSession } from "../../src/jank/browser-session.js";
 import type { PageOptions } from "../../src/jank/page-run.js";
 import type { Run } from "../../src/jank/record.js";
-import { parseClick, parseScroll, parseType, parseWait } from "../../src/jank/step.js";
-import { folder, measure } from "./measure-page.js";
+import { parseClick, parseWait } from "../../src/jank/step.js";
+import { measure, pageOf, STEPS, served } from "./measure-page.js";
 
 /** Measures with longer and longer limits, until the run got as far as `enough` requires before its limit. */
 async function withLimit(name: string, options: Partial<PageOptions>, enough: (run: Run) => boolean): Promise<Run> {
@@ -29,36 +26,14 @@ describe("a page", () => {
   });
 
   test("gets its steps in order: typing, scrolling, a click that navigates", async () => {
-    const first = path.join(folder, "first.html");
-    const body = `<input id="name"><div style="height:4000px"></div><a id="next" href="second.html">next</a>`;
-    writeFileSync(
-      first,
-      `<!doctype html><title>f</title><body>${body}<script>
-      const told = { name: "", scrolled: false };
-      const tell = () => { document.querySelector("#next").href = "second.html#" + told.name + told.scrolled; };
-      addEventListener("input", (event) => { told.name = event.target.value; tell(); });
-      addEventListener("scroll", () => { if (scrollY > 0) told.scrolled = true; tell(); if (told.scrolled) document.body.className = "scrolled"; });
-    </script></body>`,
-    );
-    writeFileSync(
-      path.join(folder, "second.html"),
-      `<!doctype html><title>s</title><body><p id="there">there</p></body>`,
-    );
-    const steps = [
-      parseType("#name=tea"),
-      parseScroll("600"),
-      parseWait(".scrolled"),
-      parseClick("#next"),
-      parseWait("#there"),
-    ];
     let address = "";
-    const run = await measure(first, { steps }, ({ page }) => {
+    const run = await measure("steps.html", { steps: STEPS }, ({ page }) => {
       page.on("framenavigated", (frame) => {
         address = frame.url();
       });
     });
     expect(run).toMatchObject({ outcome: "completed" });
-    expect(address).toMatch(/second\.html#teatrue$/);
+    expect(address).toMatch(/stepped\.html#teatrue$/);
     expect(run.reports).toHaveLength(2);
   });
 
@@ -69,36 +44,24 @@ describe("a page", () => {
   });
 
   test("that never loads is stopped at the limit", async () => {
-    const server = http.createServer(() => {});
-    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-    try {
-      const run = await measure(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { timeoutMs: 500 });
-      expect(run).toMatchObject({
-        outcome: "timeout",
-        message: "the limit of 0.5 s was reached during loading. Raise it with --timeout",
-      });
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
+    const never = () => {};
+    expect(await served(never, (address) => measure(address, { timeoutMs: 500 }))).toMatchObject({
+      outcome: "timeout",
+      message: "the limit of 0.5 s was reached during loading. Raise it with --timeout",
+    });
   });
 
-  test.each([
-    [404, "answered with status 404: check the address"],
-    [0, "cannot be loaded: net::ERR_EMPTY_RESPONSE. Check that its server runs"],
-  ])("that cannot be loaded (%i) fails with the reason", async (status, message) => {
-    const server = http.createServer((request, response) =>
-      status === 0 ? request.socket.destroy() : response.writeHead(status).end("gone"),
-    );
-    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-    try {
-      const run = await measure(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-      expect(run.outcome).toBe("failed");
-      expect(run.message).toContain(message);
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
+  test.each<[string, http.RequestListener, string]>([
+    ["an answer", (_, response) => response.writeHead(404).end("gone"), "answered with status 404: check the address"],
+    [
+      "no answer",
+      ({ socket }) => socket.destroy(),
+      "cannot be loaded: net::ERR_EMPTY_RESPONSE. Check that its server runs",
+    ],
+  ])("that cannot be loaded fails with the reason of %s", async (_, answer, message) => {
+    const run = await served(answer, (address) => measure(address));
+    expect(run.outcome).toBe("failed");
+    expect(run.message).toContain(message);
   });
 
   test("without the element of a step is stopped at the limit, which names the step", async () => {
@@ -145,14 +108,11 @@ describe("a page", () => {
   });
 
   test("does not see the tool's function, nor its mark", async () => {
-    const file = path.join(folder, "looks.html");
-    writeFileSync(
-      file,
-      `<!doctype html><title>l</title><body><script>
-      const names = Object.getOwnPropertyNames(globalThis).filter((name) => /jank/i.test(name));
+    const file = pageOf(
+      "looks.html",
+      `const names = Object.getOwnPropertyNames(globalThis).filter((name) => /jank/i.test(name));
       const marks = performance.getEntriesByType("mark");
-      if (names.length === 0 && marks.length === 0) document.body.className = "unseen";
-    </script></body>`,
+      if (names.length === 0 && marks.length === 0) document.body.className = "unseen";`,
     );
     expect((await measure(file, { steps: [parseWait(".unseen")] })).outcome).toBe("completed");
   });

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Calls to worker processes on this machine over a NATS server of the arm's own: one at a time, a thousand at once, and calls that compute.
 import { nowMs } from "#lab-host";
-import type { RemoteKindName } from "../../remote/kinds.js";
-import { openRemote } from "../../remote/open.js";
+import { openRemote, type RemoteKindName } from "../../remote/open.js";
 import { type OpenArm, timedCalls, type Work } from "../work.js";
 
 const BYTES = new Uint8Array(8).fill(7);

@@ -5,6 +5,7 @@
 import { measure } from "clearway/meter";
 import { openWorker, workerUrl } from "#lab-host";
 import type { Student } from "../../isolate/student.js";
+import type { BareRequest } from "../../work/isolate-bare.js";
 import { type OpenArm, timedCalls, type Work } from "../work.js";
 
 interface Rows {
@@ -41,7 +42,7 @@ function works(make: (rows: number) => Promise<Rows>, rows = ROWS): Record<strin
 }
 
 export const cloned: OpenArm = () => {
-  const worker = openWorker("students-bare");
+  const worker = openWorker("isolate-bare");
   let receive: (rows: Rows) => void = () => {};
   worker.listen((message) => receive(message as Rows));
   return {
@@ -49,33 +50,35 @@ export const cloned: OpenArm = () => {
       (rows) =>
         new Promise((resolve) => {
           receive = resolve;
-          worker.post({ kind: "clone", rows });
+          worker.post({ op: "students", kind: "clone", rows } satisfies BareRequest);
         }),
     ),
     close: () => worker.end(),
   };
 };
 
-export const records: OpenArm = async () => {
+async function openTasks() {
   const { pool } = await import("clearway");
-  const workers = pool<typeof import("../../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
-  return { works: works((rows) => workers.call.make(rows)), close: () => workers.close() };
+  return pool<typeof import("../../work/isolate-tasks.js")>(workerUrl("isolate-tasks"), { size: 1 });
+}
+
+export const records: OpenArm = async () => {
+  const workers = await openTasks();
+  return { works: works((rows) => workers.call.records(rows)), close: () => workers.close() };
 };
 
 /** Plain objects, in pieces. */
 export const sliced: OpenArm = async () => {
-  const { pool } = await import("clearway");
-  const workers = pool<typeof import("../../work/students-tasks.js")>(workerUrl("students-tasks"), { size: 1 });
-  return { works: works((rows) => workers.call.makeObjects(rows)), close: () => workers.close() };
+  const workers = await openTasks();
+  return { works: works((rows) => workers.call.objects(rows)), close: () => workers.close() };
 };
 
 /** Reads and releases each table before the next one. Keeps the number of rows, and copies of the first and the last one. */
 export const parts: OpenArm = async () => {
-  const { pool } = await import("clearway");
-  const workers = pool<typeof import("../../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
+  const workers = await openTasks();
   const make = async (count: number): Promise<Rows> => {
     let [length, first, last] = [0, undefined as Student | undefined, undefined as Student | undefined];
-    for await (const part of workers.call.makeParts(count)) {
+    for await (const part of workers.call.recordParts(count)) {
       first ??= copyOf(part.at(0));
       last = copyOf(part.at(-1));
       length += part.length;

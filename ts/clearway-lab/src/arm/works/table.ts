@@ -8,9 +8,9 @@ const ROWS = 1_000_000;
 const SUM = (ROWS * (ROWS + 1)) / 2;
 
 async function students() {
-  const workers = pool<typeof import("../../work/students-records.js")>(workerUrl("students-records"), { size: 1 });
+  const workers = pool<typeof import("../../work/isolate-tasks.js")>(workerUrl("isolate-tasks"), { size: 1 });
   try {
-    return await workers.call.make(ROWS);
+    return await workers.call.records(ROWS);
   } finally {
     await workers.close();
   }

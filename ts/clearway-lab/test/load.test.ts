@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { familyMs, otherShare } from "../../src/engine/load.js";
+import { familyMs, type LoadSource, otherCores, otherShare } from "../src/machine/load.js";
 
 /** The text of /proc/PID/stat of a process with this parent, name, own time and time of its ended children, in ticks. */
 const stat = (pid: number, parent: number, name: string, [user, system, ended, endedSystem]: number[]) =>
@@ -36,4 +36,24 @@ describe("the share of the cores that other programs used", () => {
     expect(otherShare(reading, { busyMs: 1010, ownMs: 320, nowMs: 1000, cores: 2 })).toBe(0);
     expect(otherShare(reading, undefined)).toBeUndefined();
   });
+});
+
+/** A machine whose other programs use `cores` of its cores, and whose rests take `lateMs` longer than asked. */
+function machine(cores: number, lateMs = 0): LoadSource {
+  let nowMs = 0;
+  return {
+    nowMs: () => nowMs,
+    busyMs: () => cores * nowMs,
+    rest: async (ms) => {
+      nowMs += ms + lateMs;
+    },
+  };
+}
+
+test("the load of other programs is the mean number of cores that they use during a rest, however late it ends", async () => {
+  expect(await otherCores(machine(1.254, 50))).toBe(1.25);
+});
+
+test("the load of other programs is not negative when the machine's counters go back", async () => {
+  expect(await otherCores(machine(-1))).toBe(0);
 });

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How much of the arms' cores other programs used: the processor time of all programs on these cores, less that of the lab and of every
+// What other programs use. Beside the engine's arms: the processor time of all programs on these cores, less that of the lab and of every
 // process that the lab or one of its arms started, such as a server.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import os from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Reading {
   /** Time for which the cores have worked since the machine's start, in milliseconds. */
@@ -69,4 +70,31 @@ export function familyMs(stats: readonly string[], root: number): number {
   const sumOf = (pid: number): number =>
     (children.get(pid) ?? []).reduce((sum, child) => sum + sumOf(child), ticks.get(pid) ?? 0);
   return sumOf(root) * TICK_MS;
+}
+
+// Before a page is open, whose processor time is unknown, and on every system: how many cores other programs use while the lab rests.
+
+/** Length of a rest in milliseconds: twenty steps of a CPU clock that counts in 10 ms. */
+const REST_MS = 200;
+
+/** What the machine tells. Tests replace it. */
+export interface LoadSource {
+  /** Returns the time for which all CPUs have worked since the machine's start, in milliseconds. */
+  busyMs(): number;
+  nowMs(): number;
+  rest(ms: number): Promise<unknown>;
+}
+
+const MACHINE: LoadSource = {
+  busyMs: () => os.cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0),
+  nowMs: () => performance.now(),
+  rest: (ms) => sleep(ms),
+};
+
+/** Rests, and returns the mean number of cores that other programs used meanwhile, to two decimals. */
+export async function otherCores(source: LoadSource = MACHINE): Promise<number> {
+  const [busyMs, nowMs] = [source.busyMs(), source.nowMs()];
+  await source.rest(REST_MS);
+  const cores = (source.busyMs() - busyMs) / (source.nowMs() - nowMs);
+  return Number(Math.max(0, cores).toFixed(2));
 }
