@@ -36,7 +36,7 @@ ${advice.length === 0 ? html`<p>${answers.every(({ verdict }) => verdict === "op
 <p class="meta">Measured ${when} UTC in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}, on ${machine.cpu}, ${machine.cores} cores.</p></header>
 ${run.kind === "bench" ? pictureOfWays(results) : picture(answers)}
 <h2>The answers</h2>
-<p class="hint">Each bar says how many times as long it takes as the other, from the least to the most. The line in the middle is “as long”. Left of it, ${run.kind === "lab" ? "Clearway is faster" : "the first of the sentence is faster"}.</p>
+${answers.every(({ interval }) => interval === undefined) ? html`` : html`<p class="hint">Each bar says how many times as long it takes as the other, from the least to the most. The line in the middle is “as long”. Left of it, ${run.kind === "lab" ? "Clearway is faster" : "the first of the sentence is faster"}.</p>`}
 ${GROUPS.map(({ verdict, title }) =>
   group(
     title,
