@@ -15,7 +15,7 @@ export const folders = {
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
   lazy: { may: ["error"], why: "modules that are loaded once, with a limit of time; timers" },
-  host: { may: ["error"], why: "what Node and the browser do differently, and nothing more" },
+  host: { may: ["error"], why: "what differs between hosts, and how values of any host are recognised" },
   transfer: {
     may: ["error", "host", "lazy", "records.ts"],
     why: "what moves, what copies, and the ledger; loads the records when a table comes",
@@ -42,7 +42,7 @@ export const folders = {
   "pool/schedule": {
     may: ["pool/worker", "pool/options.ts", "error", "task", "transport"],
     types: ["pool/call", "pool/engine.ts"],
-    why: "the queue, and which worker takes a call without a key",
+    why: "the queues, and when a call goes to which worker",
   },
   "pool/call": {
     may: [

@@ -10,7 +10,7 @@ export const EQUAL_WITHIN = 1.1;
 const BEYOND = 1.03;
 /**
  * Coverage of the interval. Decisions are tried after each pair, so a wrong one has several chances: with 99 %, simulated equal arms are
- * told apart in at most 2 of 100 runs (test/engine-decisions.test.ts).
+ * told apart in at most 2 of 100 runs (test/engine/decisions.test.ts).
  */
 const COVERAGE = 0.99;
 /** The same where pairs lie in two groups, which few pairs may miss. */

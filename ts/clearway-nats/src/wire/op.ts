@@ -9,7 +9,7 @@
  * one of the call.
  */
 export const Op = {
-  /** A call: task, list of arguments, options? (see `call-options.ts`). */
+  /** A call: task, list of arguments, options? (see `call.ts`). */
   call: 1,
   /** The outcome of a call: the result. */
   result: 2,
