@@ -2,12 +2,6 @@
 import { MessageCodec, EndpointOptions, Endpoint } from 'clearway/channel';
 import { WhenFull, Plugin } from './index.js';
 
-/**
- * Connects a plugin's channels with endpoints of `clearway/channel`.
- *
- * @module clearway-native/channel
- */
-
 /** The channels of a plugin that an endpoint serves. */
 interface ServedChannels {
     /** The names of the channels for messages and method calls. They may use any codec, because their bytes are passed on unchanged. */
