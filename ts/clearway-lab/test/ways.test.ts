@@ -43,7 +43,7 @@ describe("the ways of a live stream", () => {
   test("bring the languages together that have the same load, each by its own mechanism", () => {
     const found = view(cells);
     expect(found?.hosts).toEqual(["node", "jvm", "swift"]);
-    expect(found?.load).toBe("60 events/s, stamped when sent");
+    expect(found?.load).toBe("60 events/s, closed loop, stamped when sent");
     const [direct, ...others] = found?.rows ?? [];
     expect(direct?.points.map(({ host, title }) => [host, title])).toEqual([
       ["node", "direct call"],
@@ -90,7 +90,7 @@ describe("the page of a stream in Swift", () => {
     const experiments = loadExperiments(scenarios).filter(({ number }) => number === 3);
     const published = { ...whole, experiments };
     const text = experimentsMarkdown(published);
-    expect(text).toMatch("### Which way, in which language: 60 events/s, stamped when sent");
+    expect(text).toMatch("### Which way, in which language: 60 events/s, closed loop, stamped when sent");
     expect(text).toMatch("| way | Node, p50 (µs) | Node, p99 (µs) | JVM, p50 (µs) |");
   });
 });

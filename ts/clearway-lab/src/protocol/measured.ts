@@ -26,7 +26,7 @@ export const IDLE_CLOSE_MS = 25;
 export interface Fixture {
   httpUrl: string;
   echoPort: number;
-  /** A TCP echo server that closes a connection that was idle for `IDLE_CLOSE_MS`. 0 in a page. */
+  /** A TCP echo server that closes a connection that was idle for `IDLE_CLOSE_MS` after a question. 0 in a page. */
   idlePort: number;
   /** The origin of the HTTP/2 server. Empty in a page, which may only fetch from its own origin. */
   feedUrl: string;

@@ -38,7 +38,8 @@ const answerEcho = (socket: net.Socket) => {
 const echo = net.createServer(answerEcho);
 const closing = net.createServer((socket) => {
   answerEcho(socket);
-  socket.setTimeout(IDLE_CLOSE_MS, () => socket.end());
+  // From its first question on: on a busy machine, a client may need longer for that.
+  socket.once("data", () => socket.setTimeout(IDLE_CLOSE_MS, () => socket.end()));
 });
 const feed = startFeed();
 
