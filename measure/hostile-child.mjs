@@ -32,8 +32,7 @@ async function serve() {
 
 async function misbehave(port, kind, count) {
   const { source } = await import("./source.mjs"); // not in the server, whose memory is measured
-  const { Peer, callFrame } = await source("ts/clearway/test/channel/hostile/peer.ts");
-  const { webSocket } = await source("ts/clearway/test/channel/hostile/carriers.ts");
+  const { Peer, callFrame, webSocket } = await source("ts/clearway/test/channel/hostile/carriers.ts");
 
   function open() {
     return new Promise((resolve, reject) => {

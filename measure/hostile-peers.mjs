@@ -66,11 +66,12 @@ async function withServer(act) {
 async function attacked(port, kind, count, act) {
   const peers = fork(child, ["peers", port, kind, `${count}`]);
   try {
-    await once(peers, "message");
+    const failed = new AbortController();
+    peers.once("exit", (code) => failed.abort(new Error(`the peers ended: exit status ${code}`)));
+    await once(peers, "message", { signal: failed.signal });
     await act();
   } finally {
-    peers.kill("SIGKILL");
-    await once(peers, "exit");
+    if (peers.kill("SIGKILL")) await once(peers, "exit");
   }
 }
 

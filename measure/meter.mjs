@@ -4,7 +4,6 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 import { sendFile, serveLocally } from "../scripts/local-server.mjs";
 import { node24 } from "../scripts/node24.mjs";
@@ -32,6 +31,7 @@ const serve = () =>
 /** Yields one figure per stall length, and the share of due frames that the meter counted as dropped. Takes about 20 s. */
 export async function* chromiumMeter() {
   const server = await serve();
+  const { chromium } = await import("playwright-core"); // not in the process that is measured
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
   try {
     const opened = await browser.newPage();

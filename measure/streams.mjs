@@ -5,7 +5,6 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
 import { chromiumFlags, chromiumPath } from "../scripts/chromium.mjs";
 import { refuse, serveLocally } from "../scripts/local-server.mjs";
 import { isProgram } from "../scripts/problems.mjs";
@@ -39,6 +38,7 @@ export async function* streams() {
     yield* figuresOf("Node", name, JSON.parse(stdout));
   }
   const server = await serve();
+  const { chromium } = await import("playwright-core"); // not in the process that is measured
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
   try {
     const opened = await browser.newPage();

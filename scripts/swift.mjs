@@ -135,7 +135,7 @@ function format(...args) {
   return swift("format", [...mode, "--configuration", ".swift-format", "--recursive", "--parallel", ...places]);
 }
 
-/** Runs the tests. Prints a line that `counts.mjs` reads. Arguments go to `swift test`. */
+/** Runs the tests. Prints a line that `excerpt.mjs` reads. Arguments go to `swift test`. */
 function test(options, env, args) {
   const tools = toolchain();
   if (tools === undefined) {

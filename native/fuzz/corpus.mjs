@@ -15,9 +15,10 @@ export const folderOf = (target) => fileURLToPath(new URL(`target/corpus/${targe
 /** Returns a target's cases as buffers. Throws if a case is not base64. */
 export function read(target) {
   const words = readFileSync(packed(target), "utf8").replace(/\n$/, "").split(" ");
-  return words.map((word) => {
+  return words.map((word, at) => {
     const bytes = Buffer.from(word, "base64");
-    if (bytes.toString("base64") !== word) throw new Error(`corpus/${target}.base64: no base64: ${word}`);
+    if (bytes.toString("base64") !== word)
+      throw new Error(`corpus/${target}.base64: case ${at + 1} is no base64: ${word}`);
     return bytes;
   });
 }

@@ -2,7 +2,7 @@
 // `node scripts/figures/experiments.mjs`: checks that docs/experiments.md, the page and the charts of each experiment in docs/experiments and
 // docs/lab/swift.md show the kept run of the published experiments, lab/records/published. `--write` writes them. Uses the lab's dist
 // (make build), which has the code of the report's tables.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isProgram, report } from "../problems.mjs";
@@ -51,6 +51,10 @@ if (isProgram(import.meta)) {
     ["docs/lab/swift.md", "swift-stream", lab.swiftStreamMarkdown(record)],
   ].map(([page, mark, part]) => [page, pageWith(part, read(page), mark)]);
   const charts = lab.experimentCharts(record).map(({ file, svg }) => [`docs/experiments/${file}`, svg]);
+  const known = charts.map(([name]) => path.basename(name));
+  for (const name of readdirSync(path.join(root, "docs/experiments")))
+    if (name.endsWith(".svg") && !known.includes(name))
+      problems.push(`docs/experiments/${name} is of no table: delete it`);
   for (const [name, expected] of [...pages, ...charts]) {
     if (expected === read(name)) continue;
     if (process.argv.includes("--write")) writeFileSync(path.join(root, name), expected);

@@ -70,14 +70,25 @@ int lab_reference(size_t size, int fresh, size_t batch, double *ns, size_t times
 // The size from which glibc maps blocks at its start.
 #define MAPPED_FROM (128 * 1024)
 
+#ifdef __GLIBC__
+// The number of blocks that malloc has mapped.
+static size_t mapped_blocks(void) {
+#if __GLIBC_PREREQ(2, 33)
+  return mallinfo2().hblks;
+#else
+  return (size_t)mallinfo().hblks;
+#endif
+}
+#endif
+
 // Ends glibc's adaptation of that size. malloc then still takes a block from free memory of the heap, if there is any. Fills that memory with
 // blocks, until malloc maps one. Returns the last block; each begins with the address of the one before it.
 static void **fill_heap(size_t size) {
   void **last = NULL;
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
-  const size_t mapped = mallinfo2().hblks;
-  while (size >= MAPPED_FROM && mallinfo2().hblks == mapped) {
+  const size_t mapped = mapped_blocks();
+  while (size >= MAPPED_FROM && mapped_blocks() == mapped) {
     void **block = malloc(size);
     if (block == NULL) break;
     *block = last;

@@ -13,8 +13,8 @@ const us = (...times: number[]) => histogramOf(times.map((time) => time * 1000))
 
 describe("a chart of distributions", () => {
   const rows = [
-    { title: "call", clearway: false, histogram: us(1, 1, 1, 2) },
-    { title: "a <queue>", clearway: true, histogram: us(10, 10, 10, 2000) },
+    { title: "call", clearway: false, histogram: us(1, 1, 1, 2), stepUs: 0 },
+    { title: "a <queue>", clearway: true, histogram: us(10, 10, 10, 2000), stepUs: 0 },
   ];
   const svg = distributionsSvg("Delays", "closed loop", rows);
 
@@ -28,6 +28,12 @@ describe("a chart of distributions", () => {
       expect.stringMatching(/^p50 10 · p99 2\u202f00\d µs$/),
     ]);
     expect(svg).toMatch('aria-label="Delays"');
+  });
+
+  test("draws nothing below the step of the clock", () => {
+    const found = texts(distributionsSvg("Delays", "closed loop", [{ ...rows[0]!, stepUs: 5 }]));
+    expect(found).toContain("p50 ≤ 5 · p99 ≤ 5 µs");
+    expect(found.filter((text) => /^0/.test(text!))).toEqual([]);
   });
 
   test("has one axis for all rows, from the power of ten below the fastest to the one above the slowest", () => {

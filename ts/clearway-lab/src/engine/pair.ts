@@ -85,6 +85,8 @@ export async function measurePair(
     costs[side].push(ns);
     return ns;
   };
+  /** Number of ratios in whole blocks. */
+  let whole = 0;
   const block = async (): Promise<void> => {
     const first = random() < 0.5 ? "subject" : "reference";
     const second = first === "subject" ? "reference" : "subject";
@@ -97,6 +99,7 @@ export async function measurePair(
       const [a, b] = [await cost(one), await cost(other)];
       logs.push((one === first ? sign : -sign) * Math.log(a / b));
     }
+    whole = logs.length;
   };
   let stillWarming = false;
   try {
@@ -105,11 +108,15 @@ export async function measurePair(
       stillWarming = true;
       const third = Math.floor(logs.length / 3);
       logs.splice(0, third);
+      whole = logs.length;
       for (let i = 0; i < Math.ceil(third / 2); i++) await block();
       stillWarming = isMoving(logs);
     }
   } catch (error) {
-    if (!(error instanceof TimeOver) || logs.length === 0) throw error;
+    if (!(error instanceof TimeOver) || whole === 0) throw error;
+    // Half a block has one order only.
+    logs.length = whole;
+    stillWarming = isMoving(logs);
   }
   return {
     log: trimmedMean(logs),

@@ -73,6 +73,7 @@ export async function measureAll(
     const from = bench.nowMs();
     try {
       await (chosen[0]!.comparison.isFresh ? freshPair(chosen[0]!, timed) : pairOf(chosen, timed));
+      session.startMs = chosen.reduce((ms, { ownMs = 0 }) => ms - ownMs, bench.nowMs() - from);
     } catch (error) {
       if (isInterrupted()) break;
       if (error instanceof TimeOver) {
@@ -81,7 +82,6 @@ export async function measureAll(
       }
       for (const each of chosen) each.failed = (error as Error).message;
     }
-    session.startMs = chosen.reduce((ms, { ownMs = 0 }) => ms - ownMs, bench.nowMs() - from);
   }
   for (const { comparisons, startMs = 0 } of sessions)
     for (const each of comparisons) each.pairMs = startMs + partMs(sessions, each);

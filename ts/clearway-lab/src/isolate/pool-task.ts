@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The task that every pool runs: it adds one to a number, or asks a TCP server to do so over a kept connection.
+import { hostName } from "#lab-host";
 import type { EchoConnection } from "./echo-client.js";
 
 export interface PoolTask {
@@ -14,6 +15,7 @@ let keptConnection: EchoConnection | undefined;
 
 export async function runPoolTask(task: PoolTask): Promise<number> {
   if (task.connection === "none") return task.value + 1;
+  if (hostName !== "node") throw new Error(`a page holds no TCP connection: connection=${task.connection}`);
   if (!keptConnection?.open) keptConnection = await (await import("./echo-client.js")).EchoConnection.open(task.port);
   return keptConnection.ask(task.value);
 }

@@ -28,7 +28,7 @@ export interface WorkerEvents {
   messageError(sure: boolean): void;
   /**
    * Called for an uncaught error in the worker. Node reports it right before `exit`, after all messages of the worker. In a browser, the
-   * worker may survive the error. `what` explains an error that is not the task module's own.
+   * worker may survive the error. `what` explains the error if its own message does not.
    */
   error(reason: unknown, what?: string): void;
   /**

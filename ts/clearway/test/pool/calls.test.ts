@@ -30,6 +30,21 @@ describe("a call", () => {
     expect(results).toEqual(Array.from({ length: 5000 }, (_, at) => 2 * at));
   });
 
+  test("whose argument cannot be sent fails alone among hundreds of one tick", async () => {
+    const pool = plainPool({ size: 1 });
+    const bad = [127, 128, 129, 256];
+    for (const warm of [false, true]) {
+      const settled = await Promise.allSettled(
+        Array.from({ length: 300 }, (_, at) => pool.call.echo(bad.includes(at) ? () => at : { at })),
+      );
+      settled.forEach((each, at) => {
+        if (bad.includes(at)) expect(each, `${warm} ${at}`).toMatchObject({ reason: { code: "not-cloneable" } });
+        else expect(each, `${warm} ${at}`).toMatchObject({ value: { at } });
+      });
+    }
+    expect(pool.stats()).toMatchObject({ open: 0, workers: { restarts: 0 } });
+  });
+
   test("whose result has a tag that throws does not end its worker", async () => {
     const pool = plainPool({ size: 1 });
     await pool.call.add(1, 1);

@@ -106,6 +106,20 @@ export function carrierContract(name: string, make: (refused: OnRefused) => Carr
       expect([gone.byteLength, kept.byteLength]).toEqual([0, 8]);
     });
 
+    test("carries hundreds of calls of one tick in order, without those that cannot be encoded and with what moves", async () => {
+      const { transport, refusals, ids } = start();
+      const bad = [1, 127, 128, 129, 256, 257, 400];
+      const moved = Array.from({ length: 401 }, () => new Uint8Array(8));
+      for (let id = 1; id <= 400; id++) {
+        const transfer = id % 50 === 0 ? [moved[id]!.buffer] : [];
+        transport.send(Op.Call, id, 0, [bad.includes(id) ? () => id : id, moved[id]], transfer);
+      }
+      const all = Array.from({ length: 400 }, (_, at) => at + 1);
+      expect(await ids()).toEqual(all.filter((id) => !bad.includes(id)));
+      expect(refusals.map(([op, id]) => [op, id])).toEqual(bad.map((id) => [Op.Call, id]));
+      expect(all.filter((id) => moved[id]!.byteLength === 0)).toEqual([50, 100, 150, 200, 250, 300, 350]);
+    });
+
     test.each([
       ["a locked stream", lockedStream],
       ["an object whose string tag throws", unreadableTag],

@@ -38,6 +38,8 @@ export interface DistributionRow {
   clearway: boolean;
   /** Nanoseconds. */
   histogram: Histogram;
+  /** The step of the clock, in microseconds. Shorter times are drawn there. */
+  stepUs: number;
 }
 
 /** Number of equal parts into which a distribution is divided to draw it. A bar is at least one of them high. */
@@ -47,7 +49,9 @@ const ROW = 36;
 
 /** Draws a distribution a row in the given order, on a common axis. Marks p50 and p99. */
 export function distributionsSvg(label: string, axis: string, rows: readonly DistributionRow[]): string {
-  const us = ({ histogram }: DistributionRow, q: number) => significant(histogram.getValueAtPercentile(q * 100) / 1000);
+  const us = ({ histogram, stepUs }: DistributionRow, q: number) =>
+    Math.max(stepUs, significant(histogram.getValueAtPercentile(q * 100) / 1000));
+  const text = (value: number, { stepUs }: DistributionRow) => (value > stepUs ? shown(value) : `≤ ${shown(stepUs)}`);
   const scale = decades(
     Math.min(...rows.map((row) => us(row, QUANTILES.p1))),
     Math.max(...rows.map((row) => us(row, QUANTILES.p999))),
@@ -70,7 +74,7 @@ export function distributionsSvg(label: string, axis: string, rows: readonly Dis
       return [`M${begin} ${floor}v-${tall}H${end}v${tall}z`];
     });
     const [p50, p99] = [us(row, QUANTILES.p50), us(row, QUANTILES.p99)];
-    return html`<text x="${LEFT - 10}" y="${floor - 10}" text-anchor="end">${row.title}</text><text x="${LEFT - 10}" y="${floor + 2}" text-anchor="end" font-size="10" fill="${GREY}">p50 ${shown(p50)} · p99 ${shown(p99)} µs</text><path d="${bars.join("")}" fill="${row.clearway ? OWN : GREY}"/><path d="M${LEFT} ${floor}H${RIGHT}M${at(p50)} ${floor}v-${ROW - 8}M${at(p99)} ${floor}v-${ROW - 8}" stroke="${INK}" stroke-width=".6" fill="none"/>`;
+    return html`<text x="${LEFT - 10}" y="${floor - 10}" text-anchor="end">${row.title}</text><text x="${LEFT - 10}" y="${floor + 2}" text-anchor="end" font-size="10" fill="${GREY}">p50 ${text(p50, row)} · p99 ${text(p99, row)} µs</text><path d="${bars.join("")}" fill="${row.clearway ? OWN : GREY}"/><path d="M${LEFT} ${floor}H${RIGHT}M${at(p50)} ${floor}v-${ROW - 8}M${at(p99)} ${floor}v-${ROW - 8}" stroke="${INK}" stroke-width=".6" fill="none"/>`;
   });
   return svg(bottom + 44, label, [...grid(scale, bottom, axis), ...drawn]);
 }

@@ -146,7 +146,9 @@ function chartOf(
   if (sample !== undefined) {
     const drawn = rows.flatMap(({ cells: [cell], ...row }) => {
       const found = (cell?.rounds ?? []).flatMap(({ measurement }) => measurement.samples[sample]?.hdr ?? []);
-      return found.length === 0 ? [] : [{ ...row, histogram: mergeHistograms(found.map(decodeHistogram)) }];
+      if (cell === undefined || found.length === 0) return [];
+      const stepUs = clockStepUsOf(record, cell, sample);
+      return [{ ...row, histogram: mergeHistograms(found.map(decodeHistogram)), stepUs }];
     });
     return drawn.length === 0 ? undefined : { file, label, svg: distributionsSvg(label, axis, drawn) };
   }

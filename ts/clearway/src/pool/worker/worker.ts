@@ -85,10 +85,10 @@ export class WorkerLife {
   }
 }
 
-/** Returns the error for a worker that never became ready. `ofModule` says that its module threw `cause`. */
-export function startFailure(why: string, cause?: unknown, ofModule = false): ClearwayError {
-  const hint = ofModule ? "an error of its module" : "is the URL right, and does the module call expose()?";
-  return caused("worker-start-failed", `the worker could not be started: ${why} (${hint})`, cause);
+/** Returns the error for a worker that never became ready. `isClear` says that `why` is the worker's own error, which needs no hint. */
+export function startFailure(why: string, cause?: unknown, isClear = false): ClearwayError {
+  const hint = isClear ? "" : " (is the URL right, and does the module call expose()?)";
+  return caused("worker-start-failed", `the worker could not be started: ${why}${hint}`, cause);
 }
 
 // Number of slots in the array. Ids are consecutive, so the ids of open calls usually differ in their low bits. A caller with 1,000 calls
@@ -236,7 +236,7 @@ export class PoolWorker {
   }
 
   /**
-   * Sends a call. The arguments are sent at the end of the tick, or at once through the shared-memory ring. The ring may deliver the result
+   * Sends a call. The arguments are sent at the end of the tick or after 128 calls, or at once through the ring. The ring may deliver the result
    * within this method. The call is therefore in the table and in the load before its frame is sent.
    */
   post(call: PoolCall): void {
