@@ -38,6 +38,15 @@ describe("a kept run", () => {
     );
   });
 
+  test("marks the rows that another run measured than the rest of their table, and no others", () => {
+    const page = experimentsMarkdown(withAdded(experimentRecord(), [later]));
+    const marked = page.split("\n").filter((line) => line.startsWith("| ") && line.includes("†"));
+    expect(marked.length).toBeGreaterThan(0);
+    expect(page).toContain("compare only rows with this mark");
+    const all = { ...later, cells: experimentRecord().cells };
+    expect(experimentsMarkdown(withAdded(experimentRecord(), [all]))).not.toContain("†");
+  });
+
   describe("in a folder", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "clearway-kept-"));
     afterAll(() => rmSync(folder, { recursive: true, force: true }));

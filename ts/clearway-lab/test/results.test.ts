@@ -39,18 +39,23 @@ describe("a part that is greater than its whole", () => {
     };
     return { ...whole, samples: { roundTrip: whole.samples["latency"]! }, values } as Measurement;
   };
-  const checked = (hop: number) =>
-    withoutImpossibleParts(record({ cells: [cell("students", "direct", { rows: 1 }, [trip(hop)])] })).cells[0]!
-      .rounds[0]!.measurement;
+  const checked = (mechanism: string, ...hops: number[]) =>
+    withoutImpossibleParts(
+      record({ cells: [{ ...cell("students", "direct", { rows: 1 }, hops.map(trip)), mechanism }] }),
+    ).cells[0]!.rounds.map(({ measurement }) => measurement);
 
-  test("is left out of a record with a note, and its shares with it", () => {
-    const { values, notes } = checked(35);
-    expect(Object.keys(values)).toEqual(["other"]);
-    expect(notes).toEqual(["a hop of 35.0 us in a round trip of 10.0 us was measured wrongly, and is left out"]);
+  test("is left out of all rounds of its cell with a note, and its shares with it", () => {
+    for (const { values, notes } of checked("background-queue", 9, 35)) {
+      expect(Object.keys(values)).toEqual(["other"]);
+      expect(notes).toEqual([
+        "a hop of 35.0 us in a round trip of 10.0 us was measured wrongly: the hops are left out",
+      ]);
+    }
   });
 
-  test("stays if it is greater by no more than two medians of equal work differ", () => {
-    expect(checked(10.9)).toEqual(trip(10.9));
+  test("stays if it is no longer, but not on the calling thread, where nothing hops", () => {
+    expect(checked("background-queue", 9)).toEqual([trip(9)]);
+    expect(Object.keys(checked("calling-thread", 9)[0]!.values)).toEqual(["other"]);
   });
 
   test("has a share of at most the whole", () => {

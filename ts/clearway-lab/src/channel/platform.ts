@@ -65,7 +65,7 @@ function hopOf({ samples }: Measured, hopUs: number): Measured["values"] {
 
 /**
  * Returns the hop's share of a round trip, and that of the rest, which is encoding, decoding and copying. A hop that is longer than its round
- * trip was measured wrongly: the record leaves it out, with a note.
+ * trip was measured wrongly: the pages leave it out, with a note.
  */
 export function sharesOf(roundTripUs: number, hopUs: number): Measured["values"] {
   const hopShare = Math.min(100, (hopUs / roundTripUs) * 100);

@@ -86,6 +86,8 @@ export interface ExecutorFinding {
   isOurs?: true;
   /** Why a run may differ from the authors'. Absent if the lab knows no reason. */
   whyDiffers?: string;
+  /** What a reader must know whatever the outcome is. */
+  note?: string;
 }
 
 /** Returns the authors' findings in their order, each with its outcome in this run. */
@@ -167,7 +169,7 @@ function directOnArithmetic({ times }: WorkTimes): ExecutorFinding {
     claim: `On arithmetic, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
     measured: `the fastest other way's time / the plain loop's; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
     whyDiffers:
-      "The number of threads is tested below. Not tested: the authors' loop drops its results, so that HotSpot may remove work from it; here each result is stored.",
+      "The number of threads is tested below. Not tested: the authors' runtime, Android's ART, and that their loop drops its results, so that a compiler may remove work from it; here each result is stored.",
     ...joined([partOf("arithmetic", compared, within(compared, SAME_AS_AUTHORS))], "all"),
   };
 }
@@ -241,7 +243,7 @@ function limitedDiffers(works: readonly WorkTimes[]): ExecutorFinding {
     name: "limited-default",
     claim: "Dispatchers.Default and its limited view of as many threads differ",
     measured: "the limited view's time / the time without a limit; slower or faster agrees",
-    whyDiffers: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself.",
+    note: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself, so each ratio here compares a way with itself.",
     ...joined(parts, "any"),
   };
 }
@@ -256,7 +258,7 @@ function workStealingFirst(name: string, { work, times }: WorkTimes): ExecutorFi
     measured: "the faster work-stealing pool's time / the time of the fastest other way; below 1 agrees",
     ...(work === "mixed" && {
       whyDiffers:
-        "Every way with a thread an action takes as long as the longest sleep of the list, 95 ms: the smallest times in the table are equal.",
+        "It is a tie: every way with a thread an action takes as long as the longest sleep of the list, 95 ms.",
     }),
     ...joined([partOf(work, compared, onSide(compared, "below"))], "all"),
   };
@@ -281,7 +283,7 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
     claim: "On storage and network, the frameworks hardly differ",
     measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY.storage} agrees on storage, and up to ${HARDLY.network}, the authors' 1 %, on network`,
     whyDiffers:
-      "Dispatchers.IO has 64 threads: the last of 100 actions begins when the 36th ends. On network, that is 35 ms after the start, and 35 and 99 ms are the 135 ms measured; on storage, 0.9 ms.",
+      "Dispatchers.IO has 64 threads, so 64 of 100 actions start at once. On network, the last one waits for the 36th, 35 ms, and then sleeps 99 ms: 134 of the 135 ms measured.",
     ...joined(parts, "all"),
   };
 }

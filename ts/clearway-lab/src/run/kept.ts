@@ -24,7 +24,8 @@ export function withAdded(record: RunRecord, added: readonly RunRecord[]): RunRe
   const cells = new Map(record.cells.map((cell) => [cellKey(cell), cell]));
   let hosts = record.hosts;
   for (const run of added) {
-    for (const cell of run.cells) if (cell.rounds.length > 0) cells.set(cellKey(cell), cell);
+    const added = run.startedAt.slice(0, 10);
+    for (const cell of run.cells) if (cell.rounds.length > 0) cells.set(cellKey(cell), { ...cell, added });
     hosts = { ...run.hosts, ...hosts };
   }
   return { ...record, hosts, cells: [...cells.values()], ...(added.length > 0 && { added: [...added] }) };

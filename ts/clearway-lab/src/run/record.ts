@@ -50,6 +50,8 @@ export interface RecordedCell {
   unavailable?: string;
   /** The error of a failed measurement. */
   failure?: string;
+  /** The day of the added run that measured the cell, such as 2026-11-30. Absent for a cell of the kept run itself. */
+  added?: string;
 }
 
 export interface RunRecord {
@@ -94,28 +96,32 @@ export function recordedCell(cell: PlannedCell): RecordedCell {
   };
 }
 
-/** Two medians of equal work differ by less than this factor. */
-const SAME_WORK = 1.1;
-
 /**
- * Returns the record without parts that are greater than their whole: a hop that is longer than its round trip, and the shares that were
- * calculated from it. One of the two was measured wrongly, so that the figures of the part mean nothing.
+ * Returns the record without hops that mean nothing, and without the shares that were calculated from them: on the calling thread, where nothing
+ * hops, and in a cell of which a round has a hop longer than its round trip. One of the two was measured wrongly there, with a cold start
+ * or beside other work, so that the other rounds are no better.
  */
 export function withoutImpossibleParts(record: RunRecord): RunRecord {
-  const checked = (measurement: Measurement): Measurement => {
-    const { hop, hopShare: _, copyShare: __, ...values } = measurement.values;
-    const trip = measurement.samples["roundTrip"];
-    if (hop === undefined || trip === undefined) return measurement;
-    const tripUs = decodeHistogram(trip.hdr).getValueAtPercentile(50) / 1000;
-    if (hop.value <= tripUs * SAME_WORK) return measurement;
-    const note = `a hop of ${hop.value.toFixed(1)} us in a round trip of ${tripUs.toFixed(1)} us was measured wrongly, and is left out`;
-    return { ...measurement, values, notes: [...measurement.notes, note] };
-  };
-  const cells = record.cells.map((cell) => ({
-    ...cell,
-    rounds: cell.rounds.map((round) => ({ ...round, measurement: checked(round.measurement) })),
-  }));
+  const cells = record.cells.map((cell) => {
+    const wrong = cell.rounds.flatMap(({ measurement }) => longerHopIn(measurement) ?? [])[0];
+    if (wrong === undefined && !cell.mechanism.startsWith("calling-thread")) return cell;
+    const rounds = cell.rounds.map((round) => {
+      const { hop: _, hopShare: __, copyShare: ___, ...values } = round.measurement.values;
+      const notes = wrong === undefined ? round.measurement.notes : [...round.measurement.notes, wrong];
+      return { ...round, measurement: { ...round.measurement, values, notes } };
+    });
+    return { ...cell, rounds };
+  });
   return { ...record, cells };
+}
+
+/** Returns a note if the measurement has a hop that is longer than its round trip. */
+function longerHopIn({ samples, values: { hop } }: Measurement): string | undefined {
+  const trip = samples["roundTrip"];
+  if (hop === undefined || trip === undefined) return undefined;
+  const tripUs = decodeHistogram(trip.hdr).getValueAtPercentile(50) / 1000;
+  if (hop.value <= tripUs) return undefined;
+  return `a hop of ${hop.value.toFixed(1)} us in a round trip of ${tripUs.toFixed(1)} us was measured wrongly: the hops are left out`;
 }
 
 /**

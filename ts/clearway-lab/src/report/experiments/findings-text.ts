@@ -132,7 +132,7 @@ function numberText({ finding: { kind }, number = 0, numbers, unit, best }: Test
   }
   const range = rangeOf(shown);
   if (kind === "spread") return `the slowest takes ${shown(number)} times as long as the fastest, ${best} (${range})`;
-  if (kind === "first") return `${shown(number)} times the time of the next, ${best} (${range})`;
+  if (kind === "first") return `${shown(number)} times the time of the next of those compared, ${best} (${range})`;
   // A share below one reads better as its inverse: "70 times less", not "0.0143 times".
   if (number > 0 && number < 1) return `1/${shown(1 / number)} (${rangeOf(inverse)})`;
   return `${shown(number)} times (${range})`;
@@ -148,10 +148,10 @@ export function hasExecutors(record: MeasuredRun): boolean {
 }
 
 /** Returns the sentences of one finding: the claim, our ratios with their intervals, and the reason. */
-export function executorFindingText({ claim, measured, parts, outcome, whyDiffers }: ExecutorFinding): string {
+export function executorFindingText({ claim, measured, parts, outcome, whyDiffers, note }: ExecutorFinding): string {
   const known = parts.filter(({ rounds }) => rounds > 0);
   if (known.length === 0) return `${claim}. This run did not measure it.`;
-  const because = outcome === "differs" ? ` ${whyDiffers ?? CAUSE_UNKNOWN}` : "";
+  const because = note !== undefined ? ` ${note}` : outcome === "differs" ? ` ${whyDiffers ?? CAUSE_UNKNOWN}` : "";
   const missing = parts.length - known.length;
   const rest = missing === 0 ? "" : `; ${missing} not measured`;
   return `${claim}. Here, ${measured}: ${known.map(partText).join("; ")}${rest}.${because}`;

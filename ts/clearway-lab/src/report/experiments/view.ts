@@ -22,6 +22,7 @@ import { hostTitle } from "../host-titles.js";
 import { bytes, shown, shownTime, unitText } from "../number.js";
 import { distributionsSvg, linesSvg } from "./charts.js";
 import { type FindingLine, findingLines } from "./findings-text.js";
+import { isMixed, MARK, MARKED, withMarks } from "./marks.js";
 import { waysView } from "./ways.js";
 
 export interface ExperimentView {
@@ -75,18 +76,31 @@ function waysTable(results: Results, record: RunRecord): TableView[] {
   const view = waysView(results, record);
   if (view === undefined) return [];
   const { load, hosts, rows } = view;
+  const mixed = hosts.filter((host) =>
+    isMixed(rows.flatMap(({ points }) => points.filter((each) => each.host === host).map(({ isAdded }) => isAdded))),
+  );
   const own = rows.map(({ title, points }): RowView => {
     const cells = hosts.flatMap((host) => {
       const point = points.find((each) => each.host === host);
       if (point === undefined) return [NO_FIGURE, NO_FIGURE];
       const { latency, clockStepUs } = point;
-      const p99 = shownTime(latency.p99, clockStepUs);
-      return [shownTime(latency.p50, clockStepUs), latency.unsupported?.includes("p99") ? `(${p99})` : p99];
+      const [p50, p99] = [latency.p50, latency.p99].map((figure) => shownTime(figure, clockStepUs)) as [string, string];
+      return [
+        point.isAdded && mixed.includes(host) ? `${p50} ${MARK}` : p50,
+        latency.unsupported?.includes("p99") ? `(${p99})` : p99,
+      ];
     });
     return { title, authors: false, clearway: title === "Clearway", cells };
   });
   const columns = hosts.flatMap((host) => ["p50", "p99"].map((figure) => `${hostTitle(host)}, ${figure} (µs)`));
-  return [{ title: `Which way, in which language: ${load}`, head: ["way", ...columns], rows: own, notes: [] }];
+  return [
+    {
+      title: `Which way, in which language: ${load}`,
+      head: ["way", ...columns],
+      rows: own,
+      notes: mixed.length > 0 ? [MARKED] : [],
+    },
+  ];
 }
 
 interface OwnRow {
@@ -104,7 +118,7 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
       (table.mechanisms?.includes(cell.mechanism) ?? true) &&
       includes(cell.params, table.params),
   );
-  const rows = rowsOf(own, table);
+  const { rows, note } = withMarks(rowsOf(own, table));
   // The measurements name their units. Those of the scenario are for columns without a measurement.
   const columns = columnsOf(own, table).map((column) => ({ ...column, unit: unitOf(results, record, own, column) }));
   const ranked = table.order === undefined ? rows : ordered(results, record, rows, table.order);
@@ -129,7 +143,7 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
       ...more,
     ],
     rows: [...authors, ...shownRows],
-    notes: [...notesOf(own), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
+    notes: [...note, ...notesOf(own), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
   };
 }
 

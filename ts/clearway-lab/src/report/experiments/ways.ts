@@ -55,6 +55,8 @@ export interface WayPoint {
   latency: Distribution;
   /** A time below the clock's step is only known to be smaller. In microseconds. */
   clockStepUs: number;
+  /** Whether an added run measured it. */
+  isAdded: boolean;
 }
 
 export interface WayRow {
@@ -105,8 +107,10 @@ function viewOf(results: Results, record: RunRecord, load: string, cells: readon
           .filter((each) => each.host === host && each.mechanism === name)
           .sort((a, b) => Number(b.params["count"]) - Number(a.params["count"]));
         const latency = cell === undefined ? undefined : metricsFor(results, record, cell)["latency"];
-        if (cell !== undefined && latency !== undefined && "p50" in latency)
-          return [{ host, title: cell.title, latency, clockStepUs: clockStepUsOf(record, cell, "latency") }];
+        if (cell !== undefined && latency !== undefined && "p50" in latency) {
+          const clockStepUs = clockStepUsOf(record, cell, "latency");
+          return [{ host, title: cell.title, latency, clockStepUs, isAdded: cell.added !== undefined }];
+        }
       }
       return [];
     });
