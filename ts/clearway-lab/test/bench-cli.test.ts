@@ -157,13 +157,14 @@ export default {
   stuck: () => { if (isSecond) { writeFileSync(measuring, String(process.pid)); for (;;); } writeFileSync(verified, ""); return 1; },
 };`,
     );
-    const args = [user.cli, "bench", "stuck.ts", "--out", "stuck"];
+    const args = [user.cli, "bench", "stuck.ts", "--time", "600", "--out", "stuck"];
     const child = spawn(process.execPath, args, { cwd: user.path, env: user.environment });
     const output = { text: "" };
     child.stderr.on("data", (data) => (output.text += data));
     const ended = once(child, "exit");
     const measuring = user.at("measuring");
-    while (!existsSync(measuring) || readFileSync(measuring, "utf8") === "") await new Promise(setImmediate);
+    const isMeasuring = (): boolean => existsSync(measuring) && readFileSync(measuring, "utf8") !== "";
+    while (!isMeasuring() && child.exitCode === null) await new Promise(setImmediate);
     child.kill("SIGINT");
     expect(await ended).toEqual([130, null]);
     expect(output.text).toMatch("interrupted: keeping the answers so far");

@@ -163,9 +163,9 @@ export function adopt(worker: WorkerLike, events: WorkerEvents): WorkerHandle {
   worker.addEventListener("messageerror", () => events.messageError(true), { signal });
   worker.onerror = (event) => {
     event.preventDefault();
-    // The error itself stays in the worker. If the module cannot be fetched, the event is a plain Event without a message.
+    // If the module cannot be fetched, the event is a plain Event without a message. Only an imitation of workers has the error itself.
     const what = event.message ? undefined : "the worker's module could not be loaded";
-    events.error(new Error(what ?? event.message), what);
+    events.error(event.error ?? new Error(what ?? event.message), what);
   };
   return {
     post: (message, transfer) => worker.postMessage(message, possibleWasmFirst(transfer)),

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test
 
 /**
  * Prints the processor time of the metrics, without the watch itself, for `make measure`. It is the time of the calling
- * thread, so the compiler and the garbage collector are not in it. The load is that of `measure/metrics.mjs`:
- * far more stalls than an app should have.
+ * thread, so the compiler and the garbage collector are not in it. The load is that of `measure/metrics.mjs`: far more
+ * stalls than an app should have.
  */
 @Tag("measure")
 internal class MetricsCostTest {
