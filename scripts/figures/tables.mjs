@@ -16,7 +16,8 @@ export const tables = {
   ],
   records: [
     ...["records-node", "records-chromium", "records-total-node", "records-total-chromium"],
-    ...["slices-node", "slices-chromium", "records-100m", "table-column", "table-rows"],
+    ...["slices-node", "slices-chromium", "slices-total-node", "slices-total-chromium"],
+    ...["records-100m", "table-column", "table-rows"],
   ],
   pools: [
     ...["pool-start", "pool-start-chromium", "executor-node-lists", "executor-node-storage"],

@@ -119,7 +119,7 @@ export const records = (host: ArmHost, title: string): Comparison => ({
   ...{ thing: `A million rows from a worker in ${title}`, peer: "a structured clone of them" },
 });
 
-const sliced = (host: ArmHost, title: string): Comparison => ({
+export const sliced = (host: ArmHost, title: string): Comparison => ({
   ...records(host, title),
   ...{ name: `slices-${host}`, subject: "students-sliced" },
   setUp: "the worker returns an array of objects, which crosses in pieces; the peer posts it in one message",
