@@ -160,17 +160,13 @@ await build({
 });
 
 if (!options["node-only"]) {
-  await build({
+  const page = {
     ...shared,
     platform: "browser",
     outdir: path.join(out, "page"),
-    entryPoints: {
-      arm: source("arm/page.ts"),
-      page: source("runner/page.ts"),
-      ...work(everywhere),
-    },
     conditions: ["browser"],
     define: { "process.env.NODE_ENV": '"production"' },
+    minify: true,
     // Code imports these modules only after a check for Node (workerpool's own check, and the one for EventEmitter).
     external: ["node:*", "worker_threads", "os", "child_process"],
     alias: {
@@ -179,7 +175,10 @@ if (!options["node-only"]) {
       "#lab-pool-peers": source("host/none.ts"),
       "#lab-node-only": source("host/none.ts"),
     },
-  });
+  };
+  await build({ ...page, entryPoints: { arm: source("arm/page.ts"), page: source("runner/page.ts") } });
+  // Each worker is one file, as bundlers for apps make it; they minify, too.
+  await build({ ...page, splitting: false, entryPoints: work(everywhere) });
 }
 
 await writeFile(
