@@ -177,8 +177,8 @@ if (!options["node-only"]) {
     },
   };
   await build({ ...page, entryPoints: { arm: source("arm/page.ts"), page: source("runner/page.ts") } });
-  // Each worker is one file, as bundlers for apps make it; they minify, too.
-  await build({ ...page, splitting: false, entryPoints: work(everywhere) });
+  // Bundlers for apps build each worker apart, so that what it always needs is one file. They minify, too.
+  for (const name of everywhere) await build({ ...page, entryPoints: work([name]) });
 }
 
 await writeFile(
