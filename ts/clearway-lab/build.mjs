@@ -13,10 +13,8 @@ import { copyPluginSources } from "./plugin-sources.mjs";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const source = (name) => path.join(here, "src", name);
 
-// --out DIR: another folder inside the package, for tests. --node-only: without the page, which needs clearway's dist.
-const { values: options } = parseArgs({
-  options: { out: { type: "string", default: "dist" }, "node-only": { type: "boolean" } },
-});
+// --out DIR: another folder inside the package, for tests.
+const { values: options } = parseArgs({ options: { out: { type: "string", default: "dist" } } });
 const out = path.join(here, options.out);
 
 const shared = {
@@ -159,27 +157,25 @@ await build({
   entryPoints: { "ratio-device": source("ratio/device/main.ts") },
 });
 
-if (!options["node-only"]) {
-  const page = {
-    ...shared,
-    platform: "browser",
-    outdir: path.join(out, "page"),
-    conditions: ["browser"],
-    define: { "process.env.NODE_ENV": '"production"' },
-    minify: true,
-    // Code imports these modules only after a check for Node (workerpool's own check, and the one for EventEmitter).
-    external: ["node:*", "worker_threads", "os", "child_process"],
-    alias: {
-      "#lab-host": source("host/browser.ts"),
-      "#lab-node-arms": source("host/none.ts"),
-      "#lab-pool-peers": source("host/none.ts"),
-      "#lab-node-only": source("host/none.ts"),
-    },
-  };
-  await build({ ...page, entryPoints: { arm: source("arm/page.ts"), page: source("runner/page.ts") } });
-  // Bundlers for apps build each worker apart, so that what it always needs is one file. They minify, too.
-  for (const name of everywhere) await build({ ...page, entryPoints: work([name]) });
-}
+const page = {
+  ...shared,
+  platform: "browser",
+  outdir: path.join(out, "page"),
+  conditions: ["browser"],
+  define: { "process.env.NODE_ENV": '"production"' },
+  minify: true,
+  // Code imports these modules only after a check for Node (workerpool's own check, and the one for EventEmitter).
+  external: ["node:*", "worker_threads", "os", "child_process"],
+  alias: {
+    "#lab-host": source("host/browser.ts"),
+    "#lab-node-arms": source("host/none.ts"),
+    "#lab-pool-peers": source("host/none.ts"),
+    "#lab-node-only": source("host/none.ts"),
+  },
+};
+await build({ ...page, entryPoints: { arm: source("arm/page.ts"), page: source("runner/page.ts") } });
+// Bundlers for apps build each worker apart, so that what it always needs is one file. They minify, too.
+for (const name of everywhere) await build({ ...page, entryPoints: work([name]) });
 
 await writeFile(
   path.join(out, "THIRD-PARTY-LICENSES.txt"),

@@ -23,8 +23,7 @@ export function builtLab(): string {
   mkdirSync(cache, { recursive: true });
   if (shared) removeOld();
   const own = `${folder}-${process.pid}`;
-  const args = ["--out", path.relative(packageFolder, own), "--node-only"];
-  execFileSync(process.execPath, [path.join(packageFolder, "build.mjs"), ...args]);
+  execFileSync(process.execPath, [path.join(packageFolder, "build.mjs"), "--out", path.relative(packageFolder, own)]);
   if (!shared) return own;
   try {
     renameSync(own, folder);

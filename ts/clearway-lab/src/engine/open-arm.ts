@@ -3,10 +3,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Duplex, Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import type { PageArm } from "../arm/page.js";
-import { type BrowserName, isBrowser, type PageBrowser, startBrowser } from "../browser/open.js";
+import { type BrowserName, isBrowser, type OpenPage, type PageBrowser, startBrowser } from "../browser/open.js";
 import { allowedCores, pinningProblem, threadsOf } from "../machine/cores.js";
 import type { BrowserVersions } from "../machine/facts.js";
 import type { Arm, ArmReply, ArmRequest, Cores, Costs } from "../protocol/arm.js";
@@ -25,7 +26,7 @@ export type ArmHost = "node" | "jvm" | BrowserName;
 
 /** Opens arms and owns what they share: the browsers of the run, and the processes that still run. */
 export class Arms {
-  readonly #running = new Set<ProcessArm>();
+  readonly #running = new Set<ProcessArm | PageOfArm>();
   readonly #browsers = new Map<BrowserName, Promise<PageBrowser>>();
   #server: Promise<LocalServer> | undefined;
   readonly #env: Record<string, string>;
@@ -72,7 +73,7 @@ export class Arms {
     return Object.fromEntries(versions);
   }
 
-  /** Kills every arm that still runs, in the middle of its work. `close` must follow. */
+  /** Ends every arm that still runs, in the middle of its work: what it was asked is rejected. `close` must follow. */
   interrupt(): void {
     for (const arm of this.#running) arm.kill();
   }
@@ -88,29 +89,82 @@ export class Arms {
   async #openPage(name: BrowserName, arm: string): Promise<Arm> {
     const started = this.#browsers.get(name) ?? startBrowser(name);
     this.#browsers.set(name, started);
-    this.#server ??= servePage();
+    this.#server ??= servePage(this.#programs);
     const page = await (await started).open((await this.#server).url + ARM_PAGE, "arm");
-    const ask = async (request: ArmRequest): Promise<Costs> =>
-      costsOf(
-        await page.evaluate(
-          async (text) =>
-            JSON.stringify(await (globalThis as unknown as { arm: PageArm }).arm.answer(JSON.parse(text))),
-          JSON.stringify(request),
-        ),
-      );
+    const opened = new PageOfArm(page, () => this.#running.delete(opened));
+    this.#running.add(opened);
     try {
-      await page.evaluate((name) => (globalThis as unknown as { arm: PageArm }).arm.open(name), arm);
+      await opened.open(arm);
     } catch (error) {
-      await page.close();
+      await opened.end();
       throw error;
     }
-    return {
-      warm: (work, calls, cpuMs) => ask({ op: "warm", work, calls, cpuMs }),
-      slice: (work, ms, runs) => ask({ op: "slice", work, ms, runs }),
-      pin: () => {},
-      end: () => page.close(),
-    };
+    return opened;
   }
+}
+
+/** An arm in a page. */
+export class PageOfArm implements Arm {
+  readonly #page: OpenPage;
+  readonly #ended: () => void;
+  #killed: (error: Error) => void = () => {};
+
+  constructor(page: OpenPage, ended: () => void) {
+    this.#page = page;
+    this.#ended = ended;
+  }
+
+  open(name: string): Promise<void> {
+    return this.#within(
+      this.#page.evaluate((name) => (globalThis as unknown as { arm: PageArm }).arm.open(name), name),
+    );
+  }
+
+  warm(work: string, calls: number, cpuMs: number): Promise<Costs> {
+    return this.#ask({ op: "warm", work, calls, cpuMs });
+  }
+
+  slice(work: string, ms: number, runs: number): Promise<Costs> {
+    return this.#ask({ op: "slice", work, ms, runs });
+  }
+
+  pin(): void {}
+
+  async end(): Promise<void> {
+    this.#ended();
+    // A page that does not answer may not close either. It ends with its browser.
+    await Promise.race([this.#page.close(), sleep(END_MS, undefined, { ref: false })]);
+  }
+
+  kill(): void {
+    this.#killed(new Error("the arm was ended"));
+  }
+
+  async #ask(request: ArmRequest): Promise<Costs> {
+    const answer = this.#page.evaluate(
+      async (text) => JSON.stringify(await (globalThis as unknown as { arm: PageArm }).arm.answer(JSON.parse(text))),
+      JSON.stringify(request),
+    );
+    return costsOf(await this.#within(answer));
+  }
+
+  #within<T>(answer: Promise<T>): Promise<T> {
+    const killed = new Promise<never>((_, reject) => {
+      this.#killed = reject;
+    });
+    return within(Promise.race([answer, killed]), ANSWER_MS, silentFor(ANSWER_MS));
+  }
+}
+
+const silentFor = (ms: number): string => `the arm did not answer in time: timeoutMs=${ms}`;
+
+/** Settles as the answer does, or rejects after this time. */
+async function within<T>(answer: Promise<T>, ms: number, silent: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(silent)), ms);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 export interface ArmCommand {
@@ -146,7 +200,7 @@ class ProcessArm implements Arm {
   constructor({ command, args, standard = false, cores = [], ...rest }: ArmCommand, env: object, ended: () => void) {
     this.#cores = cores;
     this.#answerMs = rest.answerMs ?? ANSWER_MS;
-    this.#silent = rest.silent ?? `the arm did not answer in time: timeoutMs=${this.#answerMs}`;
+    this.#silent = rest.silent ?? silentFor(this.#answerMs);
     const pinned = cores.length === 0 ? [command, ...args] : ["taskset", "-c", cores.join(","), command, ...args];
     // A separate process group, so that Ctrl-C in the terminal reaches only the lab, which ends its arms.
     this.#child = spawn(pinned[0]!, pinned.slice(1), {
@@ -220,16 +274,12 @@ class ProcessArm implements Arm {
   }
 
   async #next(): Promise<unknown> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const silent = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(this.#silent)), this.#answerMs);
-    });
     const answer = this.#answers.next().catch((error: NodeJS.ErrnoException) => {
       // The channel of an arm that was killed ends like this.
       if (error.code === "ECONNRESET") return { value: undefined, done: true as const };
       throw error;
     });
-    const { value, done } = await Promise.race([answer, silent]).finally(() => clearTimeout(timer));
+    const { value, done } = await within(answer, this.#answerMs, this.#silent);
     if (done !== true) return checkedReply(value);
     const last = this.#stderr.trim().split("\n").at(-1);
     throw new Error(this.#startError?.message ?? `the arm ended: ${last || "it printed nothing"}`);

@@ -22,16 +22,17 @@ const documentOf = (
 export const ARM_PAGE = "arm";
 
 /** Reads the whole folder into memory, so that a rebuild during a run cannot mix two builds in one page. */
-async function readBundle(): Promise<Map<string, Buffer>> {
-  const folder = fileURLToPath(new URL("./page/", import.meta.url));
+async function readBundle(programs: string | URL): Promise<Map<string, Buffer>> {
+  const folder = fileURLToPath(new URL("./page/", programs));
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".js"));
   const read = async (name: string) => [name.replaceAll(path.sep, "/"), await readFile(folder + name)] as const;
   return new Map(await Promise.all(names.map(read)));
 }
 
-export async function servePage(): Promise<LocalServer> {
+/** Serves the page of the built lab in this folder: by default, of the lab that runs. The caller closes the server. */
+export async function servePage(programs: string | URL = import.meta.url): Promise<LocalServer> {
   const image = makeImage();
-  const bundle = await readBundle();
+  const bundle = await readBundle(programs);
   const answer: Answer = (asked, response) => {
     if (answerFixture(asked, response, image)) return;
     if (asked.method === "POST") return refuse(response, 405);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The contract of an arm: it opens, refuses other work, does its work, and ends. Every arm in Node and on the JVM is tested.
+// The contract of an arm: it opens, refuses other work, does its work, and ends. Every arm in Node, in Chromium and on the JVM is tested.
 import { pathToFileURL } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
+import { chromiumProblem } from "../../src/browser/chromium.js";
 import { COMPARISONS } from "../../src/engine/comparison.js";
 import { FURTHER } from "../../src/engine/limits.js";
-import { type ArmHost, Arms } from "../../src/engine/open-arm.js";
+import { type ArmHost, Arms, PageOfArm } from "../../src/engine/open-arm.js";
 import { koffiProblem } from "../../src/native/peers.js";
 import { pluginProblem } from "../../src/native/plugin.js";
 import { remoteProblem } from "../../src/remote/server.js";
@@ -31,11 +32,15 @@ const hasJvm = typeof findJvmRunner() !== "string";
 const hasNative = ((await pluginProblem()) ?? (await koffiProblem())) === undefined;
 const hasNats = remoteProblem(["clearway-nats", "@nats-io/jetstream"]) === undefined;
 
-/** Whether this machine can open an arm. Chromium's arms need the built page, which the tests do not build. */
+const hasChromium = chromiumProblem() === undefined;
+
+/** Whether this machine can open an arm. */
 const isHere = ({ host, arm }: { host: ArmHost; arm: string }): boolean =>
-  host === "jvm"
-    ? hasJvm
-    : host === "node" && (hasNative || !/^(memset|native)/.test(arm)) && (hasNats || !arm.startsWith("remote"));
+  host !== "node"
+    ? host === "jvm"
+      ? hasJvm
+      : hasChromium
+    : (hasNative || !/^(memset|native)/.test(arm)) && (hasNats || !arm.startsWith("remote"));
 
 test.each([...asked.values()].filter(isHere))(
   "the arm $arm on $host refuses unknown work, then does its own, and every cost is above zero",
@@ -74,4 +79,23 @@ test("an interruption ends an arm in the middle of its work", async () => {
   arms.interrupt();
   await expect(slice).rejects.toThrow(/ended/);
   await arm.end();
+});
+
+test("an interruption ends an arm in a page that does not answer, and a page that does not close", async () => {
+  const ended = vi.fn();
+  const never = () => new Promise<never>(() => {});
+  const arm = new PageOfArm({ evaluate: never, close: never }, ended);
+  const slice = arm.slice("call", 1, 1);
+  arm.kill();
+  await expect(slice).rejects.toThrow(/ended/);
+  vi.useFakeTimers();
+  try {
+    const silent = arm.slice("call", 1, 1);
+    vi.runAllTimers();
+    await expect(silent).rejects.toThrow(/did not answer in time: timeoutMs=120000/);
+  } finally {
+    vi.useRealTimers();
+  }
+  await arm.end();
+  expect(ended).toHaveBeenCalledTimes(1);
 });
