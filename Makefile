@@ -60,7 +60,7 @@ fmt: ## fix what a program can fix: format, snippets, figures, API snapshot
 	@scripts/setup.sh node jvm rust swift
 	@node scripts/fmt.mjs
 
-reference: ## generate the API reference of every language: out/reference/index.html; ONLY="typescript rust jvm c" selects some
+reference: ## generate the API reference of TypeScript, the JVM, Rust and C: out/reference/index.html; ONLY="typescript rust jvm c" selects some
 	@scripts/setup.sh node jvm rust
 	@node scripts/reference.mjs $(ONLY)
 

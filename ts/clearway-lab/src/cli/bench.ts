@@ -39,7 +39,7 @@ export function addBench(program: Command): void {
     .description("measure the ways of your own scenario; `clearway init bench` writes an example")
     .argument("[file]", "a TypeScript or JavaScript file that exports a scenario; default: bench.ts")
     .option("--against <way>", "the way that the others are compared with; default: direct, or the first way")
-    .option("--time <seconds>", "time of the run; default: 20 for each way and input", parseSeconds)
+    .option("--time <seconds>", "time of the run; default: 20 for each input of each way but the first", parseSeconds)
     .addOption(timeoutOption())
     .option("--out <dir>", "output folder", "bench-out")
     .option("--seed <number>", "repeat the order of an earlier run", parseSeed)
