@@ -2,15 +2,20 @@
 package clearway.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clearway.executor.coroutines.AdaptiveDispatchers;
+import clearway.executor.micrometer.AdaptiveExecutorMetrics;
+import clearway.executor.rxjava3.AdaptiveSchedulers;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.reactivex.rxjava3.core.Flowable;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
@@ -131,29 +136,40 @@ class AdaptiveExecutorJavaTest {
     }
 
     @Test
-    @DisplayName("Java: a checked exception of a task comes as the cause, one of an item as it is")
-    void exceptions() {
-        try (AdaptiveExecutor executor = new AdaptiveExecutor(2)) {
-            IllegalStateException thrown = new IllegalStateException("item");
-            Site site = executor.site("failing");
-            assertSame(
-                    thrown,
-                    assertThrows(
-                            IllegalStateException.class,
-                            () -> executor.runAll(site, 3, i -> {
-                                throw thrown;
-                            })));
+    void javaMakesADispatcherByAPlainCall() throws InterruptedException {
+        try (var executor = new AdaptiveExecutor(2);
+                var dispatcher = AdaptiveDispatchers.asDispatcher(executor, executor.site("java"))) {
+            var ran = new CountDownLatch(1);
+            dispatcher.getExecutor().execute(ran::countDown);
+            assertTrue(ran.await(1, TimeUnit.MINUTES));
         }
     }
 
     @Test
-    @DisplayName("Java: what comes after the end is refused")
-    void refused() {
-        AdaptiveExecutor executor = new AdaptiveExecutor(2, 8);
-        executor.close();
-        assertTrue(executor.isTerminated());
-        Site site = executor.site("late");
-        assertThrows(RejectedExecutionException.class, () -> executor.execute(() -> {}));
-        assertThrows(RejectedExecutionException.class, () -> executor.runAll(site, List.of(1), i -> {}));
+    void javaMakesASchedulerByAPlainCall() {
+        try (var executor = new AdaptiveExecutor(2)) {
+            var scheduler = AdaptiveSchedulers.asScheduler(executor, executor.site("java"));
+            var sum = Flowable.range(1, 10)
+                    .parallel()
+                    .runOn(scheduler)
+                    .map(number -> number * 2)
+                    .sequential()
+                    .reduce(0, Integer::sum)
+                    .blockingGet();
+            assertEquals(110, sum);
+        }
+    }
+
+    @Test
+    @DisplayName("Java: the metrics of an executor are bound to a registry by one call")
+    void binds() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (AdaptiveExecutor executor = new AdaptiveExecutor()) {
+            // #region micrometer
+            new AdaptiveExecutorMetrics(executor, "work").bindTo(registry);
+            // #endregion micrometer
+            executor.submit(() -> 1).get();
+            assertEquals(0, registry.get("executor.queued").gauge().value());
+        }
     }
 }

@@ -4,10 +4,13 @@ package clearway.executor
 import java.lang.ref.ReferenceQueue
 import java.lang.ref.WeakReference
 import java.net.URLClassLoader
+import java.util.concurrent.Callable
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.Future
 import java.util.concurrent.FutureTask
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
@@ -15,24 +18,15 @@ import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.atomic.AtomicReference
 import java.util.function.IntConsumer
 import kotlin.concurrent.thread
-import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotSame
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /** Tests that every task and every batch ends once, and reports its end. */
-class EndingsTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
-    private val ordered = executor.site("ordered", SiteOptions().ordered())
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
-
+class EndingsTest : WithExecutor() {
     @Test
     fun `a task runs, is returned or is refused exactly once when it races with shutdownNow`() {
         repeat(150) { round ->
@@ -67,12 +61,9 @@ class EndingsTest {
     @Test
     fun `shutdownNow of a site's executor returns a task whose resubmission was refused`() {
         val service = executor.asExecutorService(ordered)
-        val begun = CountDownLatch(1)
-        service.execute {
-            begun.countDown()
-            CountDownLatch(1).await()
-        }
-        begun.await()
+        val first = Hanging()
+        service.execute(first)
+        first.begun.await()
         val task = Runnable {}
         service.execute(task)
         executor.shutdown()
@@ -98,31 +89,9 @@ class EndingsTest {
         assertTrue(future.cancel(true))
         assertFalse(future.isDone)
         end.countDown()
-        assertThrows(CancellationException::class.java) { future.get(1, TimeUnit.MINUTES) }
+        assertThrows(CancellationException::class.java) { future.ended() }
         assertTrue(future.isCancelled)
         assertEquals(0, running.get())
-    }
-
-    @Test
-    fun `an interrupt of the caller interrupts the items on other threads when the caller's item consumes it`() {
-        val site = executor.site("waits")
-        val begun = CountDownLatch(2)
-        val interrupted = CountDownLatch(2)
-        val outcome = waiting {
-            executor.runAll(site, 2) {
-                begun.countDown()
-                try {
-                    CountDownLatch(1).await()
-                } catch (thrown: InterruptedException) {
-                    interrupted.countDown()
-                    throw thrown
-                }
-            }
-        }
-        begun.await()
-        outcome.first.interrupt()
-        assertTrue(outcome.second.get(1, TimeUnit.MINUTES) is InterruptedException)
-        assertTrue(interrupted.await(1, TimeUnit.MINUTES))
     }
 
     @Test
@@ -161,7 +130,7 @@ class EndingsTest {
         executor.runAll(ordered, 2) { outer -> executor.runAll(ordered, 2) { seen += outer * 10 + it } }
         executor
             .runAllAsync(ordered, listOf(2)) { outer -> executor.runAll(ordered, 2) { seen += outer * 10 + it } }
-            .get(1, TimeUnit.MINUTES)
+            .ended()
         executor.asExecutorService(ordered).submit { executor.runAll(ordered, 2) { seen += 30 + it } }.get()
         assertEquals(listOf(0, 1, 10, 11, 20, 21, 30, 31), seen)
     }
@@ -176,21 +145,21 @@ class EndingsTest {
                 while (end.count > 0) Thread.onSpinWait()
             }
         begun.await()
-        val interrupted = waiting { executor.runAll(ordered, 1) {} }
-        interrupted.first.interrupt()
-        assertTrue(interrupted.second.get(1, TimeUnit.MINUTES) is InterruptedException)
+        val (caller, interrupted) = elsewhere { executor.runAll(ordered, 1) {} }
+        caller.interrupt()
+        assertTrue(interrupted.ended() is InterruptedException)
         val cancelled = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was cancelled") }
         cancelled.cancel(true)
-        assertThrows(CancellationException::class.java) { cancelled.get(1, TimeUnit.MINUTES) }
-        val stopped = waiting { executor.runAll(ordered, 1) { throw AssertionError("it was stopped") } }
+        assertThrows(CancellationException::class.java) { cancelled.ended() }
+        val (_, stopped) = elsewhere { executor.runAll(ordered, 1) { throw AssertionError("it was stopped") } }
         val left = executor.runAllAsync(ordered, listOf(1)) { throw AssertionError("it was stopped") }
         // The thread of `stopped` either waits for its turn, or will find the executor shut down.
         executor.shutdownNow()
-        val why = stopped.second.get(1, TimeUnit.MINUTES)
+        val why = stopped.ended()
         assertTrue(why is CancellationException || why is RejectedExecutionException, "$why")
-        assertThrows(CancellationException::class.java) { left.get(1, TimeUnit.MINUTES) }
+        assertThrows(CancellationException::class.java) { left.ended() }
         end.countDown()
-        assertThrows(CancellationException::class.java) { first.get(1, TimeUnit.MINUTES) }
+        assertThrows(CancellationException::class.java) { first.ended() }
     }
 
     private class Mute : RuntimeException() {
@@ -210,33 +179,20 @@ class EndingsTest {
             }
         for (future in futures) {
             val failed = future.thenApply {}.handle { _, thrown -> thrown != null }
-            assertTrue(failed.get(1, TimeUnit.MINUTES))
+            assertTrue(failed.ended())
         }
-    }
-
-    /** Runs `act` on a new thread. The future completes with its exception, or null. */
-    private fun waiting(act: () -> Unit): Pair<Thread, CompletableFuture<Throwable?>> {
-        val outcome = CompletableFuture<Throwable?>()
-        val runs = thread {
-            try {
-                act()
-                outcome.complete(null)
-            } catch (thrown: Throwable) {
-                outcome.complete(thrown)
-            }
-        }
-        return Pair(runs, outcome)
     }
 
     @Test
     fun `the constructor keeps the interrupt flag of its caller`() {
         val made = AtomicReference<AdaptiveExecutor>()
-        val outcome = waiting {
-            Thread.currentThread().interrupt()
-            made.set(AdaptiveExecutor(processors = 2, elasticMax = 8))
-            check(Thread.currentThread().isInterrupted) { "the interrupt is lost" }
-        }
-        assertEquals(null, outcome.second.get(1, TimeUnit.MINUTES))
+        val (_, outcome) =
+            elsewhere {
+                Thread.currentThread().interrupt()
+                made.set(AdaptiveExecutor(processors = 2, elasticMax = 8))
+                check(Thread.currentThread().isInterrupted) { "the interrupt is lost" }
+            }
+        assertEquals(null, outcome.ended())
         made.get().close()
     }
 
@@ -255,15 +211,12 @@ class EndingsTest {
         executor.execute(::again)
         begun.await()
         executor.close()
-        assertTrue(refused.get(1, TimeUnit.MINUTES) is RejectedExecutionException)
+        assertTrue(refused.ended() is RejectedExecutionException)
     }
 }
 
 /** Tests that an executor leaves no threads and no classes behind. */
 class LeftoversTest {
-    private fun threads(): Set<Thread> =
-        Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
-
     private fun leavesNoThread(end: (AdaptiveExecutor) -> Unit) {
         val before = threads()
         val executor = AdaptiveExecutor(processors = 2, elasticMax = 8)
@@ -278,10 +231,7 @@ class LeftoversTest {
         val own = threads() - before
         assertFalse(own.isEmpty())
         end(executor)
-        for (each in own + (threads() - before)) {
-            each.join(LIMIT_MS)
-            assertFalse(each.isAlive, "${each.name} was left")
-        }
+        assertNoneLeft(before, others = own)
     }
 
     @Test fun `no thread remains after close`() = leavesNoThread { it.close() }
@@ -328,8 +278,120 @@ class LeftoversTest {
             assertFalse(loader.get() != null)
         }
     }
+}
 
-    private companion object {
-        const val LIMIT_MS = 60_000L
+/** The contract of `ExecutorService`, for the executor itself and for the tasks of one site. */
+abstract class ExecutorServiceContract : WithExecutor() {
+    protected abstract val service: ExecutorService
+
+    @Test
+    fun `a task runs on another thread even when its site is trivial`() {
+        val me = Thread.currentThread()
+        repeat(300) { assertNotSame(me, service.submit(Callable { Thread.currentThread() }).get()) }
+    }
+
+    @Test
+    fun `invokeAll returns the results in the order of the tasks`() {
+        val results = service.invokeAll((1..200).map { n -> Callable { n * n } })
+        assertEquals((1..200).map { it * it }, results.map { it.get() })
+    }
+
+    @Test
+    fun `shutdown refuses new tasks and runs accepted ones`() {
+        val gate = CountDownLatch(1)
+        val ran = AtomicInteger()
+        val taken: List<Future<*>> =
+            (1..10).map {
+                service.submit {
+                    gate.await()
+                    ran.incrementAndGet()
+                }
+            }
+        service.shutdown()
+        assertThrows(RejectedExecutionException::class.java) { service.execute {} }
+        assertFalse(service.isTerminated)
+        gate.countDown()
+        assertTrue(service.awaitTermination(1, TimeUnit.MINUTES))
+        taken.forEach { it.get() }
+        assertEquals(10, ran.get())
+    }
+
+    @Test
+    fun `shutdownNow interrupts running tasks and returns all others`() {
+        val begun = AtomicInteger()
+        val interrupted = AtomicInteger()
+        val first = CountDownLatch(1)
+        repeat(50) {
+            service.execute {
+                begun.incrementAndGet()
+                first.countDown()
+                try {
+                    CountDownLatch(1).await()
+                } catch (_: InterruptedException) {
+                    interrupted.incrementAndGet()
+                }
+            }
+        }
+        first.await()
+        val left = service.shutdownNow()
+        assertTrue(service.awaitTermination(1, TimeUnit.MINUTES))
+        assertEquals(50, begun.get() + left.size)
+        assertEquals(begun.get(), interrupted.get())
+    }
+
+    @Test
+    fun `an exception of a task ends only that task`() {
+        val handled = CountDownLatch(1)
+        val before = Thread.getDefaultUncaughtExceptionHandler()
+        Thread.setDefaultUncaughtExceptionHandler { _, _ -> handled.countDown() }
+        try {
+            service.execute { throw IllegalStateException("told to the handler") }
+            handled.await()
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before)
+        }
+        assertEquals(1, service.submit(Callable { 1 }).get())
+    }
+}
+
+class AdaptiveExecutorServiceTest : ExecutorServiceContract() {
+    override val service: ExecutorService = executor
+}
+
+class SiteExecutorServiceTest : ExecutorServiceContract() {
+    override val service: ExecutorService = executor.asExecutorService(executor.site("tasks"))
+}
+
+class OrderedSiteExecutorServiceTest : ExecutorServiceContract() {
+    override val service: ExecutorService =
+        executor.asExecutorService(executor.site("tasks in order", SiteOptions().ordered()))
+
+    @Test
+    fun `tasks of an ordered site run in submission order, one at a time`() {
+        val seen = ArrayList<Int>() // Needs no lock: the tasks run in order.
+        val futures = (0 until 1_000).map { n -> service.submit { seen += n } }
+        futures.forEach { it.get() }
+        assertEquals((0 until 1_000).toList(), seen)
+    }
+
+    /** Checks that `stop` returns the waiting tasks of the site in submission order. */
+    private fun assertOrder(stop: () -> List<Runnable>) {
+        val first = Hanging()
+        service.execute(first)
+        first.begun.await()
+        val ran = ArrayList<Int>()
+        val tasks = List(100) { n -> Runnable { ran += n } }
+        tasks.forEach(service::execute)
+        assertEquals(tasks, stop())
+    }
+
+    @Test
+    fun `shutdownNow of an ordered site's executor returns the waiting tasks in submission order`() = assertOrder {
+        service.shutdownNow()
+    }
+
+    @Test
+    fun `shutdownNow of the executor returns an ordered site's waiting tasks in submission order`() = assertOrder {
+        executor.shutdownNow()
     }
 }

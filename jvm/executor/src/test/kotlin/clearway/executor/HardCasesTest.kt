@@ -3,31 +3,31 @@ package clearway.executor
 
 import java.util.Collections
 import java.util.concurrent.CancellationException
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.ExecutionException
+import java.util.concurrent.Executors
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
-import java.util.concurrent.atomic.AtomicReference
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.thread
-import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertInstanceOf
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DynamicTest
+import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.TestFactory
 
-class HardCasesTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
+class HardCasesTest : WithExecutor() {
     private val site = executor.site("hard")
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     /** Makes the site known and warm by running trivial items. */
     private fun warm(of: Site = site) = repeat(200) { executor.runAll(of, 100) {} }
@@ -143,47 +143,6 @@ class HardCasesTest {
     }
 
     @Test
-    fun `errors on two threads at once are thrown once, with the second suppressed`() {
-        val barrier = CyclicBarrier(2)
-        val thrown =
-            assertThrows(AssertionError::class.java) {
-                executor.runAll(site, 2) {
-                    barrier.await()
-                    throw AssertionError("item $it")
-                }
-            }
-        assertEquals(1, thrown.suppressed.size)
-    }
-
-    @Test
-    fun `an interrupted caller ends its batch, interrupts the helpers and gets an InterruptedException`() {
-        val both = CountDownLatch(2)
-        val interrupted = AtomicInteger()
-        val outcome = AtomicReference<Throwable>()
-        val caller = thread {
-            try {
-                executor.runAll(site, 50) {
-                    both.countDown()
-                    try {
-                        CountDownLatch(1).await()
-                    } catch (stop: InterruptedException) {
-                        interrupted.incrementAndGet()
-                        Thread.currentThread().interrupt()
-                    }
-                }
-            } catch (thrown: Throwable) {
-                outcome.set(thrown)
-            }
-            outcome.compareAndSet(null, AssertionError("no exception"))
-        }
-        both.await()
-        caller.interrupt()
-        caller.join()
-        assertTrue(outcome.get() is InterruptedException, "outcome=${outcome.get()}")
-        assertTrue(interrupted.get() >= 2)
-    }
-
-    @Test
     fun `a caller that is already interrupted runs no item`() {
         Thread.currentThread().interrupt()
         assertThrows(InterruptedException::class.java) { executor.runAll(site, 1) { throw AssertionError() } }
@@ -236,41 +195,13 @@ class HardCasesTest {
     }
 
     @Test
-    fun `shutdownNow ends a batch with a CancellationException and interrupts its items, the caller's too`() {
-        val both = CountDownLatch(2)
-        val outcome = AtomicReference<Throwable>()
-        val caller = thread {
-            try {
-                executor.runAll(site, 50) {
-                    both.countDown()
-                    CountDownLatch(1).await()
-                }
-            } catch (thrown: Throwable) {
-                outcome.set(thrown)
-            }
-            if (Thread.currentThread().isInterrupted) outcome.set(AssertionError("an interrupt was left"))
-        }
-        both.await()
-        executor.shutdownNow()
-        caller.join()
-        assertTrue(outcome.get() is CancellationException, "outcome=${outcome.get()}")
-        assertTrue(executor.isShutdown)
-        executor.close()
-        assertTrue(executor.isTerminated)
-    }
-
-    @Test
     fun `a thread that is interrupted in an item starts no other in any order of events`() {
         warm()
         for (known in listOf(executor.site("new"), site)) {
             repeat(100) { round ->
-                val begun = CountDownLatch(1 + round % 2)
-                val future =
-                    executor.runAllAsync(known, (0 until 40).toList()) {
-                        begun.countDown()
-                        CountDownLatch(1).await() // Only an interrupt ends this wait.
-                    }
-                begun.await()
+                val items = Hanging(1 + round % 2)
+                val future = executor.runAllAsync(known, (0 until 40).toList()) { items.run() }
+                items.begun.await()
                 future.cancel(true)
             }
         }
@@ -311,5 +242,147 @@ class HardCasesTest {
         caller.join()
         assertEquals(6, inner.size)
         assertTrue(executor.isTerminated)
+    }
+}
+
+/** Tests what every function that runs a batch promises. */
+class BatchCallsTest {
+    /** Runs `item` for the numbers below `count`. Returns at the end of the batch, or returns the batch's future. */
+    private class Call<out T>(
+        val name: String,
+        val start: AdaptiveExecutor.(site: Site, count: Int, item: (Int) -> Unit) -> T,
+    )
+
+    private val failing =
+        listOf<Call<Any>>(
+            Call("runAll") { site, count, item -> runAll(site, count) { item(it) } },
+            Call("mapAll") { site, count, item -> mapAll(site, List(count) { it }) { item(it) } },
+        )
+    private val blocking =
+        failing + Call("settleAll") { site, count, item -> settleAll(site, List(count) { it }) { item(it) } }
+    private val later =
+        listOf<Call<CompletableFuture<*>>>(
+            Call("runAllAsync") { site, count, item -> runAllAsync(site, List(count) { it }) { item(it) } },
+            Call("mapAllAsync") { site, count, item -> mapAllAsync(site, List(count) { it }) { item(it) } },
+            Call("settleAllAsync") { site, count, item -> settleAllAsync(site, List(count) { it }) { item(it) } },
+        )
+
+    private fun <T> each(calls: List<Call<T>>, test: AdaptiveExecutor.(Call<T>) -> Unit): List<DynamicTest> =
+        calls.map { call ->
+            dynamicTest(call.name) {
+                val executor = AdaptiveExecutor(processors = 2, elasticMax = 16)
+                try {
+                    executor.test(call)
+                } finally {
+                    executor.shutdownNow()
+                    executor.close()
+                }
+            }
+        }
+
+    /** Runs a test with a site whose items run at the same time, and with an ordered one. */
+    private fun AdaptiveExecutor.eachSite(test: (site: Site, items: Hanging) -> Unit) {
+        test(site("any"), Hanging(2))
+        test(site("ordered", SiteOptions().ordered()), Hanging(1))
+    }
+
+    @TestFactory
+    fun `the first exception is thrown as the same object, and later ones are suppressed`() =
+        each(failing) { call ->
+            val thrown = List(2) { AssertionError("item $it") }
+            val meet = CyclicBarrier(2)
+            val first =
+                assertThrows(AssertionError::class.java) {
+                    call.start(this, site("fails"), 2) {
+                        meet.await()
+                        throw thrown[it]
+                    }
+                }
+            assertTrue(thrown.any { it === first })
+            assertSame(thrown.single { it !== first }, first.suppressed.single())
+        }
+
+    @TestFactory
+    fun `an interrupt of the caller interrupts the items, whether they consume it or not, and is thrown`() =
+        each(blocking) { call ->
+            for (isConsumed in listOf(true, false)) eachSite { site, items ->
+                val (caller, outcome) =
+                    elsewhere {
+                        call.start(this, site, 50) {
+                            try {
+                                items.run()
+                            } catch (stop: InterruptedException) {
+                                if (isConsumed) throw stop
+                                Thread.currentThread().interrupt()
+                            }
+                        }
+                    }
+                items.begun.await()
+                caller.interrupt()
+                assertInstanceOf(InterruptedException::class.java, outcome.ended(), "$site, consumed: $isConsumed")
+                assertTrue(items.interrupted.await(1, TimeUnit.MINUTES))
+            }
+        }
+
+    @TestFactory
+    fun `shutdownNow ends a call with a CancellationException and interrupts its items, the caller's too`() =
+        each(failing) { call ->
+            val items = Hanging(2)
+            val (_, outcome) =
+                elsewhere {
+                    try {
+                        call.start(this, site("stopped"), 50) { items.run() }
+                    } finally {
+                        check(!Thread.currentThread().isInterrupted) { "an interrupt was left" }
+                    }
+                }
+            items.begun.await()
+            shutdownNow()
+            assertInstanceOf(CancellationException::class.java, outcome.ended())
+            assertTrue(isShutdown)
+            close()
+            assertTrue(isTerminated)
+        }
+
+    @TestFactory
+    fun `a cancelled future completes when its running items have ended, and no further item begins`() =
+        each(later) { call ->
+            eachSite { site, items ->
+                val future = call.start(this, site, 100) { items.run() }
+                items.begun.await()
+                assertTrue(future.cancel(true))
+                assertThrows(CancellationException::class.java) { future.ended() }
+                assertTrue(future.isCancelled)
+                assertEquals(0, items.running.get())
+                assertTrue(items.calls.get() <= if (site.options.ordered) 1 else 18, "calls=${items.calls}")
+            }
+        }
+
+    @TestFactory
+    fun `a call after the shutdown is refused`() =
+        each(blocking + later) { call ->
+            shutdown()
+            assertThrows(RejectedExecutionException::class.java) { call.start(this, site("late"), 1) {} }
+        }
+
+    @TestFactory
+    fun `a call that blocks is refused on an event thread, and the error names two that do not`(): List<DynamicTest> {
+        val read = Call<Any>("read") { site, count, item -> settleEach(site, 0 until count) { item(it) }.read()!! }
+        return each(blocking + read) { call ->
+            val events = Executors.newSingleThreadExecutor()
+            try {
+                registerEventThread(events.submit<Thread> { Thread.currentThread() }.get())
+                val refused = events.submit { call.start(this, site("held"), 1) {} }
+                val why = assertThrows(ExecutionException::class.java) { refused.get() }.cause
+                assertInstanceOf(IllegalStateException::class.java, why)
+                if (call !== read) assertTrue("use runAllAsync or mapAllAsync" in why?.message.orEmpty(), "$why")
+                for (other in later) {
+                    val started = events.submit<CompletableFuture<*>> { other.start(this, site("held"), 1) {} }
+                    started.get().ended()
+                }
+            } finally {
+                events.shutdownNow()
+            }
+        }
     }
 }

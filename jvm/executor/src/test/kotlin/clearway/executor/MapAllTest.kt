@@ -2,43 +2,34 @@
 package clearway.executor
 
 import java.util.LinkedList
-import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
-import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executors
 import java.util.concurrent.RejectedExecutionException
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
-import kotlin.concurrent.thread
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertInstanceOf
 import org.junit.jupiter.api.Assertions.assertNotSame
 import org.junit.jupiter.api.Assertions.assertNull
-import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DynamicTest
+import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.TestFactory
 
 /** Tests the results and the endings of `mapAll` and `mapAllAsync`. */
-class MapAllTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 4)
+class MapAllTest : WithExecutor(elasticMax = 4) {
     private val site = executor.site("maps")
-    private val ordered = executor.site("ordered", SiteOptions().ordered())
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     /** Maps in both forms, and checks that they return the same results. */
     private fun <T, R> both(site: Site, items: List<T>, function: (T) -> R): List<R> {
         val results = executor.mapAll(site, items, function)
-        assertEquals(results, executor.mapAllAsync(site, items, function).get(1, TimeUnit.MINUTES))
+        assertEquals(results, executor.mapAllAsync(site, items, function).ended())
         return results
     }
 
@@ -94,56 +85,15 @@ class MapAllTest {
     }
 
     @Test
-    fun `the first exception is thrown as the same object, and later ones are suppressed`() {
-        val thrown = List(2) { AssertionError("item $it") }
-        val meet = CyclicBarrier(2)
-        val first =
-            assertThrows(AssertionError::class.java) {
-                executor.mapAll(site, listOf(0, 1)) {
-                    meet.await()
-                    throw thrown[it]
-                }
-            }
-        val second = thrown.single { it !== first }
-        assertTrue(thrown.any { it === first })
-        assertSame(second, first.suppressed.single())
-    }
-
-    @Test
     fun `no item begins after an exception`() {
         val begun = AtomicInteger()
         fun fail(item: Int): Int = begun.incrementAndGet().also { if (item == 3) throw IllegalStateException("broken") }
         assertThrows(IllegalStateException::class.java) { executor.mapAll(ordered, List(1000) { it }, ::fail) }
         assertEquals(4, begun.get())
         val failed = executor.mapAllAsync(ordered, List(1000) { it }, ::fail)
-        val why = assertThrows(ExecutionException::class.java) { failed.get(1, TimeUnit.MINUTES) }
+        val why = assertThrows(ExecutionException::class.java) { failed.ended() }
         assertInstanceOf(IllegalStateException::class.java, why.cause)
         assertEquals(8, begun.get())
-    }
-
-    @Test
-    fun `an interrupt of the caller interrupts the items and throws InterruptedException`() {
-        val begun = CountDownLatch(2)
-        val interrupted = CountDownLatch(2)
-        val outcome = CompletableFuture<Throwable>()
-        val caller = thread {
-            try {
-                executor.mapAll(site, List(10) { it }) {
-                    begun.countDown()
-                    try {
-                        CountDownLatch(1).await()
-                    } finally {
-                        interrupted.countDown()
-                    }
-                }
-            } catch (thrown: Throwable) {
-                outcome.complete(thrown)
-            }
-        }
-        begun.await()
-        caller.interrupt()
-        assertInstanceOf(InterruptedException::class.java, outcome.get(1, TimeUnit.MINUTES))
-        assertTrue(interrupted.await(1, TimeUnit.MINUTES))
     }
 
     @Test
@@ -166,7 +116,7 @@ class MapAllTest {
         assertEquals(listOf(64, 64, 64), both(site, listOf(1, 2, 3)) { sum(3) })
         // The threads of the executor wait inside of their tasks.
         val tasks = List(8) { executor.submit<Int> { sum(2) } }
-        assertEquals(List(8) { 16 }, tasks.map { it.get(1, TimeUnit.MINUTES) })
+        assertEquals(List(8) { 16 }, tasks.map { it.ended() })
     }
 
     @Test
@@ -183,99 +133,32 @@ class MapAllTest {
         // The caller, two CPU workers and four further threads.
         assertTrue(most.get() <= 7, "${most.get()} items ran at a time")
     }
-
-    @Test
-    fun `a cancelled future completes when the running items have ended`() {
-        val begun = CountDownLatch(2)
-        val running = AtomicInteger()
-        val future =
-            executor.mapAllAsync(site, List(20) { it }) {
-                running.incrementAndGet()
-                begun.countDown()
-                try {
-                    CountDownLatch(1).await()
-                } finally {
-                    running.decrementAndGet()
-                }
-            }
-        begun.await()
-        assertTrue(future.cancel(true))
-        assertThrows(CancellationException::class.java) { future.get(1, TimeUnit.MINUTES) }
-        assertEquals(0, running.get())
-    }
-
-    @Test
-    fun `a call after the shutdown is refused`() {
-        executor.shutdown()
-        assertThrows(RejectedExecutionException::class.java) { executor.mapAll(site, listOf(1)) { it } }
-        assertThrows(RejectedExecutionException::class.java) { executor.mapAllAsync(site, listOf(1)) { it } }
-    }
-
-    @Test
-    fun `shutdownNow ends a call with CancellationException`() {
-        val begun = CountDownLatch(1)
-        val outcome = CompletableFuture<Throwable>()
-        thread {
-            try {
-                executor.mapAll(site, List(10) { it }) {
-                    begun.countDown()
-                    CyclicBarrier(2).await()
-                }
-            } catch (thrown: Throwable) {
-                outcome.complete(thrown)
-            }
-        }
-        begun.await()
-        executor.shutdownNow()
-        assertInstanceOf(CancellationException::class.java, outcome.get(1, TimeUnit.MINUTES))
-    }
-
-    @Test
-    fun `mapAll is refused on an event thread, and mapAllAsync is not`() {
-        val events = Executors.newSingleThreadExecutor()
-        try {
-            executor.registerEventThread(events.submit<Thread> { Thread.currentThread() }.get())
-            val refused = events.submit { executor.mapAll(site, listOf(1)) { it } }
-            val why = assertThrows(ExecutionException::class.java) { refused.get() }
-            assertInstanceOf(IllegalStateException::class.java, why.cause)
-            val started = events.submit<CompletableFuture<List<Int>>> { executor.mapAllAsync(site, listOf(1)) { it } }
-            assertEquals(listOf(1), started.get().get(1, TimeUnit.MINUTES))
-        } finally {
-            events.shutdownNow()
-        }
-    }
 }
 
 /** Tests stages that depend on the executor's futures. A stage is not part of the work that completes its future. */
-class StagesTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 4)
+class StagesTest : WithExecutor(elasticMax = 4) {
     private val carried = ThreadLocal<String>()
     private val site = executor.site("batches", SiteOptions().carry(carried))
-    private val ordered = executor.site("ordered", SiteOptions().ordered())
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     /**
-     * Runs a batch of one item, and then a stage on the item's thread. Calls `meanwhile` before the item ends. Returns
-     * the stage's value.
+     * Starts work that waits, and depends a stage on it, which then runs on the work's thread. Calls `meanwhile` before
+     * the work ends. Returns the stage's value.
      */
-    private fun <T> afterBatch(item: () -> Unit = {}, meanwhile: () -> Unit = {}, stage: () -> T): T {
+    private fun <T> after(
+        work: (wait: () -> Unit) -> CompletableFuture<*>,
+        meanwhile: () -> Unit = {},
+        stage: () -> T,
+    ): T {
         val go = CountDownLatch(1)
-        val staged =
-            executor
-                .runAllAsync(site, listOf(1)) {
-                    go.await()
-                    item()
-                }
-                .thenApply { stage() }
+        val staged = work { go.await() }.thenApply { stage() }
         meanwhile()
         go.countDown()
-        return staged.get(1, TimeUnit.MINUTES)
+        return staged.ended()
     }
+
+    /** Runs a batch of one item, and then a stage. */
+    private fun <T> afterBatch(item: () -> Unit = {}, meanwhile: () -> Unit = {}, stage: () -> T): T =
+        after({ wait -> executor.runAllAsync(site, listOf(1)) { wait().also { item() } } }, meanwhile, stage)
 
     @Test
     fun `a stage after a batch starts no batch after the shutdown, when the executor is over`() {
@@ -301,16 +184,9 @@ class StagesTest {
         }
     }
 
-    /**
-     * Runs a task of the ordered site, and then a stage on the task's thread. Calls `meanwhile` before the task ends.
-     */
-    private fun <T> afterTask(meanwhile: () -> Unit = {}, stage: () -> T): T {
-        val go = CountDownLatch(1)
-        val staged = executor.callAsync(ordered) { go.await() }.thenApply { stage() }
-        meanwhile()
-        go.countDown()
-        return staged.get(1, TimeUnit.MINUTES)
-    }
+    /** Runs a task of the ordered site, and then a stage. */
+    private fun <T> afterTask(meanwhile: () -> Unit = {}, stage: () -> T): T =
+        after({ wait -> executor.callAsync(ordered) { wait() } }, meanwhile, stage)
 
     @Test
     fun `a stage after a task of an ordered site may wait for the site's next task and next batch`() {
@@ -318,7 +194,7 @@ class StagesTest {
         afterTask(
             meanwhile = { next = listOf(executor.callAsync(ordered) {}, executor.runAllAsync(ordered, listOf(1)) {}) }
         ) {
-            next.forEach { it.get(1, TimeUnit.MINUTES) }
+            next.forEach { it.ended() }
         }
     }
 
@@ -333,17 +209,71 @@ class StagesTest {
 
     @Test
     fun `a stage after a dropped task may wait for the executor's end`() {
-        val began = CountDownLatch(2)
-        val blocks = Runnable {
-            began.countDown()
-            CountDownLatch(1).await() // Only an interrupt ends this wait.
-        }
+        val blocks = Hanging(2)
         executor.callAsync(ordered) { blocks.run() }
         executor.runAllAsync(site, listOf(1)) { blocks.run() }
         val staged = List(2) { executor.callAsync(ordered) {}.handle { _, _ -> executor.close() } }
-        began.await()
+        blocks.begun.await()
         val stopped = CompletableFuture.supplyAsync { executor.shutdownNow().size }
-        assertEquals(2, stopped.get(1, TimeUnit.MINUTES))
-        staged.forEach { it.get(1, TimeUnit.MINUTES) }
+        assertEquals(2, stopped.ended())
+        staged.forEach { it.ended() }
+    }
+}
+
+class EventThreadTest : WithExecutor(elasticMax = 16) {
+    private val events = Executors.newSingleThreadExecutor()
+    private val eventThread = events.submit<Thread> { Thread.currentThread() }.get()
+
+    @AfterEach
+    fun closeEvents() {
+        events.shutdownNow()
+    }
+
+    /** Returns the threads that ran 20 items submitted on the event thread. */
+    private fun threadsOf(site: Site): Set<Thread> {
+        val threads = ConcurrentHashMap.newKeySet<Thread>()
+        val started =
+            events.submit<CompletableFuture<Void?>> {
+                executor.runAllAsync(site, (0 until 20).toList()) { threads += Thread.currentThread() }
+            }
+        started.get().get()
+        return threads
+    }
+
+    @TestFactory
+    fun `a batch never runs on an event thread`(): List<DynamicTest> {
+        val kinds =
+            mapOf<String, (Site) -> Unit>(
+                "of an unknown site" to { _ -> },
+                "of short items" to { site -> repeat(300) { executor.runAll(site, 20) {} } },
+                "of a site that has blocked" to
+                    { site ->
+                        val turn = CountDownLatch(1)
+                        executor.runAll(site, 2) { if (it == 0) turn.await() else turn.countDown() }
+                    },
+            )
+        return kinds.map { (name, before) ->
+            dynamicTest(name) {
+                executor.registerEventThread(eventThread)
+                val site = executor.site(name).also(before)
+                repeat(if (name == "of an unknown site") 1 else 20) { assertFalse(eventThread in threadsOf(site)) }
+            }
+        }
+    }
+
+    @Test
+    fun `runAllAsync does not block its caller when a trivial site waits for the first time`() {
+        val known = executor.site("trivial until now")
+        repeat(300) { executor.runAll(known, listOf(1, 2)) {} }
+        val goesOn = CountDownLatch(1)
+        val waits = executor.runAllAsync(known, listOf(1, 2)) { goesOn.await() }
+        goesOn.countDown() // This thread would never get here if it waited for the batch.
+        waits.join()
+    }
+
+    @Test
+    fun `the future of a batch reports its failure`() {
+        val failed = executor.runAllAsync(executor.site("futures"), listOf(1)) { throw IllegalStateException("item") }
+        assertEquals("item", assertThrows(ExecutionException::class.java) { failed.get() }.cause?.message)
     }
 }

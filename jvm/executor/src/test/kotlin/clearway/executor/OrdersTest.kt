@@ -20,7 +20,6 @@ import java.util.concurrent.TimeoutException
 import java.util.concurrent.locks.LockSupport
 import kotlin.concurrent.thread
 import kotlinx.coroutines.runBlocking
-import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
@@ -30,9 +29,6 @@ import org.junit.jupiter.api.Test
  * and `CLEARWAY_FUZZ_SEED` sets the seed of the first one. With 1000 orders or more, the heap must not grow either.
  */
 class OrdersTest {
-    private fun threads(): Set<Thread> =
-        Thread.getAllStackTraces().keys.filter { it.name.startsWith("clearway-") }.toSet()
-
     private class Order(seed: Long) {
         private val random = Random(seed)
         val executor = AdaptiveExecutor(processors = 1 + random.nextInt(2), elasticMax = 1 + random.nextInt(8))
@@ -132,10 +128,7 @@ class OrdersTest {
                     // Expected: the future failed or was cancelled.
                 }
             }
-            for (left in threads() - before) {
-                left.join(60_000)
-                assertFalse(left.isAlive, "${left.name} was left: seed=${seed + number}")
-            }
+            assertNoneLeft(before, ": seed=${seed + number}")
         }
     }
 

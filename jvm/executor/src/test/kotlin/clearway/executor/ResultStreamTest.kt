@@ -6,12 +6,8 @@ import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
-import java.util.concurrent.Executors
 import java.util.concurrent.RejectedExecutionException
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
-import kotlin.concurrent.thread
-import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertInstanceOf
@@ -22,15 +18,8 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /** Tests the stream of results that `settleEach` returns. */
-class ResultStreamTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 4)
+class ResultStreamTest : WithExecutor(elasticMax = 4) {
     private val site = executor.site("each")
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     @Test
     fun `results come in the order of the items, and failures are results`() {
@@ -75,27 +64,15 @@ class ResultStreamTest {
 
     @Test
     fun `close interrupts the running items, begins no further one, and waits for their ends`() {
-        val began = CountDownLatch(4)
-        val running = AtomicInteger()
-        val count = AtomicInteger()
+        val items = Hanging(4)
         val stream =
-            executor.settleEach(site, 0 until 1_000, EachOptions().window(5).asFinished()) {
-                count.incrementAndGet()
-                if (it == 0) return@settleEach
-                running.incrementAndGet()
-                began.countDown()
-                try {
-                    CountDownLatch(1).await()
-                } finally {
-                    running.decrementAndGet()
-                }
-            }
+            executor.settleEach(site, 0 until 1_000, EachOptions().window(5).asFinished()) { if (it > 0) items.run() }
         assertEquals(0, stream.read()!!.index)
-        began.await()
+        items.begun.await()
         stream.close()
         stream.close()
-        assertEquals(0, running.get())
-        assertEquals(5, count.get())
+        assertEquals(0, items.running.get())
+        assertEquals(4, items.calls.get())
         assertThrows(IllegalStateException::class.java) { stream.read() }
     }
 
@@ -111,11 +88,9 @@ class ResultStreamTest {
     fun `an interrupt ends a read, and the stream stays usable`() {
         val go = CountDownLatch(1)
         val stream = executor.settleEach(site, listOf(1)) { go.await().let { _ -> it } }
-        val outcome = CompletableFuture<Throwable>()
-        val reader = thread { outcome.complete(runCatching { stream.read() }.exceptionOrNull()) }
+        val (reader, outcome) = elsewhere { stream.read() }
         reader.interrupt()
-        assertInstanceOf(InterruptedException::class.java, outcome.get(1, TimeUnit.MINUTES))
-        reader.join()
+        assertInstanceOf(InterruptedException::class.java, outcome.ended())
         go.countDown()
         assertEquals(1, stream.read()!!.value)
         assertNull(stream.read())
@@ -123,16 +98,14 @@ class ResultStreamTest {
 
     @Test
     fun `an interrupt in the iterator closes the stream and stays set`() {
-        val outcome = CompletableFuture<Pair<Throwable?, Boolean>>()
-        val reader = thread {
-            val stream = executor.settleEach(site, listOf(1)) { CountDownLatch(1).await() }
-            val thrown = runCatching { stream.iterator().next() }.exceptionOrNull()
-            outcome.complete(thrown to Thread.currentThread().isInterrupted)
-        }
+        val (reader, outcome) =
+            elsewhere {
+                val stream = executor.settleEach(site, listOf(1)) { CountDownLatch(1).await() }
+                assertThrows(CancellationException::class.java) { stream.iterator().next() }
+                assertTrue(Thread.currentThread().isInterrupted)
+            }
         reader.interrupt()
-        val (thrown, isInterrupted) = outcome.get(1, TimeUnit.MINUTES)
-        assertInstanceOf(CancellationException::class.java, thrown)
-        assertTrue(isInterrupted)
+        assertNull(outcome.ended())
     }
 
     @Test
@@ -146,7 +119,6 @@ class ResultStreamTest {
 
     @Test
     fun `shutdownNow gives an item that has not begun a CancellationException`() {
-        val ordered = executor.site("ordered", SiteOptions().ordered())
         val stream =
             executor.settleEach(ordered, 0 until 3, EachOptions().window(3)) { if (it > 0) CountDownLatch(1).await() }
         assertTrue(stream.read()!!.isSuccess)
@@ -154,19 +126,6 @@ class ResultStreamTest {
         executor.shutdownNow()
         assertInstanceOf(InterruptedException::class.java, stream.read()!!.failure)
         assertInstanceOf(CancellationException::class.java, stream.read()!!.failure)
-    }
-
-    @Test
-    fun `a read is refused on an event thread`() {
-        val events = Executors.newSingleThreadExecutor()
-        try {
-            executor.registerEventThread(events.submit<Thread> { Thread.currentThread() }.get())
-            val refused = events.submit { executor.settleEach(site, listOf(1)) { it }.read() }
-            val why = assertThrows(ExecutionException::class.java) { refused.get() }
-            assertInstanceOf(IllegalStateException::class.java, why.cause)
-        } finally {
-            events.shutdownNow()
-        }
     }
 
     @Test
@@ -193,16 +152,8 @@ class ResultStreamTest {
 }
 
 /** Tests `settleAll`, `settleAllAsync` and `callAsync`. */
-class SettleTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 4)
+class SettleTest : WithExecutor(elasticMax = 4) {
     private val site = executor.site("settles")
-    private val ordered = executor.site("ordered", SiteOptions().ordered())
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     @Test
     fun `settleAll returns the values and all failures, in the order of the items`() {
@@ -211,7 +162,7 @@ class SettleTest {
         val items = List(100) { it }
         for (each in listOf(site, ordered)) {
             val later = executor.settleAllAsync(each, items, function)
-            for (results in listOf(executor.settleAll(each, items, function), later.get(1, TimeUnit.MINUTES))) {
+            for (results in listOf(executor.settleAll(each, items, function), later.ended())) {
                 assertEquals(items, results.map { it.index })
                 for (result in results) {
                     if (result.index % 3 == 0) {
@@ -225,76 +176,37 @@ class SettleTest {
     }
 
     @Test
-    fun `settleAll throws InterruptedException when an item consumes an interrupt of the caller`() {
-        val outcome = CompletableFuture<Throwable>()
-        val caller = thread {
-            try {
-                executor.settleAll(ordered, List(100) { it }) { Thread.sleep(TimeUnit.MINUTES.toMillis(1)) }
-                outcome.completeExceptionally(AssertionError("it returned"))
-            } catch (thrown: Throwable) {
-                outcome.complete(thrown)
-            }
-        }
-        caller.interrupt()
-        assertInstanceOf(InterruptedException::class.java, outcome.get(1, TimeUnit.MINUTES))
-    }
-
-    @Test
-    fun `a cancelled settleAllAsync begins no further item`() {
-        val began = CountDownLatch(1)
-        val count = AtomicInteger()
-        val future =
-            executor.settleAllAsync(ordered, List(100) { it }) {
-                count.incrementAndGet()
-                began.countDown()
-                CountDownLatch(1).await()
-            }
-        began.await()
-        assertTrue(future.cancel(true))
-        assertThrows(CancellationException::class.java) { future.get(1, TimeUnit.MINUTES) }
-        assertEquals(1, count.get())
-    }
-
-    @Test
     fun `callAsync completes with the value or with the exception, as the same object`() {
-        assertEquals(1, executor.callAsync(site) { 1 }.get(1, TimeUnit.MINUTES))
+        assertEquals(1, executor.callAsync(site) { 1 }.ended())
         val broken = IOException("broken")
         val future = executor.callAsync<Int>(site) { throw broken }
-        assertSame(broken, assertThrows(ExecutionException::class.java) { future.get(1, TimeUnit.MINUTES) }.cause)
+        assertSame(broken, assertThrows(ExecutionException::class.java) { future.ended() }.cause)
     }
 
     @Test
     fun `a cancelled callAsync drops a task that has not begun, and interrupts a running one`() {
-        val began = CountDownLatch(1)
-        val running =
-            executor.callAsync(ordered) {
-                began.countDown()
-                CountDownLatch(1).await()
-            }
+        val task = Hanging()
+        val running = executor.callAsync(ordered) { task.run() }
         val ran = AtomicInteger()
         val waiting = executor.callAsync(ordered) { ran.incrementAndGet() }
-        began.await()
+        task.begun.await()
         assertTrue(waiting.cancel(true))
         assertTrue(waiting.isCancelled)
         assertTrue(running.cancel(true))
-        assertThrows(CancellationException::class.java) { running.get(1, TimeUnit.MINUTES) }
+        assertThrows(CancellationException::class.java) { running.ended() }
         assertEquals(0, ran.get())
-        assertEquals(1, executor.callAsync(ordered) { 1 }.get(1, TimeUnit.MINUTES))
+        assertEquals(1, executor.callAsync(ordered) { 1 }.ended())
     }
 
     @Test
     fun `shutdownNow cancels a callAsync that has not begun, and a later call is refused`() {
-        val began = CountDownLatch(1)
-        val first =
-            executor.callAsync(ordered) {
-                began.countDown()
-                CountDownLatch(1).await()
-            }
+        val task = Hanging()
+        val first = executor.callAsync(ordered) { task.run() }
         val second = executor.callAsync(ordered) { 2 }
-        began.await()
+        task.begun.await()
         assertEquals(1, executor.shutdownNow().size)
-        assertThrows(CancellationException::class.java) { second.get(1, TimeUnit.MINUTES) }
-        val why = assertThrows(ExecutionException::class.java) { first.get(1, TimeUnit.MINUTES) }.cause
+        assertThrows(CancellationException::class.java) { second.ended() }
+        val why = assertThrows(ExecutionException::class.java) { first.ended() }.cause
         assertInstanceOf(InterruptedException::class.java, why)
         assertThrows(RejectedExecutionException::class.java) { executor.callAsync(site) { 3 } }
     }
@@ -303,7 +215,7 @@ class SettleTest {
     fun `a dependent of callAsync may wait for the executor's end`() {
         val ended = CompletableFuture<Unit>()
         executor.callAsync(site) {}.thenRun { ended.complete(executor.close()) }
-        ended.get(1, TimeUnit.MINUTES)
+        ended.ended()
     }
 
     @Test
@@ -321,7 +233,7 @@ class SettleTest {
         dropped.cancel(false)
         assertEquals(listOf(1L, 1L, 0L), executor.status().run { listOf(tasksWaiting, tasksRunning, tasksEnded) })
         go.countDown()
-        CompletableFuture.allOf(first, second).get(1, TimeUnit.MINUTES)
+        CompletableFuture.allOf(first, second).ended()
         assertEquals(listOf(0L, 0L, 2L), executor.status().run { listOf(tasksWaiting, tasksRunning, tasksEnded) })
         assertEquals(2, executor.status().cpuThreadsMax)
     }

@@ -3,15 +3,14 @@ package clearway.executor.advisor
 
 import clearway.executor.host.Clock
 import clearway.executor.model.Costs
-import java.nio.file.Files
+import clearway.executor.recorded
 import java.time.Duration
 import java.util.concurrent.AbstractExecutorService
+import java.util.concurrent.Callable
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
-import jdk.jfr.Recording
-import jdk.jfr.consumer.RecordingFile
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertSame
@@ -146,24 +145,18 @@ class AdvisorTest {
     fun `all tasks on real threads are counted, and bursts are events of a flight recording`() {
         val live = Advisor()
         val pool = live.watch(Executors.newFixedThreadPool(4), "squares")
-        val file = Files.createTempFile("clearway", ".jfr")
         try {
-            Recording().use { recording ->
-                recording.enable("clearway.Burst")
-                recording.start()
-                val squares = pool.invokeAll(List(500) { n -> java.util.concurrent.Callable { n * n } })
-                assertEquals((0 until 500).sumOf { it * it }, squares.sumOf { it.get() })
-                pool.shutdown()
-                assertTrue(pool.awaitTermination(1, TimeUnit.MINUTES))
-                recording.stop()
-                recording.dump(file)
-            }
+            val events =
+                recorded("clearway.Burst") {
+                    val squares = pool.invokeAll(List(500) { n -> Callable { n * n } })
+                    assertEquals((0 until 500).sumOf { it * it }, squares.sumOf { it.get() })
+                    pool.shutdown()
+                    assertTrue(pool.awaitTermination(1, TimeUnit.MINUTES))
+                }
             assertEquals(500L, live.report().sites.single().tasks)
-            val events = RecordingFile.readAllEvents(file).filter { it.eventType.name == "clearway.Burst" }
             assertEquals(500, events.sumOf { it.getInt("tasks") })
             assertTrue(events.all { it.getString("site") == "squares" && !it.getDuration("length").isNegative })
         } finally {
-            Files.delete(file)
             pool.shutdownNow()
         }
     }

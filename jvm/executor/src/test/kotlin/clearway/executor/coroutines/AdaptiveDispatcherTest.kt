@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.coroutines
 
-import clearway.executor.AdaptiveExecutor
-import clearway.executor.SiteOptions
+import clearway.executor.Hanging
+import clearway.executor.WithExecutor
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.CyclicBarrier
+import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
+import kotlin.concurrent.thread
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
@@ -20,7 +23,6 @@ import kotlinx.coroutines.runInterruptible
 import kotlinx.coroutines.withContext
 import kotlinx.coroutines.withTimeoutOrNull
 import kotlinx.coroutines.yield
-import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotSame
@@ -29,15 +31,8 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-class AdaptiveDispatcherTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 64)
+class AdaptiveDispatcherTest : WithExecutor() {
     private val dispatcher = executor.asDispatcher(executor.site("coroutines"))
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     @Test
     fun `a coroutine runs on a thread other than its caller's and returns its result`() = runBlocking {
@@ -55,7 +50,7 @@ class AdaptiveDispatcherTest {
 
     @Test
     fun `delay holds no thread`() = runBlocking {
-        val narrow = executor.asDispatcher(executor.site("one at a time", SiteOptions().ordered()))
+        val narrow = executor.asDispatcher(ordered)
         val first = CompletableDeferred<Unit>()
         val waits =
             launch(narrow) {
@@ -85,12 +80,12 @@ class AdaptiveDispatcherTest {
 
     @Test
     fun `coroutines of an ordered site run one at a time, in the order of their resumptions`() = runBlocking {
-        val ordered = executor.asDispatcher(executor.site("ordered", SiteOptions().ordered()))
+        val inOrder = executor.asDispatcher(ordered)
         val seen = ArrayList<Int>() // Needs no lock: the coroutines run in order.
         val inside = AtomicInteger()
         val all =
             List(200) { number ->
-                launch(ordered) {
+                launch(inOrder) {
                     assertEquals(1, inside.incrementAndGet())
                     seen += number
                     inside.decrementAndGet()
@@ -105,15 +100,9 @@ class AdaptiveDispatcherTest {
 
     @Test
     fun `cancelling a coroutine that blocks interruptibly interrupts it, and its thread serves others`() = runBlocking {
-        val begun = CountDownLatch(1)
-        val job: Job =
-            launch(dispatcher) {
-                runInterruptible {
-                    begun.countDown()
-                    CountDownLatch(1).await()
-                }
-            }
-        withContext(dispatcher) { begun.await() }
+        val blocks = Hanging()
+        val job: Job = launch(dispatcher) { runInterruptible { blocks.run() } }
+        withContext(dispatcher) { blocks.begun.await() }
         job.cancelAndJoin()
         assertTrue(job.isCancelled)
         assertFalse(withContext(dispatcher) { Thread.currentThread().isInterrupted })
@@ -155,5 +144,92 @@ class AdaptiveDispatcherTest {
         assertThrows(CancellationException::class.java) { runBlocking { withContext(dispatcher) { 1 } } }
         val other = executor.asDispatcher(executor.site("coroutines"))
         assertEquals(1, runBlocking { withContext(other) { 1 } })
+    }
+}
+
+class AwaitMapAllTest : WithExecutor(elasticMax = 16) {
+    private val site = executor.site("maps")
+
+    @Test
+    fun `the results are in the order of the items, and the coroutine's thread runs none of them`() = runBlocking {
+        val caller = Thread.currentThread()
+        val items = List(1000) { it }
+        val results = executor.awaitMapAll(site, items) { if (Thread.currentThread() === caller) -1 else it }
+        assertEquals(items, results)
+        assertEquals(emptyList<Int>(), executor.awaitMapAll(site, emptyList<Int>()) { it })
+    }
+
+    @Test
+    fun `other coroutines of the same thread run while the items run`() = runBlocking {
+        val both = CountDownLatch(2)
+        val results =
+            List(2) {
+                async {
+                    executor.awaitMapAll(site, listOf(it)) { item ->
+                        item.also {
+                            both.countDown()
+                            both.await()
+                        }
+                    }
+                }
+            }
+        assertEquals(listOf(listOf(0), listOf(1)), results.awaitAll())
+    }
+
+    @Test
+    fun `an exception of an item reaches the coroutine`() {
+        class Broken : RuntimeException("broken")
+        assertThrows(Broken::class.java) { runBlocking { executor.awaitMapAll(site, listOf(1)) { throw Broken() } } }
+    }
+
+    @Test
+    fun `a cancelled coroutine ends when the running items have ended, and no further item begins`() = runBlocking {
+        val items = Hanging(2)
+        val job = launch(Dispatchers.Default) { executor.awaitMapAll(site, List(100) { it }) { items.run() } }
+        runInterruptible(Dispatchers.IO) { items.begun.await() }
+        job.cancelAndJoin()
+        assertEquals(0, items.running.get())
+        assertTrue(items.calls.get() < 100)
+    }
+
+    @Test
+    fun `a coroutine that is cancelled already starts no items`() = runBlocking {
+        val ran = AtomicInteger()
+        val outcome = CompletableDeferred<Throwable?>()
+        val job =
+            launch(Dispatchers.Default) {
+                coroutineContext[kotlinx.coroutines.Job]!!.cancel()
+                outcome.complete(
+                    runCatching { executor.awaitMapAll(site, listOf(1)) { ran.incrementAndGet() } }.exceptionOrNull()
+                )
+            }
+        assertTrue(outcome.await() is CancellationException)
+        job.join()
+        assertFalse(ran.get() > 0)
+    }
+
+    @Test
+    fun `a call after the shutdown is refused`() {
+        executor.shutdown()
+        assertThrows(RejectedExecutionException::class.java) {
+            runBlocking { executor.awaitMapAll(site, listOf(1)) { it } }
+        }
+    }
+
+    @Test
+    fun `a coroutine that goes on gets no CancellationException when shutdownNow or an item cancels its work`() {
+        val item = Hanging()
+        val stops = thread {
+            item.begun.await()
+            executor.shutdownNow()
+        }
+        val work: List<suspend () -> Any?> =
+            listOf(
+                { executor.awaitMapAll(site, listOf(1)) { throw CancellationException("the item's") } },
+                { executor.awaitCall(site) { throw CancellationException("the block's") } },
+                { executor.awaitMapAll(site, listOf(1)) { item.run() } },
+            )
+        for (each in work) assertThrows(RejectedExecutionException::class.java) { runBlocking { each() } }
+        stops.join()
     }
 }

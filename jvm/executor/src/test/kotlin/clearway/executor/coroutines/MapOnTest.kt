@@ -2,13 +2,16 @@
 package clearway.executor.coroutines
 
 import clearway.executor.AdaptiveExecutor
+import clearway.executor.Hanging
 import clearway.executor.SiteOptions
+import clearway.executor.WithExecutor
+import clearway.executor.fuzzRuns
+import clearway.executor.fuzzSeed
 import java.io.IOException
 import java.util.Random
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
-import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.Dispatchers
@@ -30,22 +33,14 @@ import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.runInterruptible
 import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
-import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /** Tests the flows `mapOn` and `mapOnAsFinished`. */
-class MapOnTest {
-    private val executor = AdaptiveExecutor(processors = 2, elasticMax = 16)
+class MapOnTest : WithExecutor(elasticMax = 16) {
     private val site = executor.site("flows")
-
-    @AfterEach
-    fun close() {
-        executor.shutdownNow()
-        executor.close()
-    }
 
     /** Maps in both forms. */
     private fun <T, R> Flow<T>.both(window: Int = 64, transform: (T) -> R): List<Flow<R>> =
@@ -119,23 +114,12 @@ class MapOnTest {
     @Test
     fun `a cancelled collector interrupts the running tasks, and ends when they have ended`() = runBlocking {
         for (number in 0..1) {
-            val began = CompletableDeferred<Unit>()
-            val running = AtomicInteger()
-            val mapped =
-                flowOf(1)
-                    .both {
-                        running.incrementAndGet()
-                        began.complete(Unit)
-                        try {
-                            CountDownLatch(1).await()
-                        } finally {
-                            running.decrementAndGet()
-                        }
-                    }[number]
+            val task = Hanging()
+            val mapped = flowOf(1).both { task.run() }[number]
             val job = launch(Dispatchers.Default) { mapped.collect() }
-            began.await()
+            runInterruptible(Dispatchers.IO) { task.begun.await() }
             job.cancelAndJoin()
-            assertEquals(0, running.get())
+            assertEquals(0, task.running.get())
         }
     }
 
@@ -157,12 +141,9 @@ class MapOnTest {
         for (number in 0..1) {
             val own = AdaptiveExecutor(processors = 2, elasticMax = 2)
             val ordered = own.site("ordered", SiteOptions().ordered())
-            val begun = CountDownLatch(1)
-            own.callAsync(ordered) {
-                begun.countDown()
-                CountDownLatch(1).await()
-            }
-            begun.await()
+            val first = Hanging()
+            own.callAsync(ordered) { first.run() }
+            first.begun.await()
             val source = flow {
                 emit(1)
                 repeat(10) { yield() } // Coroutines of the same thread submit the task, which waits for its turn.
@@ -184,23 +165,11 @@ class MapOnTest {
 
     @Test
     fun `a cancelled awaitCall interrupts its task, and ends when the task has ended`() = runBlocking {
-        val began = CountDownLatch(1)
-        val running = AtomicInteger()
-        val job =
-            launch(Dispatchers.Default) {
-                executor.awaitCall(site) {
-                    running.incrementAndGet()
-                    began.countDown()
-                    try {
-                        CountDownLatch(1).await()
-                    } finally {
-                        running.decrementAndGet()
-                    }
-                }
-            }
-        runInterruptible(Dispatchers.IO) { began.await() }
+        val task = Hanging()
+        val job = launch(Dispatchers.Default) { executor.awaitCall(site) { task.run() } }
+        runInterruptible(Dispatchers.IO) { task.begun.await() }
         job.cancelAndJoin()
-        assertEquals(0, running.get())
+        assertEquals(0, task.running.get())
     }
 
     @Test
@@ -262,9 +231,8 @@ class OrdersTest {
 
     @Test
     fun `every coroutine completes, in any order of batches, cancellations and shutdowns`() {
-        val asked = System.getenv("CLEARWAY_FUZZ_SEED")
-        val first = if (asked == "random") System.nanoTime() else asked?.toLong() ?: 1
-        val runs = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 25
+        val first = fuzzSeed(1)
+        val runs = fuzzRuns(25)
         println("orders=$runs seed=$first")
         for (seed in first until first + runs) play(seed)
     }

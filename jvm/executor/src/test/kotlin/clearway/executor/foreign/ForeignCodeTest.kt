@@ -2,7 +2,17 @@
 package clearway.executor.foreign
 
 import clearway.executor.AdaptiveExecutor
+import clearway.executor.Hanging
 import clearway.executor.SiteOptions
+import clearway.executor.coroutines.asDispatcher
+import clearway.executor.elsewhere
+import clearway.executor.rxjava3.asScheduler
+import io.reactivex.rxjava3.core.Completable
+import io.reactivex.rxjava3.core.Flowable
+import io.reactivex.rxjava3.core.Scheduler
+import io.reactivex.rxjava3.core.Single
+import io.reactivex.rxjava3.disposables.Disposable
+import io.reactivex.rxjava3.plugins.RxJavaPlugins
 import java.util.concurrent.Callable
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
@@ -12,15 +22,31 @@ import java.util.concurrent.Future
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
-import kotlin.concurrent.thread
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.CoroutineExceptionHandler
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.SupervisorJob
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
 /** Tests foreign code that throws anything, hangs, or calls the executor, at every point of [POINTS]. */
 class ForeignCodeTest {
+    @BeforeEach fun quiet(): Unit = RxJavaPlugins.setErrorHandler {}
+
+    @AfterEach fun loud(): Unit = RxJavaPlugins.reset()
+
     /** Reaches a point, and waits until all its futures settle. */
     private fun reach(point: Point, executor: AdaptiveExecutor, foreign: () -> Unit) {
         val reached = CountDownLatch(1)
@@ -43,7 +69,8 @@ class ForeignCodeTest {
         }
     }
 
-    private fun assertWorks(executor: AdaptiveExecutor) {
+    private fun assertWorks(executor: AdaptiveExecutor, point: Point? = null) {
+        point?.works?.invoke(executor)
         val count = AtomicInteger()
         val ordered = executor.site("ordered", SiteOptions().ordered())
         executor.runAll(executor.site("new"), 50) { count.incrementAndGet() }
@@ -58,8 +85,12 @@ class ForeignCodeTest {
         assertTrue(executor.awaitTermination(LIMIT, TimeUnit.SECONDS))
     }
 
-    private fun each(test: String, act: (Point, AdaptiveExecutor) -> Unit): List<DynamicTest> =
-        POINTS.map { point ->
+    private fun each(
+        test: String,
+        points: List<Point> = POINTS,
+        act: (Point, AdaptiveExecutor) -> Unit,
+    ): List<DynamicTest> =
+        points.map { point ->
             dynamicTest("${point.name} $test") {
                 val executor = AdaptiveExecutor(processors = 2, elasticMax = 16)
                 try {
@@ -75,7 +106,7 @@ class ForeignCodeTest {
         THROWING.flatMap { (what, throwing) ->
             each("throws $what") { point, executor ->
                 reach(point, executor) { throwing() }
-                assertWorks(executor)
+                assertWorks(executor, point)
             }
         }
 
@@ -90,7 +121,7 @@ class ForeignCodeTest {
                 executor.submit(Callable { 1 }).get()
                 executor.asExecutorService(other).shutdownNow()
             }
-            assertWorks(executor)
+            assertWorks(executor, point)
         }
 
     @TestFactory
@@ -118,30 +149,45 @@ class ForeignCodeTest {
 
     @TestFactory
     fun `other work runs, and shutdownNow settles every future, when foreign code hangs`(): List<DynamicTest> =
-        POINTS.filter { "thread-local" !in it.name && "handler" !in it.name }
-            .map { point ->
-                dynamicTest("${point.name} hangs") {
-                    val executor = AdaptiveExecutor(processors = 2, elasticMax = 16)
-                    val hangs = CountDownLatch(1)
-                    val futures =
-                        point.reach(executor) {
-                            hangs.countDown()
-                            CountDownLatch(1).await()
-                        }
-                    assertTrue(hangs.await(LIMIT, TimeUnit.SECONDS))
-                    assertEquals(1, executor.submit(Callable { 1 }).get(LIMIT, TimeUnit.SECONDS))
-                    executor.runAll(executor.site("free"), 10) {}
-                    val left = executor.shutdownNow().toSet<Any>()
-                    assertTrue(executor.awaitTermination(LIMIT, TimeUnit.SECONDS))
-                    futures.filter { it !in left }.forEach(::settled)
+        each("hangs", POINTS.filter { it.mayHang }) { point, executor ->
+            val hangs = Hanging()
+            val futures = point.reach(executor) { hangs.run() }
+            assertTrue(hangs.begun.await(LIMIT, TimeUnit.SECONDS))
+            assertEquals(1, executor.submit(Callable { 1 }).get(LIMIT, TimeUnit.SECONDS))
+            executor.runAll(executor.site("free"), 10) {}
+            val left = executor.shutdownNow().toSet<Any>()
+            assertTrue(executor.awaitTermination(LIMIT, TimeUnit.SECONDS))
+            futures.filter { it !in left }.forEach(::settled)
+        }
+
+    @TestFactory
+    fun `work that hangs does not hold up other work of its dispatcher or scheduler`(): List<DynamicTest> {
+        fun test(name: String, start: (AdaptiveExecutor, act: () -> Unit) -> Unit) =
+            dynamicTest(name) {
+                AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
+                    val (release, ended) = listOf(CountDownLatch(1), CountDownLatch(8))
+                    repeat(8) { start(executor) { release.await().also { ended.countDown() } } }
+                    val ran = CountDownLatch(1)
+                    start(executor) { ran.countDown() }
+                    assertTrue(ran.await(LIMIT, TimeUnit.SECONDS))
+                    release.countDown()
+                    assertTrue(ended.await(LIMIT, TimeUnit.SECONDS))
+                    coroutinesWork(executor, isOrdered = false)
+                    schedulerWorks(executor, isOrdered = false)
+                    assertWorks(executor)
                 }
             }
-
-    private companion object {
-        /** Time limit in seconds. Only a hang takes this long. */
-        const val LIMIT = 60L
+        return listOf(
+            test("a dispatcher") { executor, act ->
+                CoroutineScope(SupervisorJob()).launch(executor.dispatcher(isOrdered = false)) { act() }
+            },
+            test("a scheduler") { executor, act -> executor.scheduler(isOrdered = false).scheduleDirect(act) },
+        )
     }
 }
+
+/** Time limit in seconds. Only a hang takes this long. */
+private const val LIMIT = 60L
 
 /** A Throwable that is neither an `Exception` nor an `Error`. The JVM lets code throw it. */
 class Odd : Throwable("odd")
@@ -157,6 +203,7 @@ val THROWING: Map<String, () -> Nothing> =
         "Kotlin's TODO()" to { TODO() },
         "an OutOfMemoryError" to { throw OutOfMemoryError("none left") },
         "a Throwable of its own" to { throw Odd() },
+        "a CancellationException" to { throw CancellationException("broken") },
     )
 
 private fun overflow(): Nothing =
@@ -172,21 +219,17 @@ private fun deeper(depth: Int): Int = 1 + deeper(depth + 1)
 
 /**
  * A point where the executor calls foreign code. `reach` triggers the call, and returns the futures that must settle.
+ * `works` checks what only this kind of point uses. Code that hangs there is interrupted if `mayHang` is true.
  */
-internal class Point(val name: String, val reach: (AdaptiveExecutor, act: () -> Unit) -> List<Future<*>>)
+internal class Point(
+    val name: String,
+    val mayHang: Boolean = true,
+    val works: (AdaptiveExecutor) -> Unit = {},
+    val reach: (AdaptiveExecutor, act: () -> Unit) -> List<Future<*>>,
+)
 
 /** Runs `act` on a new thread that does not belong to the executor. */
-private fun elsewhere(act: () -> Unit): Future<*> {
-    val done = CompletableFuture<Unit>()
-    thread(isDaemon = true) {
-        try {
-            done.complete(act())
-        } catch (thrown: Throwable) {
-            done.completeExceptionally(thrown)
-        }
-    }
-    return done
-}
+private fun outside(act: () -> Unit): Future<*> = elsewhere(act).second
 
 private fun AdaptiveExecutor.ordered() = site("ordered", SiteOptions().ordered())
 
@@ -211,15 +254,15 @@ private fun local(onOwn: Boolean, act: () -> Unit): ThreadLocal<Int> =
 internal val POINTS: List<Point> =
     listOf(
         Point("an item") { executor, act ->
-            listOf(elsewhere { executor.runAll(executor.site("new"), 20) { if (it == 3) act() } })
+            listOf(outside { executor.runAll(executor.site("new"), 20) { if (it == 3) act() } })
         },
         Point("an item of a trivial site") { executor, act ->
             val site = executor.site("trivial")
             repeat(200) { executor.runAll(site, 100) {} }
-            listOf(elsewhere { executor.runAll(site, 100) { if (it == 3) act() } })
+            listOf(outside { executor.runAll(site, 100) { if (it == 3) act() } })
         },
         Point("an item of an ordered site") { executor, act ->
-            listOf(elsewhere { executor.runAll(executor.ordered(), 20) { if (it == 3) act() } })
+            listOf(outside { executor.runAll(executor.ordered(), 20) { if (it == 3) act() } })
         },
         Point("an item of a batch that nobody waits in") { executor, act ->
             listOf(executor.runAllAsync(executor.site("new"), (0 until 20).toList()) { if (it == 3) act() })
@@ -228,16 +271,16 @@ internal val POINTS: List<Point> =
             listOf(executor.runAllAsync(executor.ordered(), (0 until 20).toList()) { if (it == 3) act() })
         },
         Point("a function of mapAll") { executor, act ->
-            listOf(elsewhere { executor.mapAll(executor.site("new"), (0 until 20).toList()) { if (it == 3) act() } })
+            listOf(outside { executor.mapAll(executor.site("new"), (0 until 20).toList()) { if (it == 3) act() } })
         },
         Point("a function of mapAllAsync") { executor, act ->
             listOf(executor.mapAllAsync(executor.site("new"), (0 until 20).toList()) { if (it == 3) act() })
         },
         Point("a list's get(), in mapAll") { executor, act ->
-            listOf(elsewhere { executor.mapAll(executor.site("new"), Foreign(act)) { it } })
+            listOf(outside { executor.mapAll(executor.site("new"), Foreign(act)) { it } })
         },
         Point("a list's get()") { executor, act ->
-            listOf(elsewhere { executor.runAll(executor.site("new"), Foreign(act)) {} })
+            listOf(outside { executor.runAll(executor.site("new"), Foreign(act)) {} })
         },
         Point("a Runnable") { executor, act ->
             val ended = CompletableFuture<Unit>()
@@ -259,19 +302,19 @@ internal val POINTS: List<Point> =
             service.execute { act() }
             listOf(service.submit {})
         },
-        Point("a carried thread-local, on the caller's thread") { executor, act ->
+        Point("a carried thread-local, on the caller's thread", mayHang = false) { executor, act ->
             val site = executor.site("carries", SiteOptions().carry(local(false, act)))
             listOf(
-                elsewhere { executor.runAll(site, 20) {} },
-                elsewhere { executor.runAllAsync(site, (0 until 20).toList()) {}.get() },
-                elsewhere { executor.asExecutorService(site).submit {}.get() },
+                outside { executor.runAll(site, 20) {} },
+                outside { executor.runAllAsync(site, (0 until 20).toList()) {}.get() },
+                outside { executor.asExecutorService(site).submit {}.get() },
             )
         },
-        Point("a carried thread-local, on a helper's thread") { executor, act ->
+        Point("a carried thread-local, on a helper's thread", mayHang = false) { executor, act ->
             val site = executor.site("carries", SiteOptions().carry(local(true, act)))
             listOf(executor.runAllAsync(site, (0 until 20).toList()) {}, executor.asExecutorService(site).submit {})
         },
-        Point("the handler of uncaught errors") { executor, act ->
+        Point("the handler of uncaught errors", mayHang = false) { executor, act ->
             val ordered = executor.asExecutorService(executor.ordered())
             for (service in listOf(executor, ordered)) service.execute {
                 Thread.currentThread().setUncaughtExceptionHandler { _, _ -> act() }
@@ -279,4 +322,77 @@ internal val POINTS: List<Point> =
             }
             listOf(executor.submit {}, ordered.submit {})
         },
+    ) + listOf(false, true).flatMap { coroutinePoints(it) + schedulerPoints(it) }
+
+private fun AdaptiveExecutor.adapted(isOrdered: Boolean) = if (isOrdered) ordered() else site("adapted")
+
+private fun AdaptiveExecutor.dispatcher(isOrdered: Boolean) = asDispatcher(adapted(isOrdered))
+
+private fun AdaptiveExecutor.scheduler(isOrdered: Boolean) = asScheduler(adapted(isOrdered))
+
+private fun coroutinesWork(executor: AdaptiveExecutor, isOrdered: Boolean) = runBlocking {
+    val on = executor.dispatcher(isOrdered)
+    assertEquals(1225, withTimeout(LIMIT * 1000) { List(50) { async(on) { it } }.awaitAll().sum() })
+}
+
+private fun schedulerWorks(executor: AdaptiveExecutor, isOrdered: Boolean) {
+    val on = executor.scheduler(isOrdered)
+    val each = Flowable.range(0, 50).flatMapSingle { item -> Single.fromCallable { item }.subscribeOn(on) }
+    val sum = each.reduce(0) { a, b -> a + b }.timeout(LIMIT, TimeUnit.SECONDS).blockingGet()
+    assertEquals(1225, sum)
+}
+
+/** Points at which the dispatcher runs coroutines. */
+private fun coroutinePoints(isOrdered: Boolean): List<Point> {
+    fun point(name: String, start: CoroutineScope.(on: CoroutineDispatcher, act: () -> Unit) -> Job) =
+        Point("$name, ordered: $isOrdered", mayHang = false, { coroutinesWork(it, isOrdered) }) { executor, act ->
+            val scope = CoroutineScope(SupervisorJob() + CoroutineExceptionHandler { _, _ -> })
+            val ended = CompletableFuture<Unit>()
+            scope.start(executor.dispatcher(isOrdered), act).invokeOnCompletion { ended.complete(Unit) }
+            listOf(ended)
+        }
+    return listOf(
+        point("a coroutine") { on, act -> async(on) { act() } },
+        point("a coroutine after a suspension") { on, act -> async(on) { delay(1).also { act() } } },
+        point("a coroutine's finally") { on, act ->
+            async(on) {
+                try {
+                    delay(1)
+                } finally {
+                    act()
+                }
+            }
+        },
+        point("what is called when a coroutine ends") { on, act ->
+            // A job that has already ended would call it here, on this thread, and throw at this test.
+            val installed = Job()
+            async(on) { installed.join() }
+                .also {
+                    it.invokeOnCompletion { act() }
+                    installed.complete()
+                }
+        },
     )
+}
+
+/** Points at which the scheduler runs work. */
+private fun schedulerPoints(isOrdered: Boolean): List<Point> {
+    fun point(name: String, start: (on: Scheduler, act: () -> Unit) -> Unit) =
+        Point("$name, ordered: $isOrdered", mayHang = false, { schedulerWorks(it, isOrdered) }) { executor, act ->
+            start(executor.scheduler(isOrdered), act)
+            emptyList()
+        }
+    return listOf(
+        point("work that is scheduled") { on, act -> on.scheduleDirect(act) },
+        point("delayed work") { on, act -> on.scheduleDirect(act, 1, TimeUnit.MILLISECONDS) },
+        point("periodic work") { on, act -> on.schedulePeriodicallyDirect(act, 0, 1, TimeUnit.MINUTES) },
+        point("a worker's work") { on, act -> on.createWorker().schedule(act) },
+        point("a worker's delayed work") { on, act -> on.createWorker().schedule(act, 1, TimeUnit.MILLISECONDS) },
+        point("a source") { on, act -> Completable.fromAction { act() }.subscribeOn(on).subscribe({}, {}) },
+        point("an operator") { on, act -> Flowable.range(0, 10).observeOn(on).subscribe({ act() }, {}) },
+        point("what follows an error") { on, act ->
+            Completable.error(IllegalStateException("first")).observeOn(on).subscribe({}, { act() })
+        },
+        point("what disposing calls") { on, act -> on.scheduleDirect { Disposable.fromAction { act() }.dispose() } },
+    )
+}

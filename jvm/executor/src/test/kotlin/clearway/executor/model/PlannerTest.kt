@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.model
 
+import clearway.executor.AdaptiveExecutor
 import clearway.executor.forAll
+import clearway.executor.host.Processors
+import clearway.executor.host.Scheduler
 import io.kotest.property.Arb
 import io.kotest.property.arbitrary.bind
 import io.kotest.property.arbitrary.double
 import io.kotest.property.arbitrary.element
 import io.kotest.property.arbitrary.int
 import io.kotest.property.arbitrary.long
+import java.nio.file.Files
+import java.nio.file.Path
 import java.util.PriorityQueue
 import java.util.Random
 import kotlin.math.pow
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.CsvSource
 
 class PlannerTest {
     private val costs = Costs(processors = 2)
@@ -257,3 +266,61 @@ internal fun World.play(model: SiteModel, planner: Planner, believed: Costs, siz
         model.observe(seen)
         seen.elapsedNs.toDouble()
     }
+
+class ProcessorsTest {
+    @TempDir lateinit var cgroups: Path
+
+    private fun second(line: String) = Files.writeString(cgroups.resolve("cpu.max"), "$line\n")
+
+    private fun first(quota: String, period: String) {
+        val cpu = Files.createDirectories(cgroups.resolve("cpu"))
+        Files.writeString(cpu.resolve("cpu.cfs_quota_us"), "$quota\n")
+        Files.writeString(cpu.resolve("cpu.cfs_period_us"), "$period\n")
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource(
+        "a container's quota limits the processors, 200000 100000, 8, 2",
+        "it is rounded up, 150000 100000, 8, 2",
+        "there is at least one processor, 25000 100000, 8, 1",
+        "a quota above the JVM's processors changes nothing, 800000 100000, 2, 2",
+        "an unlimited quota is no limit, max 100000, 8, 8",
+        "a malformed quota is no limit, what is this, 8, 8",
+    )
+    fun `the processors follow the quota`(name: String, line: String, seen: Int, available: Int) {
+        second(line)
+        assertEquals(available, Processors.available(cgroups, seen), name)
+    }
+
+    @Test
+    fun `a missing quota is no limit, and one of cgroups version 1 limits the processors`() {
+        assertNull(Processors.quota(cgroups))
+        first("200000", "100000")
+        assertEquals(2, Processors.available(cgroups, seen = 8))
+        first("-1", "100000")
+        assertEquals(8, Processors.available(cgroups, seen = 8))
+    }
+
+    @Test
+    fun `no CPU worker helps when there is one processor`() {
+        second("50000 100000")
+        AdaptiveExecutor(Processors.available(cgroups, seen = 4)).use { executor ->
+            val site = executor.site("busy")
+            val spin = {
+                val until = System.nanoTime() + 20_000
+                while (System.nanoTime() < until) Thread.onSpinWait()
+            }
+            // Warms the site up, because other threads may join a batch of an unknown site after a while.
+            repeat(10) { executor.runAll(site, 50) { spin() } }
+            val plan = site.plan(50, executor.live.now)
+            assertFalse(plan.place == Placement.CPU, "helpers=${plan.helpers}")
+        }
+    }
+
+    @Test
+    fun `the second field of the scheduler's line is read, and other formats are rejected`() {
+        assertEquals(345L, Scheduler.second("12 345 6\n"))
+        assertEquals(-1L, Scheduler.second(""))
+        assertEquals(-1L, Scheduler.second("a b c"))
+    }
+}

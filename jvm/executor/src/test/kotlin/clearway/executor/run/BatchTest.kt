@@ -6,19 +6,33 @@ import clearway.executor.host.Carriers
 import clearway.executor.host.SystemClock
 import clearway.executor.model.Placement
 import clearway.executor.model.Plan
-import java.nio.file.Files
+import clearway.executor.recorded
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Future
 import java.util.concurrent.ThreadFactory
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
-import jdk.jfr.Recording
-import jdk.jfr.consumer.RecordedEvent
-import jdk.jfr.consumer.RecordingFile
 import kotlin.concurrent.thread
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+
+/** Returns a plan that measures nothing, unless `timed` is set. Chunks of more than one item are claimed at once. */
+internal fun planOf(place: Placement, helpers: Int, chunk: Int = 1, timed: Boolean = false): Plan =
+    Plan(
+        place,
+        helpers,
+        chunk,
+        bulk = chunk > 1,
+        timeItems = false,
+        timeBatch = timed,
+        readCpu = timed,
+        helpAfterNs = 0,
+        clockEvery = chunk,
+        predictedNs = 0.0,
+    )
 
 /** Tests the limit of threads in one batch where no pool limits them. */
 class BatchLimitTest {
@@ -28,19 +42,6 @@ class BatchLimitTest {
 
             override fun remove(count: Int) {}
         }
-    private val plan =
-        Plan(
-            Placement.CPU,
-            helpers = 3,
-            chunk = 1,
-            bulk = false,
-            timeItems = false,
-            timeBatch = false,
-            readCpu = false,
-            helpAfterNs = 0,
-            clockEvery = 1,
-            predictedNs = 0.0,
-        )
 
     @Test
     fun `no more threads join a batch than the limit, however many are asked`() {
@@ -56,7 +57,17 @@ class BatchLimitTest {
         }
         val factory = ThreadFactory { job -> Thread { job.run().also { refused.countDown() } }.also(threads::add) }
         val jobs = VirtualJobs(factory, noCarriers, batchMax = 2)
-        val batch = Batch(plan, 12, body, SystemClock, Context(emptyList()), true, Registry(), null)
+        val batch =
+            Batch(
+                planOf(Placement.CPU, helpers = 3),
+                12,
+                body,
+                SystemClock,
+                Context(emptyList()),
+                true,
+                Registry(),
+                null,
+            )
         repeat(4) { jobs.offer(batch) }
         refused.await() // Two threads return while the two others are in items.
         goOn.countDown()
@@ -67,20 +78,6 @@ class BatchLimitTest {
 
 /** Tests a batch whose threads claim four items at once, when an item fails. */
 class FailedBatchTest {
-    private val plan =
-        Plan(
-            Placement.CPU,
-            helpers = 1,
-            chunk = 4,
-            bulk = true,
-            timeItems = false,
-            timeBatch = false,
-            readCpu = false,
-            helpAfterNs = 0,
-            clockEvery = 4,
-            predictedNs = 0.0,
-        )
-
     @Test
     fun `a thread begins no further item of its chunk when an item on another thread has failed`() {
         val inFirst = CountDownLatch(1)
@@ -94,7 +91,17 @@ class FailedBatchTest {
             goOn.await()
         }
         val ended = Batch.Ended { ends.incrementAndGet() }
-        val batch = Batch(plan, 12, body, SystemClock, Context(emptyList()), true, Registry(), ended)
+        val batch =
+            Batch(
+                planOf(Placement.CPU, helpers = 1, chunk = 4),
+                12,
+                body,
+                SystemClock,
+                Context(emptyList()),
+                true,
+                Registry(),
+                ended,
+            )
         val first = thread { batch.run() }
         inFirst.await()
         batch.run() // Runs item 4, which fails.
@@ -111,20 +118,21 @@ class FailedBatchTest {
 class BatchEventsTest {
     @Test
     fun `batches and changes of place are events of a flight recording`() {
-        val events = recorded {
-            AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
-                val waits = executor.site("waits")
-                // Runs items that wait for each other, so they end only together. The executor sees that the site
-                // blocks, and moves it to elastic threads.
-                repeat(20) {
-                    val all = CountDownLatch(8)
-                    executor.runAll(waits, 8) {
-                        all.countDown()
-                        all.await()
+        val events =
+            recorded("clearway.Batch", "clearway.Decision") {
+                AdaptiveExecutor(processors = 2, elasticMax = 16).use { executor ->
+                    val waits = executor.site("waits")
+                    // Runs items that wait for each other, so they end only together. The executor sees that the site
+                    // blocks, and moves it to elastic threads.
+                    repeat(20) {
+                        val all = CountDownLatch(8)
+                        executor.runAll(waits, 8) {
+                            all.countDown()
+                            all.await()
+                        }
                     }
                 }
             }
-        }
         val batches = events.filter { it.eventType.name == "clearway.Batch" && it.getString("site") == "waits" }
         assertTrue(batches.isNotEmpty())
         assertEquals("INLINE", batches.first().getString("place"))
@@ -134,22 +142,115 @@ class BatchEventsTest {
         val places = batches.map { it.getString("place") }.distinct()
         assertTrue(places.size == 1 || decisions.isNotEmpty()) { "places: $places" }
     }
+}
 
-    private fun recorded(run: () -> Unit): List<RecordedEvent> {
-        val file = Files.createTempFile("clearway", ".jfr")
-        try {
-            Recording().use { recording ->
-                recording.enable("clearway.Batch")
-                recording.enable("clearway.Decision")
-                recording.start()
-                run()
-                recording.stop()
-                recording.dump(file)
-            }
-            // Sorts the events, because a recording file orders them by the threads' buffers.
-            return RecordingFile.readAllEvents(file).sortedBy { it.startTime }
-        } finally {
-            Files.delete(file)
+class VirtualJobsTest {
+    /** Carriers and threads of a process. While all carriers are pinned, a thread that starts does not run. */
+    private class World : Carriers, ThreadFactory {
+        var pinned = false
+        var carriers = 2
+        private val ready = ArrayList<Runnable>()
+
+        override fun add(count: Int): Int = count.also { carriers += it }
+
+        override fun remove(count: Int) {
+            carriers -= count
         }
+
+        override fun newThread(run: Runnable): Thread =
+            object : Thread(run) {
+                override fun start() {
+                    if (pinned) ready += run else run.run()
+                }
+            }
+
+        fun unpin() {
+            pinned = false
+            while (ready.isNotEmpty()) ready.removeAt(0).run()
+        }
+    }
+
+    private fun VirtualJobs.samples(count: Int) = repeat(count) { assertTrue(unpin()) }
+
+    @Test
+    fun `carriers are added while no virtual thread can run, ever more of them and ever later`() {
+        val world = World().apply { pinned = true }
+        val jobs = VirtualJobs(world, world)
+        jobs.offer {}
+        jobs.samples(16)
+        assertEquals(2, world.carriers)
+        jobs.samples(1)
+        assertEquals(3, world.carriers)
+        jobs.samples(32)
+        assertEquals(5, world.carriers)
+        jobs.samples(64)
+        assertEquals(9, world.carriers)
+        jobs.samples(64)
+        assertEquals(17, world.carriers)
+    }
+
+    @Test
+    fun `added carriers are taken back when no job runs`() {
+        val world = World().apply { pinned = true }
+        val jobs = VirtualJobs(world, world)
+        jobs.offer {}
+        assertTrue(jobs.mayGetStuck)
+        jobs.samples(17)
+        assertEquals(3, world.carriers)
+        world.unpin()
+        assertFalse(jobs.mayGetStuck)
+        assertFalse(jobs.unpin())
+        assertEquals(2, world.carriers)
+        assertFalse(jobs.unpin())
+        assertEquals(2, world.carriers)
+    }
+
+    @Test
+    fun `no carrier is added while virtual threads run`() {
+        val world = World().apply { pinned = true }
+        val jobs = VirtualJobs(world, world)
+        jobs.offer {} // Does not end, as a job that waits.
+        world.pinned = false
+        repeat(1_000) { jobs.unpin() }
+        assertEquals(2, world.carriers)
+    }
+
+    @Test
+    fun `a job that cannot start does not count`() {
+        val jobs = VirtualJobs({ throw OutOfMemoryError("no thread") }, World())
+        runCatching { jobs.offer {} }
+        assertFalse(jobs.mayGetStuck)
+    }
+
+    /** A class of its own for each loader. Its initializer waits, and pins the carrier of a virtual thread. */
+    private class Waits : ClassLoader(Waits::class.java.classLoader) {
+        fun initialize() {
+            val name = "clearway.executor.run.WaitsInInitializer"
+            val bytes = getResourceAsStream(name.replace('.', '/') + ".class").use { it!!.readAllBytes() }
+            Class.forName(defineClass(name, bytes, 0, bytes.size).name, true, this)
+        }
+    }
+
+    @Test
+    fun `a later task runs while tasks wait inside class initializers on every carrier`() {
+        Gate.open = CountDownLatch(1)
+        AdaptiveExecutor(processors = 1, elasticMax = 64).use { executor ->
+            val waiting: List<Future<*>> =
+                List(Runtime.getRuntime().availableProcessors() + 2) { executor.submit { Waits().initialize() } }
+            executor.submit { Gate.open.countDown() }.get(5, TimeUnit.MINUTES)
+            waiting.forEach { it.get() }
+        }
+    }
+}
+
+internal object Gate {
+    @Volatile var open = CountDownLatch(1)
+}
+
+/** Only [VirtualJobsTest] loads it, under class loaders of its own. */
+@Suppress("unused")
+internal object WaitsInInitializer {
+    init {
+        Gate.open.await()
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
+import clearway.executor.fuzzRuns
 import clearway.executor.host.SystemClock
 import clearway.executor.model.Placement
-import clearway.executor.model.Plan
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.atomic.AtomicInteger
@@ -95,19 +95,7 @@ class RacesTest {
 
     @Test
     fun `a batch that is cancelled while a thread joins ends, once, whichever of them closes it`() {
-        val plan =
-            Plan(
-                Placement.ELASTIC,
-                helpers = 1,
-                chunk = 4,
-                bulk = true,
-                timeItems = false,
-                timeBatch = false,
-                readCpu = false,
-                helpAfterNs = 0,
-                clockEvery = 1,
-                predictedNs = 0.0,
-            )
+        val plan = planOf(Placement.ELASTIC, helpers = 1, chunk = 4)
         val registry = Registry()
         val context = Context(emptyList())
         val joined = AtomicInteger(-1)
@@ -192,7 +180,7 @@ class RacesTest {
          * Number of rounds. A past error, a batch that never ended, showed within 2,400 rounds.
          * `CLEARWAY_FUZZ_RUNS=1000000` runs more.
          */
-        val ROUNDS = System.getenv("CLEARWAY_FUZZ_RUNS")?.toInt() ?: 2_500
+        val ROUNDS = fuzzRuns(2_500)
     }
 }
 
