@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel
 
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
 import clearway.channel.endpoint.Clock
 import clearway.channel.endpoint.Timer
 import clearway.channel.transport.ChannelTransport
@@ -13,13 +15,19 @@ import clearway.channel.wire.Frame
 import clearway.channel.wire.Head
 import clearway.channel.wire.Hello
 import clearway.channel.wire.Op
+import clearway.channel.wire.Status
 import clearway.channel.wire.WIRE_VERSION
 import clearway.channel.wire.readFrame
 import clearway.channel.wire.writeFrame
 import clearway.channel.wire.writeHello
+import java.net.URLClassLoader
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotSame
+import org.junit.jupiter.api.Assertions.assertTrue
 
 /** Connects an endpoint to a bare peer that writes its frames itself. The peer receives no frames before [read]. */
 internal class Bare(
@@ -45,6 +53,31 @@ internal class Bare(
         there.send(writeFrame(Head(Op.CALL, id = id, b = timeoutMs), name = channel.toByteArray(), body = body))
     }
 
+    /** Asks for the events of `channel`, with credit for one event of at most 1000 bytes if nothing else is given. */
+    fun listen(
+        id: Int,
+        channel: String = "e",
+        items: Long = 1,
+        bytes: Long = 1000,
+        capacity: Int = 1,
+        args: Any? = null,
+    ) {
+        val body = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", args))
+        val head = Head(Op.LISTEN, id = id, a = items, b = bytes, c = capacity)
+        there.send(writeFrame(head, channel.toByteArray(), body))
+    }
+
+    fun stop(id: Int) {
+        there.send(writeFrame(Head(Op.STOP, id = id)))
+    }
+
+    fun cancel(id: Int) {
+        there.send(writeFrame(Head(Op.CANCEL, id = id, a = Status.CANCELLED.toLong())))
+    }
+
+    /** Waits for `count` frames of this kind, and returns their statuses. */
+    fun statuses(count: Int, op: Int = Op.REPLY): List<Int> = frames(op, count).map { it.a.toInt() }
+
     /** Waits until the peer has received `count` frames of this kind, and returns them. */
     fun frames(op: Int, count: Int): List<Frame> {
         fun found() = log.frames.map { readFrame(it)!! }.filter { it.op == op }
@@ -56,6 +89,27 @@ internal class Bare(
         end.terminate()
         there.close(CloseReason.CLOSED)
     }
+}
+
+/** Connects two endpoints, runs `act` with them, and ends them. */
+internal fun endpoints(
+    a: EndpointOptions = EndpointOptions(),
+    b: EndpointOptions = EndpointOptions(),
+    transports: Pair<ChannelTransport, ChannelTransport> = MemoryTransport.pair(),
+    act: (Endpoint, Endpoint) -> Unit,
+) {
+    val connecting = listOf(Endpoint.connect(transports.first, a), Endpoint.connect(transports.second, b))
+    val ends = connecting.map { it.get(60, TimeUnit.SECONDS) }
+    try {
+        act(ends[0], ends[1])
+    } finally {
+        for (end in ends) end.terminate()
+    }
+}
+
+/** Waits until the condition holds. The time limit of the test interrupts the wait. */
+internal fun until(met: () -> Boolean) {
+    while (!met()) if (Thread.interrupted()) throw InterruptedException() else Thread.onSpinWait()
 }
 
 /** Returns a frame whose attachments are inside, as TypeScript writes them. Their bytes are zeros. */
@@ -117,4 +171,30 @@ internal class FakeClock : Clock {
             }
         for (each in now) each.act()
     }
+}
+
+/**
+ * Calls `make` on a thread of an application that brings all that a thread can inherit. Checks that the thread that it
+ * makes has none of that, and has the class loader of `library`. Returns the thread, which has run.
+ */
+fun inheritsNothing(library: Class<*>, make: (Runnable) -> Thread): Thread {
+    val inherited = InheritableThreadLocal<String>()
+    val value = CompletableFuture<String?>()
+    val made = CompletableFuture<Thread>()
+    val app =
+        Thread(ThreadGroup("app")) {
+            inherited.set("app")
+            made.complete(make(Runnable { value.complete(inherited.get()) }))
+        }
+    app.contextClassLoader = URLClassLoader(emptyArray(), library.classLoader)
+    app.priority = Thread.MIN_PRIORITY
+    app.start()
+    val thread = made.join()
+    assertTrue(thread.isDaemon)
+    assertEquals(library.classLoader, thread.contextClassLoader)
+    assertEquals(Thread.NORM_PRIORITY, thread.priority)
+    assertNotSame(app.threadGroup, thread.threadGroup)
+    thread.start()
+    assertEquals(null, value.join())
+    return thread
 }

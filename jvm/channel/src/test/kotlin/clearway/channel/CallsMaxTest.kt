@@ -64,10 +64,13 @@ class CallsMaxTest {
         }
     }
 
-    /** Handles the calls of the bare peer with [block]. */
-    private fun handleByBlocking(bare: Bare) {
-        bare.end.methods("m").handle(MethodTable().on("it") { _, _ -> null.also { block() } })
-    }
+    /** Runs a test with a bare peer whose calls are handled by [block]. */
+    private fun blocking(test: (Bare) -> Unit) =
+        Bare(options()).use { bare ->
+            bare.end.methods("m").handle(MethodTable().on("it") { _, _ -> null.also { block() } })
+            bare.read()
+            test(bare)
+        }
 
     /** Lets all handlers end, and waits for them. */
     private fun finish() {
@@ -81,66 +84,53 @@ class CallsMaxTest {
         threads.shutdownNow()
     }
 
-    private fun statuses(bare: Bare, count: Int) = bare.frames(Op.REPLY, count).map { it.a.toInt() }
+    @Test
+    fun `calls whose callers have cancelled count against callsMax while their handlers run`() = blocking { bare ->
+        for (id in 1..4) bare.call(id, body = call)
+        running.acquire(4)
+        for (id in 1..300) {
+            if (id > 4) bare.call(id, body = call)
+            bare.cancel(id)
+        }
+        assertEquals(List(296) { Status.BUSY }, bare.statuses(296))
+        assertEquals(4, bare.end.stats().handling)
+        finish()
+        assertEquals(4, started.get())
+        assertEquals(0, bare.end.stats().handling)
+        bare.call(301, body = call)
+        assertEquals(Status.DONE, bare.statuses(297).last())
+    }
 
     @Test
-    fun `calls whose callers have cancelled count against callsMax while their handlers run`() =
-        Bare(options()).use { bare ->
-            handleByBlocking(bare)
-            bare.read()
-            for (id in 1..4) bare.call(id, body = call)
-            running.acquire(4)
-            for (id in 1..300) {
-                if (id > 4) bare.call(id, body = call)
-                bare.there.send(writeFrame(Head(Op.CANCEL, id = id, a = Status.CANCELLED.toLong())))
-            }
-            assertEquals(List(296) { Status.BUSY }, statuses(bare, 296))
-            assertEquals(4, bare.end.stats().handling)
-            finish()
-            assertEquals(4, started.get())
-            assertEquals(0, bare.end.stats().handling)
-            bare.call(301, body = call)
-            assertEquals(Status.DONE, statuses(bare, 297).last())
+    fun `a caller that cancels at once makes at most callsMax handlers run at a time`() = blocking { bare ->
+        for (id in 1..300) {
+            bare.call(id, body = call)
+            bare.cancel(id)
         }
+        // The channel has no events, so the endpoint answers this request at once, after all calls.
+        bare.listen(1, "m")
+        bare.frames(Op.END, 1)
+        // A call that is cancelled before a thread runs its handler starts no handler. It stops counting against
+        // `callsMax`.
+        assertTrue(bare.end.stats().handling <= 4)
+        finish()
+        assertTrue(most.get() <= 4, "${most.get()} handlers ran at a time")
+        assertEquals(0, bare.end.stats().handling)
+    }
 
     @Test
-    fun `a caller that cancels at once makes at most callsMax handlers run at a time`() =
-        Bare(options()).use { bare ->
-            handleByBlocking(bare)
-            bare.read()
-            for (id in 1..300) {
-                bare.call(id, body = call)
-                bare.there.send(writeFrame(Head(Op.CANCEL, id = id, a = Status.CANCELLED.toLong())))
-            }
-            // The channel has no events, so the endpoint answers this request at once, after all calls.
-            bare.there.send(
-                writeFrame(Head(Op.LISTEN, id = 1, a = 1, b = 1, c = 1), name = "m".toByteArray(), body = call)
-            )
-            bare.frames(Op.END, 1)
-            // A call that is cancelled before a thread runs its handler starts no handler. It stops counting against
-            // `callsMax`.
-            assertTrue(bare.end.stats().handling <= 4)
-            finish()
-            assertTrue(most.get() <= 4, "${most.get()} handlers ran at a time")
-            assertEquals(0, bare.end.stats().handling)
-        }
-
-    @Test
-    fun `a call counts against callsMax after its timeout while its handler runs`() =
-        Bare(options()).use { bare ->
-            handleByBlocking(bare)
-            bare.read()
-            for (id in 1..4) bare.call(id, timeoutMs = 5, body = call)
-            bare.call(5, body = call)
-            assertEquals(listOf(Status.BUSY), statuses(bare, 1))
-            running.acquire(4)
-            clock.pass(5)
-            assertEquals(List(4) { Status.TIMEOUT }, statuses(bare, 5).drop(1))
-            bare.call(6, body = call)
-            assertEquals(Status.BUSY, statuses(bare, 6).last())
-            finish()
-            assertEquals(0, bare.end.stats().handling)
-        }
+    fun `a call counts against callsMax after its timeout while its handler runs`() = blocking { bare ->
+        for (id in 1..4) bare.call(id, timeoutMs = 5, body = call)
+        bare.call(5, body = call)
+        assertEquals(listOf(Status.BUSY), bare.statuses(1))
+        running.acquire(4)
+        clock.pass(5)
+        assertEquals(List(4) { Status.TIMEOUT }, bare.statuses(5).drop(1))
+        bare.call(6, body = call)
+        assertEquals(Status.BUSY, bare.statuses(6).last())
+        finish()
+        assertEquals(0, bare.end.stats().handling)
+    }
 
     @Test
     fun `a cancelled call counts against callsMax until its handler's stage completes`() =
@@ -159,13 +149,13 @@ class CallsMaxTest {
             // Wait until the endpoint has the stage. Otherwise its completion below may be handled later, on the other
             // thread.
             tasks.arriveAndAwaitAdvance()
-            bare.there.send(writeFrame(Head(Op.CANCEL, id = 1, a = Status.CANCELLED.toLong())))
+            bare.cancel(1)
             bare.call(2)
-            assertEquals(listOf(Status.BUSY), statuses(bare, 1))
+            assertEquals(listOf(Status.BUSY), bare.statuses(1))
             promised.complete(Reply.empty())
             assertEquals(0, bare.end.stats().handling)
             bare.call(3)
-            assertEquals(Status.DONE, statuses(bare, 2).last())
+            assertEquals(Status.DONE, bare.statuses(2).last())
         }
 
     @Test
@@ -173,23 +163,19 @@ class CallsMaxTest {
         Bare(options()).use { bare ->
             bare.end.events("e").serve({ _, _ -> block() })
             bare.read()
-            val name = "e".toByteArray()
-            fun listen(id: Int) =
-                bare.there.send(writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1000, c = 1), name = name, body = call))
             for (id in 1..4) {
-                listen(id)
+                bare.listen(id)
                 running.acquire()
-                bare.there.send(writeFrame(Head(Op.STOP, id = id)))
+                bare.stop(id)
             }
             for (id in 5..300) {
-                listen(id)
-                bare.there.send(writeFrame(Head(Op.STOP, id = id)))
+                bare.listen(id)
+                bare.stop(id)
             }
-            val ends = bare.frames(Op.END, 296)
-            assertEquals(List(296) { Status.BUSY }, ends.map { it.a.toInt() })
+            assertEquals(List(296) { Status.BUSY }, bare.statuses(296, Op.END))
             finish()
             assertEquals(4, started.get())
-            listen(301)
+            bare.listen(301)
             running.acquire()
         }
 
@@ -214,18 +200,14 @@ class CallsMaxTest {
                     }
                 })
             bare.read()
-            fun listen(id: Int) {
-                val name = "e".toByteArray()
-                bare.there.send(writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1000, c = 1), name = name, body = call))
-            }
-            listen(1)
+            bare.listen(1)
             bare.frames(Op.EVENT, 1)
-            bare.there.send(writeFrame(Head(Op.STOP, id = 1)))
+            bare.stop(1)
             closing.await()
-            listen(2)
-            assertEquals(listOf(Status.BUSY), bare.frames(Op.END, 1).map { it.a.toInt() })
+            bare.listen(2)
+            assertEquals(listOf(Status.BUSY), bare.statuses(1, Op.END))
             finish()
-            listen(3)
+            bare.listen(3)
             assertEquals(2, bare.frames(Op.EVENT, 2).size)
         }
 
@@ -244,12 +226,9 @@ class CallsMaxTest {
             for (id in 1..20) bare.end.events("e$id").serve({ _, _ -> })
             bare.read()
             for (id in 1..20) bare.call(id, if (id % 2 == 0) "m" else "n", body = call)
-            assertEquals(List(20) { Status.ERROR }, statuses(bare, 20))
-            for (id in 1..20) {
-                val name = "e$id".toByteArray()
-                bare.there.send(writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1000, c = 1), name = name, body = call))
-            }
-            assertEquals(List(20) { Status.ERROR }, bare.frames(Op.END, 20).map { it.a.toInt() })
+            assertEquals(List(20) { Status.ERROR }, bare.statuses(20))
+            for (id in 1..20) bare.listen(id, "e$id")
+            assertEquals(List(20) { Status.ERROR }, bare.statuses(20, Op.END))
             assertTrue(refused.get() >= 40)
             assertEquals(0, bare.end.stats().handling)
         }

@@ -48,6 +48,24 @@ abstract class EndpointContract {
 
     private fun <T> get(future: CompletableFuture<T>): T = future.get(60, TimeUnit.SECONDS)
 
+    /** Serves a method that `answer` ends. Returns a latch that opens when the method was called. */
+    private fun serveSlow(
+        end: Endpoint,
+        answer: CompletableFuture<Any?> = CompletableFuture(),
+        onCall: (HandlerContext) -> Unit = {},
+    ): CountDownLatch {
+        val begun = CountDownLatch(1)
+        end.methods("slow")
+            .handle(
+                MethodTable().on("it") { _, context ->
+                    onCall(context)
+                    begun.countDown()
+                    answer
+                }
+            )
+        return begun
+    }
+
     @Test
     fun `methods are called both ways, with lists of numbers and nulls`() {
         val (a, b) = connect()
@@ -93,18 +111,12 @@ abstract class EndpointContract {
     @Test
     fun `a call ends at its deadline, and its handler hears of it`() {
         val (a, b) = connect()
-        val begun = CountDownLatch(1)
         val cancelled = CountDownLatch(1)
-        val never = CompletableFuture<Any?>()
-        b.methods("slow")
-            .handle(
-                MethodTable().on("it") { _, context ->
-                    assertEquals(500L, context.deadlineMs)
-                    context.onCancel { cancelled.countDown() }
-                    begun.countDown()
-                    never
-                }
-            )
+        val begun =
+            serveSlow(b) { context ->
+                assertEquals(500L, context.deadlineMs)
+                context.onCancel { cancelled.countDown() }
+            }
         val call = a.methods("slow").call<Any?>("it", null, CallOptions().deadlineMs(500))
         begun.await()
         clock.pass(500)
@@ -115,14 +127,7 @@ abstract class EndpointContract {
     @Test
     fun `a handler that runs too long is answered with a timeout`() {
         val (a, b) = connect()
-        val begun = CountDownLatch(1)
-        b.methods("slow")
-            .handle(
-                MethodTable().on("it") { _, _ ->
-                    begun.countDown()
-                    CompletableFuture<Any?>()
-                }
-            )
+        val begun = serveSlow(b)
         val call = a.methods("slow").call<Any?>("it", null, CallOptions().timeoutMs(100))
         begun.await()
         clock.pass(100)
@@ -132,16 +137,8 @@ abstract class EndpointContract {
     @Test
     fun `cancelling a future cancels the call at the other end`() {
         val (a, b) = connect()
-        val begun = CountDownLatch(1)
         val cancelled = CountDownLatch(1)
-        b.methods("slow")
-            .handle(
-                MethodTable().on("it") { _, context ->
-                    context.onCancel { cancelled.countDown() }
-                    begun.countDown()
-                    CompletableFuture<Any?>()
-                }
-            )
+        val begun = serveSlow(b) { context -> context.onCancel { cancelled.countDown() } }
         val call = a.methods("slow").call<Any?>("it")
         begun.await()
         call.cancel(true)
@@ -276,14 +273,7 @@ abstract class EndpointContract {
     @Test
     fun `whatever is under way ends with the transport`() {
         val (a, b) = connect()
-        val begun = CountDownLatch(1)
-        b.methods("slow")
-            .handle(
-                MethodTable().on("it") { _, _ ->
-                    begun.countDown()
-                    CompletableFuture<Any?>()
-                }
-            )
+        val begun = serveSlow(b)
         val call = a.methods("slow").call<Any?>("it")
         val early = a.methods("nobody").call<Any?>("it")
         val stream = a.events("nobody").listen<Any?>()
@@ -301,14 +291,7 @@ abstract class EndpointContract {
     fun `closing lets calls be answered first`() {
         val (a, b) = connect()
         val answer = CompletableFuture<Any?>()
-        val begun = CountDownLatch(1)
-        b.methods("slow")
-            .handle(
-                MethodTable().on("it") { _, _ ->
-                    begun.countDown()
-                    answer
-                }
-            )
+        val begun = serveSlow(b, answer)
         val call = a.methods("slow").call<String>("it")
         begun.await()
         val closed = a.closeAsync()
@@ -322,7 +305,7 @@ abstract class EndpointContract {
     @Test
     fun `more calls than callsMax are refused at the end that makes them`() {
         val (a, b) = connect(a = options().callsMax(2))
-        b.methods("slow").handle(MethodTable().on("it") { _, _ -> CompletableFuture<Any?>() })
+        serveSlow(b)
         repeat(2) { a.methods("slow").call<Any?>("it") }
         assertEquals(OutcomeKind.QUEUE_FULL, outcome(a.methods("slow").call<Any?>("it")))
     }

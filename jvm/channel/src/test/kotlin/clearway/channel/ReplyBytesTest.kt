@@ -2,7 +2,6 @@
 package clearway.channel
 
 import clearway.channel.codec.Codecs
-import clearway.channel.codec.MethodCall
 import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
@@ -50,19 +49,12 @@ class ReplyBytesTest {
         return bare
     }
 
-    private fun statuses(bare: Bare, count: Int) = bare.frames(Op.REPLY, count).map { it.a.toInt() }
-
     /**
      * Waits until the waiting answers have reached the limit. The endpoint takes no more requests before the peer
      * reads.
      */
     private fun settle(bare: Bare) {
         until { bare.end.stats().waitingBytes >= REPLY_BYTES_MAX }
-    }
-
-    /** Waits until the condition holds. The time limit of the test interrupts the wait. */
-    private fun until(met: () -> Boolean) {
-        while (!met()) if (Thread.interrupted()) throw InterruptedException() else Thread.onSpinWait()
     }
 
     @Test
@@ -104,7 +96,7 @@ class ReplyBytesTest {
         flood(options().stallMs(500)).use { bare ->
             settle(bare)
             bare.read()
-            statuses(bare, 1000)
+            bare.statuses(1000)
             clock.pass(10_000)
             assertTrue(!bare.end.closed.isDone)
         }
@@ -114,7 +106,7 @@ class ReplyBytesTest {
         flood(options().callsMax(10)) { WithoutPause(it) }
             .use { bare ->
                 bare.read()
-                val done = statuses(bare, 1000).count { it == Status.DONE }
+                val done = bare.statuses(1000).count { it == Status.DONE }
                 assertEquals(done, ran.get())
                 assertEquals(0, bare.end.stats().run { handling + waitingBytes })
             }
@@ -138,17 +130,14 @@ class ReplyBytesTest {
                 // The first answer has left. All other requests wait for the peer, also those that were refused.
                 until { bare.end.stats().handling == 34 }
                 bare.read()
-                assertEquals(6, statuses(bare, 35).count { it == Status.BUSY })
+                assertEquals(6, bare.statuses(35).count { it == Status.BUSY })
             }
 
     @Test
     fun `a peer that asks for streams in a loop and never reads is charged for their ends`() =
         Bare(options().stallMs(500)).use { bare ->
-            val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
             bare.end.methods("m").handle(MethodTable())
-            for (id in 1..12_000) bare.there.send(
-                writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1, c = 1), name = "m".toByteArray(), body = call)
-            )
+            for (id in 1..12_000) bare.listen(id, "m")
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
             assertTrue(waiting < REPLY_BYTES_MAX + OBJECT_BYTES, "$waiting bytes wait")
@@ -168,15 +157,9 @@ class ReplyBytesTest {
     fun `a stream is served and not the one that had its number before and waited for the handler`() =
         Bare(options()).use { bare ->
             bare.end.messages("m").handle({ _, _ -> Reply.of(ran.incrementAndGet()) })
-            fun listen(id: Int, args: String) {
-                val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", args))
-                bare.there.send(
-                    writeFrame(Head(Op.LISTEN, id = id, a = 1, b = 1), name = "e".toByteArray(), body = call)
-                )
-            }
-            listen(1, "first")
-            bare.there.send(writeFrame(Head(Op.STOP, id = 1)))
-            listen(1, "second")
+            bare.listen(1, args = "first")
+            bare.stop(1)
+            bare.listen(1, args = "second")
             bare.call(3, body = Codecs.STANDARD.encode(null))
             until { ran.get() > 0 }
             val served = CompletableFuture<Any?>()
@@ -188,7 +171,6 @@ class ReplyBytesTest {
     fun `pushed events that wait are bounded in bytes whatever capacity the peer asks for`() =
         Bare(options()).use { bare ->
             val events = bare.end.events("e")
-            val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
             events.serve(
                 { _, sink ->
                     repeat(1000) { sink.send(answer) }
@@ -196,13 +178,7 @@ class ReplyBytesTest {
                 },
                 ServeOptions().whenFull(WhenFull.DROP_NEWEST),
             )
-            val frame =
-                writeFrame(
-                    Head(Op.LISTEN, id = 1, a = 1, b = 1, c = Int.MAX_VALUE),
-                    name = "e".toByteArray(),
-                    body = call,
-                )
-            bare.there.send(frame)
+            bare.listen(1, bytes = 1, capacity = Int.MAX_VALUE)
             settle(bare)
             val waiting = bare.end.stats().waitingBytes
             assertTrue(waiting < REPLY_BYTES_MAX + ANSWER_BYTES + OBJECT_BYTES + 10, "$waiting bytes wait")
@@ -210,17 +186,15 @@ class ReplyBytesTest {
 
     @Test
     fun `two ends that both wait for many large answers both get them`() {
-        val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
-        val connecting = listOf(a, b).map { Endpoint.connect(it, EndpointOptions().replyBytesMax(50_000)) }
-        val ends = connecting.map { it.get(60, TimeUnit.SECONDS) }
-        try {
+        val transports = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
+        fun options() = EndpointOptions().replyBytesMax(50_000)
+        endpoints(options(), options(), transports) { a, b ->
+            val ends = listOf(a, b)
             for (end in ends) end.methods("m").handle(MethodTable().on("large") { size, _ -> ByteArray(size as Int) })
             val calls = ends.flatMap { end -> List(300) { end.methods("m").call<Any>("large", 1500) } }
             for (each in calls) each.get(60, TimeUnit.SECONDS)
             // A call is answered before it stops counting against `callsMax`.
             for (end in ends) until { end.stats().run { handling + waitingBytes } == 0L }
-        } finally {
-            for (end in ends) end.terminate()
         }
     }
 
@@ -262,11 +236,10 @@ class ReplyBytesTest {
     fun `two full ends whose calls were given up read each other's late replies`() {
         val gates = List(2) { Gate() }
         val answers = List(2) { LinkedBlockingQueue<CompletableFuture<Any?>>() }
-        val (a, b) = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
-        val options = { EndpointOptions().replyBytesMax(5000).clock(clock) }
-        val connecting = listOf(a, b).zip(gates) { end, gate -> Endpoint.connect(gate.before(end), options()) }
-        val ends = connecting.map { it.get(60, TimeUnit.SECONDS) }
-        try {
+        val (here, there) = MemoryTransport.pair(TransportLimits(1 shl 20, 2000))
+        fun options() = EndpointOptions().replyBytesMax(5000).clock(clock)
+        endpoints(options(), options(), Pair(gates[0].before(here), gates[1].before(there))) { a, b ->
+            val ends = listOf(a, b)
             for ((end, promised) in ends.zip(answers)) end.methods("m")
                 .handle(MethodTable().on("large") { _, _ -> CompletableFuture<Any?>().also(promised::add) })
             val calls = ends.flatMap { end -> List(30) { end.methods("m").call<Any>("large") } }
@@ -277,8 +250,6 @@ class ReplyBytesTest {
             for (each in calls) each.cancel(true)
             for (each in gates) each.open()
             for (end in ends) until { end.stats().run { handling + waitingBytes } == 0L }
-        } finally {
-            for (end in ends) end.terminate()
         }
     }
 

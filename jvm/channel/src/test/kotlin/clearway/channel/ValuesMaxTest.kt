@@ -6,7 +6,6 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.CodecLimits
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
-import clearway.channel.codec.MethodCall
 import clearway.channel.codec.MethodCodec
 import clearway.channel.endpoint.ByteBudget
 import clearway.channel.endpoint.SourceQueue
@@ -44,18 +43,9 @@ class ValuesMaxTest {
         change: (ChannelTransport) -> ChannelTransport = ::WithoutPause,
         act: (Endpoint, Endpoint) -> Unit,
     ) {
-        val (a, b) = MemoryTransport.pair()
-        val ends =
-            listOf(
-                    Endpoint.connect(a, EndpointOptions().onError { _, _ -> }),
-                    Endpoint.connect(change(b), options.onError { _, _ -> }),
-                )
-                .map { it.get(60, TimeUnit.SECONDS) }
-        try {
-            act(ends[0], ends[1])
-        } finally {
-            for (end in ends) end.terminate()
-        }
+        val (here, there) = MemoryTransport.pair()
+        fun EndpointOptions.quiet() = onError { _, _ -> }
+        endpoints(EndpointOptions().quiet(), options.quiet(), Pair(here, change(there)), act)
     }
 
     private fun codeOf(outcome: Outcome<*>) =
@@ -226,14 +216,8 @@ class ValuesMaxTest {
 
 /** Checks that each queue charges the objects of the smallest messages, and therefore keeps few of them. */
 class SmallestMessagesTest {
-    private fun until(met: () -> Boolean) {
-        while (!met()) if (Thread.interrupted()) throw InterruptedException() else Thread.onSpinWait()
-    }
-
     /** The smallest frame: 24 bytes. Its channel has no name, and its message no bytes. */
     private fun smallest(op: Int, id: Int) = writeFrame(Head(op, id = id, a = 1, b = 1))
-
-    private fun statuses(bare: Bare, op: Int, count: Int) = bare.frames(op, count).map { it.a.toInt() }
 
     @Test
     fun `early calls without bytes are charged for their objects`() {
@@ -270,7 +254,7 @@ class SmallestMessagesTest {
             until { bare.end.stats().run { handling == calls - sent } }
             assertEquals(KEPT_BYTES_MAX + 5 * OBJECT_BYTES, bare.end.stats().waitingBytes)
             bare.read()
-            assertEquals(5, statuses(bare, Op.REPLY, calls).count { it == Status.BUSY })
+            assertEquals(5, bare.statuses(calls).count { it == Status.BUSY })
         }
     }
 
@@ -292,8 +276,7 @@ class SmallestMessagesTest {
             bare.end
                 .events("e")
                 .serve({ _, sink -> sent.complete(List(100) { sink.send(null) }) }, ServeOptions().capacity(3))
-            val call = Codecs.STANDARD_METHODS.encodeCall(MethodCall("listen", null))
-            bare.there.send(writeFrame(Head(Op.LISTEN, id = 1), name = "e".toByteArray(), body = call))
+            bare.listen(1, items = 0, bytes = 0, capacity = 0)
             val futures = sent.get(60, TimeUnit.SECONDS)
             // An event of null has 2 bytes. The three in the queue are among the charged ones.
             val kept = KEPT_BYTES_MAX / (OBJECT_BYTES.toInt() + 2) + 1

@@ -1,46 +1,67 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.channel.websocket
 
+import clearway.channel.Endpoint
+import clearway.channel.EndpointContract
+import clearway.channel.EndpointOptions
+import clearway.channel.FrameLimitContract
+import clearway.channel.inheritsNothing
+import clearway.channel.interop.Node
+import clearway.channel.interop.TypeScriptContract
 import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.Connected
 import clearway.channel.transport.Log
+import clearway.channel.transport.TransportContract
 import clearway.channel.transport.TransportLimits
-import java.net.URLClassLoader
+import java.net.URI
 import java.nio.ByteBuffer
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.Semaphore
+import java.util.concurrent.TimeUnit
+import org.junit.jupiter.api.AfterAll
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
-import org.junit.jupiter.api.Assertions.assertNotSame
-import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assumptions.assumeTrue
+import org.junit.jupiter.api.BeforeAll
 import org.junit.jupiter.api.Test
+
+/** A socket that sends at once. It adds what it sends to `log`. */
+internal class SendingSocket(private val log: MutableList<String> = ArrayList()) : Socket {
+    override val isOurs = true
+
+    override fun binary(message: ByteArray, sent: () -> Unit) {
+        log += "binary ${message.size}"
+        sent()
+    }
+
+    override fun text(message: String, sent: () -> Unit) {
+        log += message
+        sent()
+    }
+
+    override fun close(status: Int, text: String, sent: () -> Unit) {
+        log += "close $status"
+        sent()
+    }
+
+    override fun demand() {}
+
+    override fun abort() {}
+}
 
 class SocketTransportTest {
     private val limits = TransportLimits(1000)
     private val log = ArrayList<String>()
-    private val socket =
-        object : Socket {
-            override val isOurs = true
+    private val socket = SendingSocket(log)
 
-            override fun binary(message: ByteArray, sent: () -> Unit) {
-                log += "binary ${message.size}"
-                sent()
-            }
-
-            override fun text(message: String, sent: () -> Unit) {
-                log += message
-                sent()
-            }
-
-            override fun close(status: Int, text: String, sent: () -> Unit) {
-                log += "close $status"
-                sent()
-            }
-
-            override fun demand() {}
-
-            override fun abort() {}
+    private fun opened(by: Socket = socket, sink: ChannelSink = Log()): SocketTransport =
+        SocketTransport(limits).also {
+            it.open(sink)
+            it.opened(by)
         }
 
     @Test
@@ -55,7 +76,6 @@ class SocketTransportTest {
     @Test
     fun `a sink that throws still receives later frames and the end`() {
         val told = Log()
-        val transport = SocketTransport(limits)
         val throwing =
             object : ChannelSink {
                 override fun frame(frame: ByteArray) {
@@ -70,8 +90,7 @@ class SocketTransportTest {
                     throw AssertionError("broken")
                 }
             }
-        transport.open(throwing)
-        transport.opened(socket)
+        val transport = opened(sink = throwing)
         repeat(2) { transport.binary(ByteBuffer.wrap(ByteArray(3)), true) }
         transport.closed(1000, "")
         told.end()
@@ -85,9 +104,7 @@ class SocketTransportTest {
             object : Socket by socket {
                 override fun binary(message: ByteArray, sent: () -> Unit) = throw IllegalStateException("broken")
             }
-        val transport = SocketTransport(limits)
-        transport.open(told)
-        transport.opened(broken)
+        val transport = opened(broken, told)
         transport.send(ByteArray(3))
         assertEquals(CloseCode.FAILED, told.end().code)
     }
@@ -116,9 +133,7 @@ class SocketTransportTest {
                     leaving += sent
                 }
             }
-        val transport = SocketTransport(limits)
-        transport.open(Log())
-        transport.opened(slow)
+        val transport = opened(slow)
         for (count in 1..100) {
             transport.binary(ByteBuffer.wrap(ByteArray(2)), true)
             transport.text("mark ${count * 10}", true)
@@ -132,9 +147,7 @@ class SocketTransportTest {
 
     @Test
     fun `a mark that comes again is an error of the protocol`() {
-        val transport = SocketTransport(limits)
-        transport.open(Log())
-        transport.opened(socket)
+        val transport = opened()
         transport.binary(ByteBuffer.wrap(ByteArray(2)), true)
         repeat(2) { transport.text("mark 10", true) }
         assertEquals(listOf("taken 10", "close 4002"), log)
@@ -209,23 +222,97 @@ class SocketTransportTest {
 class OwnThreadTest {
     @Test
     fun `a thread inherits nothing from the thread that creates it`() {
-        val inherited = InheritableThreadLocal<String>()
-        val value = CompletableFuture<String?>()
-        val made = CompletableFuture<Thread>()
-        val app =
-            Thread(ThreadGroup("app")) {
-                inherited.set("app")
-                made.complete(ownThread("ours") { value.complete(inherited.get()) })
+        inheritsNothing(SocketTransport::class.java) { run -> ownThread("ours", run) }
+    }
+}
+
+class WebSocketTransportTest : TransportContract() {
+    override fun connect(limits: TransportLimits): Connected {
+        val (a, b) = Pairs.connect()
+        return Connected(a, b) { (b as SocketTransport).abort(CloseReason(CloseCode.LOST, "gone")) }
+    }
+}
+
+class WebSocketServerEndTest : TransportContract() {
+    override fun connect(limits: TransportLimits): Connected {
+        val (a, b) = Pairs.connect()
+        return Connected(b, a) { (a as SocketTransport).abort(CloseReason(CloseCode.LOST, "gone")) }
+    }
+}
+
+class WebSocketEndpointTest : EndpointContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = Pairs.connect()
+}
+
+class WebSocketFrameLimitTest : FrameLimitContract() {
+    override fun transports(): Pair<ChannelTransport, ChannelTransport> = Pairs.connect()
+}
+
+/** One server that all tests of this JVM use, and the transports of its connections. */
+internal object Pairs {
+    private val accepted = LinkedBlockingQueue<ChannelTransport>()
+    private val limits = TransportLimits(1 shl 20)
+    val server: WebSocketServer = WebSocketServer.start(WebSocketServerOptions().limits(limits)) { accepted += it }
+
+    /**
+     * Returns a client's end and the server's end, both open. Waits until the connection is open. Data may otherwise
+     * arrive together with the end of the handshake. If these are more than 16 KiB, the JDK's client sometimes reads
+     * them in the wrong order (spec/websocket.md).
+     */
+    fun connect(): Pair<ChannelTransport, ChannelTransport> {
+        val client = WebSocketTransport.connect(server.uri, server.token, limits)
+        (client as SocketTransport).opening.get()
+        return Pair(client, accepted.take())
+    }
+}
+
+abstract class WebSocketInterop : TypeScriptContract() {
+    override lateinit var endpoint: Endpoint
+    protected lateinit var node: Process
+
+    abstract fun connect(): Endpoint
+
+    @BeforeAll
+    fun start() {
+        assumeTrue(Node.isBuilt, "TypeScript is not built: node scripts/build.mjs")
+        endpoint = connect()
+    }
+
+    @AfterAll
+    fun stop() {
+        if (!Node.isBuilt) return
+        endpoint.closeAsync().get(60, TimeUnit.SECONDS)
+        node.destroy()
+        node.waitFor()
+    }
+}
+
+/** Tests TypeScript's server with the JVM's client. */
+class TypeScriptServerTest : WebSocketInterop() {
+    override fun connect(): Endpoint {
+        node = Node.start("serve")
+        val reader = node.inputStream.bufferedReader()
+        val transport = WebSocketTransport.connect(URI(reader.readLine()), reader.readLine())
+        return Endpoint.connect(transport, EndpointOptions().exposeErrors(true)).get(60, TimeUnit.SECONDS)
+    }
+}
+
+/** Tests the JVM's server with TypeScript's client. */
+class TypeScriptClientTest : WebSocketInterop() {
+    private lateinit var server: WebSocketServer
+
+    override fun connect(): Endpoint {
+        val met = CompletableFuture<Endpoint>()
+        server =
+            WebSocketServer.start(WebSocketServerOptions().path("/jvm")) { transport ->
+                Endpoint.connect(transport, EndpointOptions().exposeErrors(true)).thenAccept { met.complete(it) }
             }
-        app.contextClassLoader = URLClassLoader(emptyArray(), javaClass.classLoader)
-        app.priority = Thread.MIN_PRIORITY
-        app.start()
-        val thread = made.join()
-        assertTrue(thread.isDaemon)
-        assertEquals(javaClass.classLoader, thread.contextClassLoader)
-        assertEquals(Thread.NORM_PRIORITY, thread.priority)
-        assertNotSame(app.threadGroup, thread.threadGroup)
-        thread.start()
-        assertEquals(null, value.join())
+        node = Node.start("connect", server.uri.toString(), server.token.orEmpty())
+        return met.get(60, TimeUnit.SECONDS)
+    }
+
+    @AfterAll
+    fun closeServer() {
+        if (Node.isBuilt) server.close()
     }
 }

@@ -3,6 +3,7 @@ package clearway.channel.websocket
 
 import clearway.channel.ChannelException
 import clearway.channel.Endpoint
+import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.Log
@@ -30,7 +31,24 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class WebSocketServerTest {
+    private val accepted = Log()
     private val rules = WebSocketServerOptions().path("/camera").token("secret").connectionsMax(2)
+
+    /** Starts a server without a token. */
+    private fun start(onConnect: (ChannelTransport) -> Unit): WebSocketServer =
+        WebSocketServer.start(WebSocketServerOptions().withoutToken().connectionsMax(50), onConnect)
+
+    /** Connects a client that sends `first`. Returns the log of the client. */
+    private fun client(uri: URI, first: Byte = 1): Log =
+        Log().also { log ->
+            val transport = WebSocketTransport.connect(uri)
+            transport.open(log)
+            transport.send(byteArrayOf(first))
+        }
+
+    /** Waits until the server has no connection. One counts until its own `onConnect` has returned. */
+    private fun awaitNoConnection(server: WebSocketServer) =
+        assertTimeoutPreemptively(Duration.ofSeconds(60)) { while (server.connections > 0) Thread.yield() }
 
     private fun checked(
         path: String = "/camera",
@@ -107,12 +125,8 @@ class WebSocketServerTest {
 
     @Test
     fun `closing the server closes its connections`() {
-        val accepted = Log()
-        val server = WebSocketServer.start(WebSocketServerOptions().withoutToken()) { it.open(accepted) }
-        val log = Log()
-        val client = WebSocketTransport.connect(server.uri)
-        client.open(log)
-        client.send(byteArrayOf(1))
+        val server = start { it.open(accepted) }
+        val log = client(server.uri)
         accepted.count(1)
         server.close()
         assertTrue(log.end().code in listOf(CloseCode.CLOSED, CloseCode.LOST))
@@ -121,29 +135,21 @@ class WebSocketServerTest {
 
     @Test
     fun `the server ends one connection and continues when onConnect throws`() {
-        val accepted = Log()
         val throws = AtomicBoolean(true)
-        val rules = WebSocketServerOptions().withoutToken()
-        WebSocketServer.start(rules) { if (throws.get()) throw AssertionError("broken") else it.open(accepted) }
+        start { if (throws.get()) throw AssertionError("broken") else it.open(accepted) }
             .use { server ->
-                val log = Log()
-                WebSocketTransport.connect(server.uri).open(log)
-                log.end()
+                client(server.uri).end()
                 throws.set(false)
-                val next = WebSocketTransport.connect(server.uri)
-                next.open(Log())
-                next.send(byteArrayOf(1))
+                client(server.uri)
                 accepted.count(1)
             }
     }
 
     @Test
     fun `the server serves other connections while onConnect hangs`() {
-        val accepted = Log()
         val hangs = CountDownLatch(1)
         val hanging = CountDownLatch(1)
-        val rules = WebSocketServerOptions().withoutToken()
-        WebSocketServer.start(rules) {
+        start {
                 if (hanging.count > 0) {
                     hanging.countDown()
                     hangs.await()
@@ -151,13 +157,9 @@ class WebSocketServerTest {
                 it.open(accepted)
             }
             .use { server ->
-                val first = WebSocketTransport.connect(server.uri)
-                first.open(Log())
-                first.send(byteArrayOf(1))
+                client(server.uri, 1)
                 assertTrue(hanging.await(60, TimeUnit.SECONDS))
-                val next = WebSocketTransport.connect(server.uri)
-                next.open(Log())
-                next.send(byteArrayOf(2))
+                client(server.uri, 2)
                 assertEquals(listOf<Byte>(2), accepted.count(1).map { it[0] })
                 hangs.countDown()
                 assertEquals(setOf<Byte>(1, 2), accepted.count(2).map { it[0] }.toSet())
@@ -168,37 +170,32 @@ class WebSocketServerTest {
     fun `closing the server ends a connection whose onConnect hangs`() {
         val hanging = CountDownLatch(1)
         val interrupted = CountDownLatch(1)
-        val log = Log()
-        val server =
-            WebSocketServer.start(WebSocketServerOptions().withoutToken()) {
-                hanging.countDown()
-                try {
-                    CountDownLatch(1).await()
-                } catch (_: InterruptedException) {
-                    interrupted.countDown()
-                }
+        val server = start {
+            hanging.countDown()
+            try {
+                CountDownLatch(1).await()
+            } catch (_: InterruptedException) {
+                interrupted.countDown()
             }
-        WebSocketTransport.connect(server.uri).open(log)
+        }
+        val log = client(server.uri)
         assertTrue(hanging.await(60, TimeUnit.SECONDS))
         server.close()
         log.end()
         assertTrue(interrupted.await(60, TimeUnit.SECONDS))
-        assertTimeoutPreemptively(Duration.ofSeconds(60)) { while (server.connections > 0) Thread.yield() }
+        awaitNoConnection(server)
     }
 
     @Test
     fun `onConnect may call back into the server, and ends its own connection only`() {
-        val accepted = Log()
-        val inner = Log()
         val ends = ConcurrentLinkedQueue<Log>()
         val calls = AtomicInteger()
         lateinit var uri: URI
-        val rules = WebSocketServerOptions().withoutToken()
-        WebSocketServer.start(rules) {
+        start {
                 when (calls.getAndIncrement()) {
                     0 -> {
                         // The second connection arrives from within the first one.
-                        WebSocketTransport.connect(uri).open(inner)
+                        ends += client(uri)
                         it.close(CloseReason.CLOSED)
                     }
                     1 -> {
@@ -211,14 +208,10 @@ class WebSocketServerTest {
             }
             .use { server ->
                 uri = server.uri
-                val log = Log()
-                WebSocketTransport.connect(uri).open(log)
-                assertEquals(CloseCode.CLOSED, log.end().code)
-                assertEquals(CloseCode.CLOSED, inner.end().code)
-                assertEquals(CloseCode.CLOSED, ends.single().end().code)
-                val next = WebSocketTransport.connect(uri)
-                next.open(Log())
-                next.send(byteArrayOf(1))
+                assertEquals(CloseCode.CLOSED, client(uri).end().code)
+                while (ends.size < 2) Thread.onSpinWait()
+                for (log in ends) assertEquals(CloseCode.CLOSED, log.end().code)
+                client(uri)
                 accepted.count(1)
             }
     }
@@ -227,18 +220,14 @@ class WebSocketServerTest {
     fun `onConnect may close the server`() {
         val closed = CompletableFuture<Unit>()
         val started = CompletableFuture<WebSocketServer>()
-        val server =
-            WebSocketServer.start(WebSocketServerOptions().withoutToken()) {
-                started.get().close()
-                closed.complete(Unit)
-            }
+        val server = start {
+            started.get().close()
+            closed.complete(Unit)
+        }
         started.complete(server)
-        val log = Log()
-        WebSocketTransport.connect(server.uri).open(log)
-        log.end()
+        client(server.uri).end()
         closed.get(60, TimeUnit.SECONDS)
-        // The connection counts until its own `onConnect` has returned.
-        assertTimeoutPreemptively(Duration.ofSeconds(60)) { while (server.connections > 0) Thread.yield() }
+        awaitNoConnection(server)
     }
 
     @Test
@@ -269,9 +258,7 @@ class WebSocketServerTest {
             Thread.getAllStackTraces().keys.filter { it.name.startsWith("HttpClient") && "Selector" in it.name }.toSet()
         }
         val before = selectors()
-        val accepted = Log()
-        val rules = WebSocketServerOptions().withoutToken().connectionsMax(50)
-        WebSocketServer.start(rules) { it.open(accepted) }
+        start { it.open(accepted) }
             .use { server ->
                 val clients = List(40) { WebSocketTransport.connect(server.uri) }
                 for (client in clients) {

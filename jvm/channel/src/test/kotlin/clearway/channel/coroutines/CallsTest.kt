@@ -25,6 +25,10 @@ import kotlinx.coroutines.Job
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
@@ -36,15 +40,6 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class CallsTest {
-    private suspend inline fun <reified T : Throwable> thrownBy(act: () -> Any?): T {
-        try {
-            act()
-        } catch (thrown: Throwable) {
-            return thrown as T
-        }
-        error("nothing was thrown")
-    }
-
     @Test
     fun `a call returns the result, which may be null`() = connected { ends ->
         ends.there.methods("math").handle(MethodTable().on("square") { args, _ -> (args as Int?)?.let { it * it } })
@@ -201,6 +196,16 @@ class CallsTest {
     }
 }
 
+/** Returns what `act` throws. */
+inline fun <reified T : Throwable> thrownBy(act: () -> Any?): T {
+    try {
+        act()
+    } catch (thrown: Throwable) {
+        return thrown as T
+    }
+    error("nothing was thrown")
+}
+
 /** Two connected endpoints in this process. `here` is the one that the coroutines under test use. */
 class Ends(val here: Endpoint, val there: Endpoint) {
     /** Waits until neither endpoint has a call or a stream. It never ends if something was left behind. */
@@ -228,3 +233,40 @@ fun connected(options: EndpointOptions = EndpointOptions(), test: suspend Corout
             }
         }
     }
+
+class ExampleTest {
+    // #region kotlin-serve
+    private fun serve(thermometer: Endpoint, scope: CoroutineScope) {
+        thermometer
+            .methods("lab/thermometer")
+            .handle(
+                MethodTable().onSuspending("level", scope) { _, _ ->
+                    delay(1) // a cancelled call cancels this coroutine
+                    mapOf("level" to 21.5)
+                }
+            )
+        thermometer.events("lab/thermometer/changed").serveFlow(scope) {
+            flow { for (step in 0..100) emit(mapOf("level" to 20.0 + step)) } // suspends while the listener is behind
+        }
+    }
+
+    // #endregion kotlin-serve
+
+    // #region kotlin-call
+    private suspend fun read(sensor: Endpoint): Pair<Double, Double> = coroutineScope {
+        val reading = sensor.methods("lab/thermometer").awaitCall<Map<String, Double>>("level")
+        val hot =
+            sensor.events("lab/thermometer/changed").asFlow<Map<String, Double>>().first {
+                it.getValue("level") > 30
+            } // then ends the stream at both ends
+        Pair(reading.getValue("level"), hot.getValue("level"))
+    }
+
+    // #endregion kotlin-call
+
+    @Test
+    fun `the example reads a level and waits for a high one`() = connected { ends ->
+        serve(ends.there, this)
+        assertEquals(Pair(21.5, 31.0), read(ends.here))
+    }
+}

@@ -62,14 +62,9 @@ class EventFlowTest {
         val count = ends.here.events("count")
         assertEquals((1..2000).toList(), count.asFlow<Int>(2000).toList())
         val got = ArrayList<Int>()
-        var thrown: Throwable? = null
-        try {
-            count.asFlow<Int>(3).collect { got += it }
-        } catch (failed: RemoteException) {
-            thrown = failed
-        }
+        val failed = thrownBy<RemoteException> { count.asFlow<Int>(3).collect { got += it } }
         assertEquals(listOf(1, 2, 3), got)
-        assertEquals("DRY", (thrown as RemoteException).code)
+        assertEquals("DRY", failed.code)
     }
 
     @Test
@@ -117,13 +112,9 @@ class EventFlowTest {
         ends.there.events("count").serveFlow(this) { numbers.from(1) }
         for (at in 1..40) {
             val flow = ends.here.events("count").asFlow<Int>(null, ListenOptions().window(1 + at % 5))
-            var thrown: Throwable? = null
-            try {
-                flow.collect { if (it == at) throw IllegalStateException("at $it") }
-            } catch (mine: IllegalStateException) {
-                thrown = mine
-            }
-            assertEquals("at $at", thrown?.message)
+            val mine =
+                thrownBy<IllegalStateException> { flow.collect { if (it == at) throw IllegalStateException("at $it") } }
+            assertEquals("at $at", mine.message)
             ends.areIdle()
             assertEquals((1..at).toList(), flow.take(at).toList())
             ends.areIdle()
@@ -195,13 +186,11 @@ class EventFlowTest {
                     }
                     .onCompletion { served.complete(it) }
             }
-            var thrown: ChannelException? = null
-            try {
-                ends.here.events("count").asFlow<Int>().collect { ends.there.terminate() }
-            } catch (failed: ChannelException) {
-                thrown = failed
-            }
-            assertEquals(ChannelError.TRANSPORT_CLOSED, thrown?.error)
+            val failed =
+                thrownBy<ChannelException> {
+                    ends.here.events("count").asFlow<Int>().collect { ends.there.terminate() }
+                }
+            assertEquals(ChannelError.TRANSPORT_CLOSED, failed.error)
             served.await()
         }
 }

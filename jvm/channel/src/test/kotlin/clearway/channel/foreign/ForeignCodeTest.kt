@@ -18,100 +18,71 @@ import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import org.junit.jupiter.api.Assertions.assertEquals
-import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 
 /** Tests of application code that throws, hangs or calls back into the endpoint, at every point of [POINTS]. */
 class ForeignCodeTest {
-    private val wires = listOf(Wire.CLEARWAY, Wire.PLAIN)
+    private fun each(test: String, points: List<Point> = POINTS, act: (Wire, Point) -> Unit): List<DynamicTest> =
+        listOf(Wire.CLEARWAY, Wire.PLAIN).flatMap { wire ->
+            points.map { point -> dynamicTest("$wire: ${point.name} $test") { act(wire, point) } }
+        }
+
+    /** Calls the foreign code at a point, waits until it has ended and all has settled, and then runs `check`. */
+    private fun reach(wire: Wire, point: Point, foreign: Scene.() -> Unit, check: Scene.() -> Unit) =
+        Scene(wire, foreign).use { scene ->
+            val futures = point.reach(scene)
+            scene.awaitLeft()
+            scene.settled(futures)
+            scene.check()
+        }
 
     @TestFactory
     fun `everything settles and the channel goes on when foreign code throws`(): List<DynamicTest> =
-        wires.flatMap { wire ->
-            POINTS.flatMap { point ->
-                THROWING.map { (what, throwing) ->
-                    dynamicTest("$wire: ${point.name} throws $what") {
-                        Scene(wire) { throwing() }
-                            .use { scene ->
-                                val futures = point.reach(scene)
-                                scene.awaitReached()
-                                scene.settled(futures)
-                                scene.assertWorks()
-                            }
-                    }
-                }
-            }
+        THROWING.flatMap { (what, throwing) ->
+            each("throws $what") { wire, point -> reach(wire, point, { throwing() }) { assertWorks() } }
         }
 
     @TestFactory
-    fun `everything settles and the channel goes on when foreign code calls the endpoint`(): List<DynamicTest> =
-        wires.flatMap { wire ->
-            POINTS.map { point ->
-                dynamicTest("$wire: ${point.name} calls its endpoint") {
-                    lateinit var scene: Scene
-                    val done = CountDownLatch(1)
-                    val reenter = {
-                        scene.onExecute = {}
-                        for (end in listOf(scene.a, scene.b)) {
-                            end.methods("other").call<Any?>("it")
-                            end.events("other").listen<Any?>().close()
-                            end.messages("other").post(1)
-                            end.methods("another").handle(MethodTable()).close()
-                            end.stats()
-                        }
-                        done.countDown()
-                    }
-                    Scene(wire, reenter).use {
-                        scene = it
-                        val futures = point.reach(it)
-                        assertTrue(done.await(Scene.LIMIT, TimeUnit.SECONDS))
-                        it.settled(futures)
-                        it.assertWorks()
-                    }
-                }
+    fun `everything settles and the channel goes on when foreign code calls the endpoint`(): List<DynamicTest> {
+        val calls: Scene.() -> Unit = {
+            onExecute = {}
+            for (end in listOf(a, b)) {
+                end.methods("other").call<Any?>("it")
+                end.events("other").listen<Any?>().close()
+                end.messages("other").post(1)
+                end.methods("another").handle(MethodTable()).close()
+                end.stats()
             }
         }
+        return each("calls its endpoint") { wire, point -> reach(wire, point, calls) { assertWorks() } }
+    }
 
     @TestFactory
     fun `everything settles when foreign code closes the endpoint`(): List<DynamicTest> =
-        wires.flatMap { wire ->
-            POINTS.map { point ->
-                dynamicTest("$wire: ${point.name} closes its endpoint") {
-                    lateinit var scene: Scene
-                    Scene(wire) { scene.b.terminate() }
-                        .use {
-                            scene = it
-                            val futures = point.reach(it)
-                            it.awaitReached()
-                            it.settled(futures)
-                            listOf(it.a, it.b).forEach { end -> end.closed.get(Scene.LIMIT, TimeUnit.SECONDS) }
-                        }
-                }
+        each("closes its endpoint") { wire, point ->
+            reach(wire, point, { b.terminate() }) {
+                for (end in listOf(a, b)) end.closed.get(Scene.LIMIT, TimeUnit.SECONDS)
             }
         }
 
     @TestFactory
     fun `neighbours are served and the end settles everything when foreign code hangs`(): List<DynamicTest> =
-        wires.flatMap { wire ->
-            HANGING.map { point ->
-                dynamicTest("$wire: ${point.name} hangs") {
-                    val gate = CountDownLatch(1)
-                    try {
-                        Scene(wire) { gate.await() }
-                            .use { scene ->
-                                val futures = point.reach(scene)
-                                scene.awaitReached()
-                                scene.assertServes()
-                                scene.b.terminate()
-                                for (each in futures) Outcome.of(each).get(Scene.LIMIT, TimeUnit.SECONDS)
-                                scene.a.closed.get(Scene.LIMIT, TimeUnit.SECONDS)
-                            }
-                    } finally {
-                        gate.countDown()
+        each("hangs", HANGING) { wire, point ->
+            val gate = CountDownLatch(1)
+            try {
+                Scene(wire) { gate.await() }
+                    .use { scene ->
+                        val futures = point.reach(scene)
+                        scene.awaitReached()
+                        scene.assertServes()
+                        scene.b.terminate()
+                        scene.settled(futures)
+                        scene.a.closed.get(Scene.LIMIT, TimeUnit.SECONDS)
                     }
-                }
+            } finally {
+                gate.countDown()
             }
         }
 
@@ -127,9 +98,10 @@ class ForeignCodeTest {
 }
 
 /** Two connected endpoints. `b` serves with application code that calls [act]; `a` makes the calls. */
-internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseable {
+internal class Scene(wire: Wire, private val foreign: Scene.() -> Unit) : AutoCloseable {
     private var ended = false
     private val reached = CountDownLatch(1)
+    private val left = CountDownLatch(1)
     private val threads = Executors.newCachedThreadPool { task -> Thread(task, "scene").apply { isDaemon = true } }
     /** The action that `b`'s executor runs before each task. */
     @Volatile var onExecute: () -> Unit = {}
@@ -161,11 +133,19 @@ internal class Scene(wire: Wire, private val foreign: () -> Unit) : AutoCloseabl
     /** The application code under test. The points call it. */
     fun act() {
         reached.countDown()
-        foreign()
+        try {
+            foreign()
+        } finally {
+            left.countDown()
+        }
     }
 
     fun awaitReached() {
         check(reached.await(LIMIT, TimeUnit.SECONDS)) { "the point was not reached" }
+    }
+
+    fun awaitLeft() {
+        check(left.await(LIMIT, TimeUnit.SECONDS)) { "the point was not reached, or did not end" }
     }
 
     fun settled(futures: List<CompletableFuture<*>>) {
@@ -231,6 +211,10 @@ val THROWING: Map<String, () -> Nothing> =
         "an exception without words" to { throw Mute() },
     )
 
+/** Runs a test for each thing that may be thrown. */
+internal fun each(act: (throwing: () -> Nothing) -> Unit): List<DynamicTest> =
+    THROWING.map { (what, throwing) -> dynamicTest("it throws $what") { act(throwing) } }
+
 private fun overflow(): Nothing =
     try {
         error("it ends at ${deeper(0)}")
@@ -263,9 +247,6 @@ class TransportTest {
             to.close(reason)
         }
     }
-
-    private fun <T> each(act: (throwing: () -> Nothing) -> T): List<DynamicTest> =
-        THROWING.map { (what, throwing) -> dynamicTest("it throws $what") { act(throwing) } }
 
     private fun connect(): Pair<Throwing, Endpoint> {
         val (here, there) = MemoryTransport.pair()

@@ -114,72 +114,63 @@ class StreamsTest {
     }
 
     @TestFactory
-    fun `an input that throws ends the transport`(): List<DynamicTest> =
-        THROWING.map { (what, throwing) ->
-            dynamicTest("it throws $what") {
-                val log = Log()
-                val input =
-                    object : InputStream() {
-                        override fun read(): Int = throwing()
+    fun `an input that throws ends the transport`() = each { throwing ->
+        val log = Log()
+        val input =
+            object : InputStream() {
+                override fun read(): Int = throwing()
 
-                        override fun read(into: ByteArray, from: Int, count: Int): Int = throwing()
-                    }
-                StreamTransport.of(input, ByteArrayOutputStream()).open(log)
-                assertTrue(log.end().code in listOf(CloseCode.LOST, CloseCode.FAILED))
+                override fun read(into: ByteArray, from: Int, count: Int): Int = throwing()
             }
-        }
+        StreamTransport.of(input, ByteArrayOutputStream()).open(log)
+        assertTrue(log.end().code in listOf(CloseCode.LOST, CloseCode.FAILED))
+    }
 
     @TestFactory
-    fun `an output that throws ends the transport`(): List<DynamicTest> =
-        THROWING.map { (what, throwing) ->
-            dynamicTest("it throws $what") {
-                val clock = FakeClock()
-                val log = Log()
-                val failed = CountDownLatch(1)
-                val output =
-                    object : OutputStream() {
-                        override fun write(byte: Int) = throwing()
+    fun `an output that throws ends the transport`() = each { throwing ->
+        val clock = FakeClock()
+        val log = Log()
+        val failed = CountDownLatch(1)
+        val output =
+            object : OutputStream() {
+                override fun write(byte: Int) = throwing()
 
-                        override fun write(bytes: ByteArray, from: Int, count: Int) {
-                            failed.countDown()
-                            throwing()
-                        }
-                    }
-                val transport = StreamTransport(Silent(), output, TransportLimits(), null, true, clock)
-                transport.open(log)
-                transport.send(pattern(100_000))
-                await(failed)
-                transport.close(CloseReason.CLOSED)
-                clock.pass(5_000)
-                log.end()
+                override fun write(bytes: ByteArray, from: Int, count: Int) {
+                    failed.countDown()
+                    throwing()
+                }
             }
-        }
+        val transport = StreamTransport(Silent(), output, TransportLimits(), null, true, clock)
+        transport.open(log)
+        transport.send(pattern(100_000))
+        await(failed)
+        transport.close(CloseReason.CLOSED)
+        clock.pass(5_000)
+        log.end()
+    }
 
     @TestFactory
-    fun `a sink that throws is told what comes next, and the end`(): List<DynamicTest> =
-        THROWING.map { (what, throwing) ->
-            dynamicTest("it throws $what") {
-                val log = Log()
-                val sink =
-                    object : ChannelSink {
-                        override fun frame(frame: ByteArray) {
-                            log.frame(frame)
-                            throwing()
-                        }
+    fun `a sink that throws is told what comes next, and the end`() = each { throwing ->
+        val log = Log()
+        val sink =
+            object : ChannelSink {
+                override fun frame(frame: ByteArray) {
+                    log.frame(frame)
+                    throwing()
+                }
 
-                        override fun drained() = throwing()
+                override fun drained() = throwing()
 
-                        override fun closed(reason: CloseReason) {
-                            log.closed(reason)
-                            throwing()
-                        }
-                    }
-                val two = streamHeader(3) + pattern(3) + streamHeader(4) + pattern(4)
-                StreamTransport.of(ByteArrayInputStream(two), ByteArrayOutputStream()).open(sink)
-                log.end()
-                assertEquals(listOf(3, 4), log.frames.map { it.size })
+                override fun closed(reason: CloseReason) {
+                    log.closed(reason)
+                    throwing()
+                }
             }
-        }
+        val two = streamHeader(3) + pattern(3) + streamHeader(4) + pattern(4)
+        StreamTransport.of(ByteArrayInputStream(two), ByteArrayOutputStream()).open(sink)
+        log.end()
+        assertEquals(listOf(3, 4), log.frames.map { it.size })
+    }
 }
 
 /** Tests that a transport closes its streams once, also if they throw or block. */
@@ -278,14 +269,11 @@ class StreamClosingTest {
     private fun blockingRead(): Int = (-1).also { release.await() }
 
     @TestFactory
-    fun `both streams are closed once when the input throws`(): List<DynamicTest> =
-        THROWING.map { (what, throwing) ->
-            dynamicTest("it throws $what") {
-                val subject = Subject(Input({ throwing() }), Output())
-                subject.transport.open(subject.log)
-                subject.assertClosedOnce()
-            }
-        }
+    fun `both streams are closed once when the input throws`() = each { throwing ->
+        val subject = Subject(Input({ throwing() }), Output())
+        subject.transport.open(subject.log)
+        subject.assertClosedOnce()
+    }
 
     @TestFactory
     fun `both streams are closed once when the output throws`(): List<DynamicTest> =

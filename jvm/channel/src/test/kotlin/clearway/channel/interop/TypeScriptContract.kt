@@ -35,8 +35,8 @@ object Node {
         generateSequence(File("").absoluteFile) { it.parentFile }.first { File(it, "conformance").isDirectory }
     val isBuilt: Boolean = File(root, "ts/clearway/dist/node/channel.js").exists()
 
-    fun start(script: String, vararg args: String): Process =
-        ProcessBuilder(System.getenv("CLEARWAY_NODE") ?: "node", "$root/jvm/channel/src/test/node/$script", *args)
+    fun start(vararg args: String): Process =
+        ProcessBuilder(System.getenv("CLEARWAY_NODE") ?: "node", "$root/jvm/channel/src/test/node/peer.mjs", *args)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start()
 }
@@ -177,7 +177,7 @@ class StdioInteropTest : TypeScriptContract() {
     @BeforeAll
     fun start() {
         assumeTrue(Node.isBuilt, "TypeScript is not built: node scripts/build.mjs")
-        node = Node.start("stdio.mjs")
+        node = Node.start("stdio")
         endpoint = Endpoint.connect(StreamTransport.ofChild(node)).get(60, TimeUnit.SECONDS)
     }
 

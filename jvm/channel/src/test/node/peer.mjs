@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The TypeScript end in the tests of the JVM's channels, over any transport.
+// The TypeScript end in the tests of the JVM's channels. `stdio` is a child with the channel on its standard streams.
+// `serve` starts a server of WebSockets and prints its address and token, and `connect URL TOKEN` starts a client.
 import { spawn } from "node:child_process";
-import { binaryCodec, float64, RemoteError } from "clearway/channel";
+import { binaryCodec, connect, float64, RemoteError } from "clearway/channel";
+import { childTransport, parentTransport } from "clearway/channel/stdio";
+import { webSocketTransport } from "clearway/channel/websocket";
+import { serveWebSockets } from "clearway/channel/websocket-server";
+import { WebSocket } from "ws";
 
 /** Registers the handlers of the TypeScript end at an endpoint. */
-export function serve(endpoint, connectChild) {
+function serve(endpoint) {
   endpoint.methods("ts").handle({
     sum: (numbers) => numbers.reduce((sum, each) => sum + each, 0),
     echo: (value) => value,
@@ -48,7 +53,7 @@ export function serve(endpoint, connectChild) {
     async child(command) {
       const [program, ...args] = command;
       const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
-      const inner = await connectChild(child);
+      const inner = await connect(childTransport(child));
       const answer = await inner.methods("jvm").call("twice", 4);
       await inner.close();
       const status = await new Promise((resolve) => child.on("exit", resolve));
@@ -63,4 +68,18 @@ export function serve(endpoint, connectChild) {
     for (let number = 0; number < 100; number++) sink.send(number);
     sink.end();
   });
+}
+
+const [way, url, token] = process.argv.slice(2);
+// Errors are sent in full, so that the test covers how the JVM reads them. By default, a socket carries only code and
+// message.
+const whole = { exposeErrors: true };
+if (way === "stdio") serve(await connect(parentTransport()));
+else if (way === "serve") {
+  const server = await serveWebSockets({}, async (transport) => serve(await connect(transport, whole)));
+  console.log(`${server.url}\n${server.token}`);
+} else {
+  const endpoint = await connect(webSocketTransport(url, { token, WebSocket }), whole);
+  serve(endpoint);
+  await endpoint.closed;
 }
