@@ -33,6 +33,13 @@ class EventThreadMeasurement {
     }
 }
 
+private fun showWindow(title: String) = onEventThread {
+    val frame = JFrame(title)
+    frame.contentPane.add(JLabel("Clearway"))
+    frame.setSize(320, 120)
+    frame.isVisible = true
+}
+
 /**
  * A program with a window that holds its event thread for known times. Prints the lengths by the clock and by the
  * meter, as one line of JSON. Its arguments are `known [screenshot.png]`, or `seen`. `seen` holds the thread until the
@@ -47,7 +54,7 @@ object KnownStalls {
 
     @JvmStatic
     fun main(args: Array<String>) {
-        onEventThread { show() }
+        showWindow("Known stalls")
         val watch = Meter.watch(edt, MeterOptions().label("known stalls"))
         watch.ready.get()
         val known = if (args.first() == "seen") holdUntilSeen(watch) else lengthsMs.flatMap(::stalls)
@@ -110,13 +117,6 @@ object KnownStalls {
         return emptyList()
     }
 
-    private fun show() {
-        val frame = JFrame("Known stalls")
-        frame.contentPane.add(JLabel("Clearway"))
-        frame.setSize(320, 120)
-        frame.isVisible = true
-    }
-
     /** Spins for about `ms`, and returns the real time in ms. */
     private fun busy(ms: Int): Double {
         val start = System.nanoTime()
@@ -147,11 +147,7 @@ object OffloadFromWindow {
 
     @JvmStatic
     fun main(args: Array<String>) {
-        onEventThread {
-            val frame = JFrame("Offload")
-            frame.setSize(320, 120)
-            frame.isVisible = true
-        }
+        showWindow("Offload")
         val works =
             mapOf<String, (Int) -> Unit>(
                 "arithmetic" to ::arithmetic,
@@ -266,11 +262,7 @@ object MeterCost {
 
     @JvmStatic
     fun main(args: Array<String>) {
-        onEventThread {
-            val frame = JFrame("Cost")
-            frame.setSize(320, 120)
-            frame.isVisible = true
-        }
+        showWindow("Cost")
         // Warms up the code, and lets the window finish its start.
         watched { busyUs() + idleMs() }
         busyUs()

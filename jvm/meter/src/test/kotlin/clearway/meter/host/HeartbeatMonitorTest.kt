@@ -14,7 +14,10 @@ import java.util.concurrent.Executor
 import java.util.concurrent.RejectedExecutionException
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DynamicTest
+import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.TestFactory
 
 /** Tests a monitor and the thread that it watches, on a fake clock. */
 class HeartbeatMonitorTest {
@@ -156,36 +159,33 @@ class HeartbeatMonitorTest {
         assertTrue(World(emptyList()).play(1000.0, asleep = listOf(200.0 to 300.0)).stalls.isEmpty())
     }
 
-    @Test
-    fun `the cause is the machine when the monitor was delayed during the stall, too`() {
-        val report = World(listOf(200.0 to 300.0)).play(1000.0, asleep = listOf(200.5 to 299.0))
-        assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
-    }
-
-    @Test
-    fun `the cause is the app when the monitor's thread ran other code during the stall`() {
-        val report = World(listOf(200.0 to 300.0)).play(1000.0, busy = listOf(200.5 to 299.0))
-        assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
-        assertEquals(0.0, report.stalls[0].machineMs)
-    }
-
-    @Test
-    fun `the cause is the machine when the process was stopped in the middle of the monitor's own work`() {
-        val world = World(listOf(200.0 to 300.0), runs = false).apply { frozen = listOf(200.5 to 299.0) }
-        val report = world.play(1000.0)
-        assertEquals(listOf("machine"), report.causes.map { it.cause.name.lowercase() })
-        // If the thread ran meanwhile, the process was not stopped.
-        val ran = World(listOf(200.0 to 300.0)).apply { frozen = listOf(200.5 to 299.0) }.play(1000.0)
-        assertEquals(listOf("app"), ran.causes.map { it.cause.name.lowercase() })
-    }
-
-    @Test
-    fun `the cause is the app when the monitor waited for the core that the thread used`() {
-        val held = listOf(200.0 to 300.0)
-        val report = World(held).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
-        assertEquals(listOf("app"), report.causes.map { it.cause.name.lowercase() })
-        val waited = World(held, runs = false).play(1000.0, asleep = listOf(200.5 to 299.0), queued = true)
-        assertEquals(listOf("machine"), waited.causes.map { it.cause.name.lowercase() })
+    @TestFactory
+    fun `the cause of a stall during which the monitor did not run is`(): List<DynamicTest> {
+        val gone = listOf(200.5 to 299.0)
+        fun case(name: String, runs: Boolean = true, act: World.() -> StallReport) =
+            dynamicTest(name) {
+                val report = World(listOf(200.0 to 300.0), runs).act()
+                assertEquals(listOf(name.substringBefore(",")), report.causes.map { it.cause.word })
+                if ("ran other code" in name) assertEquals(0.0, report.stalls[0].machineMs)
+            }
+        return listOf(
+            case("machine, if the monitor was delayed, too") { play(1000.0, asleep = gone) },
+            case("app, if the monitor's thread ran other code") { play(1000.0, busy = gone) },
+            case("machine, if the process was stopped in the middle of the monitor's own work", runs = false) {
+                frozen = gone
+                play(1000.0)
+            },
+            case("app, if the thread ran meanwhile, so that the process was not stopped") {
+                frozen = gone
+                play(1000.0)
+            },
+            case("app, if the monitor waited for the core that the thread used") {
+                play(1000.0, asleep = gone, queued = true)
+            },
+            case("machine, if the monitor waited for a core that the thread did not use", runs = false) {
+                play(1000.0, asleep = gone, queued = true)
+            },
+        )
     }
 
     @Test
