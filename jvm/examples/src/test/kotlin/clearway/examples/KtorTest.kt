@@ -10,10 +10,16 @@ import io.ktor.server.netty.Netty
 import io.ktor.server.response.respondText
 import io.ktor.server.routing.get
 import io.ktor.server.routing.routing
+import io.netty.channel.MultiThreadIoEventLoopGroup
+import io.netty.channel.local.LocalIoHandler
 import java.net.URI
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.TimeUnit
+import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
@@ -70,5 +76,34 @@ class KtorTest {
         // An open connection would outlive the event loops, and Netty would warn.
         connection.setRequestProperty("Connection", "close")
         return connection.getInputStream().bufferedReader().use { it.readText() }
+    }
+}
+
+/** Coroutines on an event loop of Netty, as in Ktor's server. */
+class EventLoopTest {
+    @Test
+    fun `a coroutine on an event loop waits for a batch without blocking the loop`() {
+        val loops = MultiThreadIoEventLoopGroup(1, LocalIoHandler.newFactory())
+        try {
+            AdaptiveExecutor().use { executor ->
+                NettyTest.guard(executor, loops)
+                val site = executor.site("thumbnails")
+                val images = listOf("a.png", "b.png")
+                runBlocking {
+                    // #region event-loop
+                    // On an event loop, runAll and mapAll throw. The suspending functions give the loop back.
+                    withContext(loops.next().asCoroutineDispatcher()) {
+                        val small = executor.awaitMapAll(site, images) { image -> "$image small" }
+                        assertEquals(listOf("a.png small", "b.png small"), small)
+                    }
+                    // #endregion event-loop
+                }
+                assertThrows(IllegalStateException::class.java) {
+                    runBlocking(loops.next().asCoroutineDispatcher()) { executor.mapAll(site, images) { it } }
+                }
+            }
+        } finally {
+            loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly()
+        }
     }
 }
