@@ -86,6 +86,9 @@ object Built {
 
 fun open(options: PluginOptions = PluginOptions()): Plugin = Plugin.load(Built.probe(), options)
 
+/** Runs a test with the probe plugin, and closes the plugin. */
+fun probe(options: PluginOptions = PluginOptions(), test: (Plugin) -> Unit): Unit = open(options).use(test)
+
 /** Returns numbers in the form that the probe plugin reads: 32 bits each, little-endian. */
 fun int32s(vararg numbers: Int): ByteArray {
     val buffer = ByteBuffer.allocate(4 * numbers.size).order(ByteOrder.LITTLE_ENDIAN)

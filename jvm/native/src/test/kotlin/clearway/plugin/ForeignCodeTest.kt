@@ -52,34 +52,12 @@ class ForeignCodeTest {
 
     private val points =
         listOf(
-            Point("a handler") { foreign ->
-                open().also { plugin ->
-                    plugin.handle("probe/asked") {
-                        foreign()
-                        null
-                    }
-                    settled(plugin.channel("ask").send(int32s(1)))
-                }
-            },
+            Point("a handler") { foreign -> asked(handler = foreign) },
             Point("an executor of handlers") { foreign ->
-                val executor = Executor {
-                    foreign()
-                    it.run()
-                }
-                open(PluginOptions().executor(executor)).also { plugin ->
-                    plugin.handle("probe/asked") { null }
-                    settled(plugin.channel("ask").send(int32s(1)))
-                }
+                asked(PluginOptions().executor(Executor { task -> foreign().also { task.run() } }))
             },
             Point("an executor that runs the handler") { foreign ->
-                val executor = Executor {
-                    it.run()
-                    foreign()
-                }
-                open(PluginOptions().executor(executor)).also { plugin ->
-                    plugin.handle("probe/asked") { null }
-                    settled(plugin.channel("ask").send(int32s(1)))
-                }
+                asked(PluginOptions().executor(Executor { task -> task.run().also { foreign() } }))
             },
             Point("onLog") { foreign ->
                 open(PluginOptions().onLog { _, _ -> foreign() }).also { plugin ->
@@ -95,6 +73,13 @@ class ForeignCodeTest {
                 }
             },
         )
+
+    /** Opens a plugin, lets it ask a question that `handler` answers with null, and waits for the end of its call. */
+    private fun asked(options: PluginOptions = PluginOptions(), handler: () -> Unit = {}): Plugin =
+        open(options).also { plugin ->
+            plugin.handle("probe/asked") { handler().let { null } }
+            settled(plugin.channel("ask").send(int32s(1)))
+        }
 
     private fun settled(future: CompletableFuture<*>) {
         future.handle { _, _ -> }.get(LIMIT, TimeUnit.SECONDS)
@@ -176,21 +161,19 @@ class ForeignCodeTest {
     }
 
     @Test
-    fun `a handler that answers with released memory fails its call`() {
-        open().use { plugin ->
-            val before = live(plugin)
-            plugin.handle("probe/asked") { plugin.allocate(100).also { it.close() } }
-            assertEquals(
-                PluginErrorCode.FAILED,
-                codeOf { plugin.channel("ask").send(int32s(1)).get(LIMIT, TimeUnit.SECONDS) },
-            )
-            backTo(before, plugin)
-        }
+    fun `a handler that answers with released memory fails its call`() = probe { plugin ->
+        val before = live(plugin)
+        plugin.handle("probe/asked") { plugin.allocate(100).also { it.close() } }
+        assertEquals(
+            PluginErrorCode.FAILED,
+            codeOf { plugin.channel("ask").send(int32s(1)).get(LIMIT, TimeUnit.SECONDS) },
+        )
+        backTo(before, plugin)
     }
 
     @Test
-    fun `a handler's executor that refuses releases the message and answers its call as full`() {
-        open(PluginOptions().executor { throw RejectedExecutionException("full") }).use { plugin ->
+    fun `a handler's executor that refuses releases the message and answers its call as full`() =
+        probe(PluginOptions().executor { throw RejectedExecutionException("full") }) { plugin ->
             val before = live(plugin)
             plugin.handle("probe/asked") { null }
             val payload = ByteArray(5000)
@@ -201,7 +184,6 @@ class ForeignCodeTest {
             backTo(before, plugin)
             assertEquals(0, plugin.stats().leaked)
         }
-    }
 
     @TestFactory
     fun `a codec that throws ends its listener's stream, and the plugin goes on`(): List<DynamicTest> =

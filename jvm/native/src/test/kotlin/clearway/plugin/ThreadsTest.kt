@@ -28,31 +28,29 @@ class ThreadsTest {
     }
 
     @Test
-    fun `many threads call, send, allocate and lend at once, each gets its own`() {
-        open().use { plugin ->
-            val before = live(plugin)
-            val echo = plugin.channel("echo")
-            val pool = plugin.channel("pool/echo")
-            inThreads(8) { thread ->
-                for (at in 0 until 2000) {
-                    val own = int32s(thread, at)
-                    assertArrayEquals(own, echo.call(own).toByteArray())
-                    if (at % 10 == 0) assertArrayEquals(own, pool.send(own).join().toByteArray())
-                    if (at % 100 == 0) {
-                        plugin.allocate(10_000).use { memory ->
-                            memory.segment.fill(thread.toByte())
-                            pool.send(memory).join().use { assertEquals(-1, memory.segment.mismatch(it.segment)) }
-                        }
-                        val lent = plugin.lend(ByteBuffer.allocateDirect(64))
-                        echo.call(lent).close()
-                        lent.close()
-                        lent.returned.join()
+    fun `many threads call, send, allocate and lend at once, each gets its own`() = probe { plugin ->
+        val before = live(plugin)
+        val echo = plugin.channel("echo")
+        val pool = plugin.channel("pool/echo")
+        inThreads(8) { thread ->
+            for (at in 0 until 2000) {
+                val own = int32s(thread, at)
+                assertArrayEquals(own, echo.call(own).toByteArray())
+                if (at % 10 == 0) assertArrayEquals(own, pool.send(own).join().toByteArray())
+                if (at % 100 == 0) {
+                    plugin.allocate(10_000).use { memory ->
+                        memory.segment.fill(thread.toByte())
+                        pool.send(memory).join().use { assertEquals(-1, memory.segment.mismatch(it.segment)) }
                     }
+                    val lent = plugin.lend(ByteBuffer.allocateDirect(64))
+                    echo.call(lent).close()
+                    lent.close()
+                    lent.returned.join()
                 }
             }
-            backTo(before, plugin)
-            assertEquals(0, plugin.stats().leaked)
         }
+        backTo(before, plugin)
+        assertEquals(0, plugin.stats().leaked)
     }
 
     /**
@@ -79,26 +77,24 @@ class ThreadsTest {
     }
 
     @Test
-    fun `virtual threads call and send`() {
-        open().use { plugin ->
-            Executors.newVirtualThreadPerTaskExecutor().use { threads ->
-                val sums =
-                    List(500) { at ->
-                        threads.submit(
-                            Callable {
-                                numberIn(plugin.channel("echo").call(int32s(at))) +
-                                    numberIn(plugin.channel("pool/echo").send(int32s(at)).join())
-                            }
-                        )
-                    }
-                assertEquals(List(500) { 2 * it }, sums.map { it.get() })
-            }
+    fun `virtual threads call and send`() = probe { plugin ->
+        Executors.newVirtualThreadPerTaskExecutor().use { threads ->
+            val sums =
+                List(500) { at ->
+                    threads.submit(
+                        Callable {
+                            numberIn(plugin.channel("echo").call(int32s(at))) +
+                                numberIn(plugin.channel("pool/echo").send(int32s(at)).join())
+                        }
+                    )
+                }
+            assertEquals(List(500) { 2 * it }, sums.map { it.get() })
         }
     }
 
     @Test
-    fun `memory that one thread releases while others use it is an error to them, or there until they are done`() {
-        open().use { plugin ->
+    fun `memory that one thread releases while others use it is an error to them, or there until they are done`() =
+        probe { plugin ->
             val echo = plugin.channel("echo")
             val before = live(plugin)
             repeat(200) {
@@ -113,7 +109,6 @@ class ThreadsTest {
             }
             backTo(before, plugin)
         }
-    }
 
     @Test
     fun `a plugin that closes under the hands of its callers fails them, and no call hangs`() {
@@ -188,29 +183,27 @@ class ThreadsTest {
 @NeedsPlugins
 class LeaksTest {
     @Test
-    fun `a hundred thousand messages of each kind leave no memory behind`() {
-        open().use { plugin ->
-            val before = live(plugin)
-            val echo = plugin.channel("echo")
-            val make = plugin.channel("make")
-            val pool = plugin.channel("pool/echo")
-            val small = int32s(1)
-            val large = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(5000))
-            val lent = plugin.lend(large)
-            repeat(100_000) {
-                echo.call(small).close()
-                echo.call(lent).close()
-            }
-            repeat(20_000) { make.call(int32s(100)).close() }
-            repeat(100) {
-                val sent = List(200) { at -> if (at % 2 == 0) pool.send(small) else pool.send(Payload.of(large)) }
-                for (each in sent) each.join().close()
-            }
-            lent.close()
-            lent.returned.join()
-            backTo(before, plugin)
-            assertEquals(0, plugin.stats().leaked)
-            assertEquals(0, plugin.stats().native.getValue("calls"))
+    fun `a hundred thousand messages of each kind leave no memory behind`() = probe { plugin ->
+        val before = live(plugin)
+        val echo = plugin.channel("echo")
+        val make = plugin.channel("make")
+        val pool = plugin.channel("pool/echo")
+        val small = int32s(1)
+        val large = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(5000))
+        val lent = plugin.lend(large)
+        repeat(100_000) {
+            echo.call(small).close()
+            echo.call(lent).close()
         }
+        repeat(20_000) { make.call(int32s(100)).close() }
+        repeat(100) {
+            val sent = List(200) { at -> if (at % 2 == 0) pool.send(small) else pool.send(Payload.of(large)) }
+            for (each in sent) each.join().close()
+        }
+        lent.close()
+        lent.returned.join()
+        backTo(before, plugin)
+        assertEquals(0, plugin.stats().leaked)
+        assertEquals(0, plugin.stats().native.getValue("calls"))
     }
 }
