@@ -14,7 +14,7 @@ export const folders = {
   },
   error: { may: [], why: "typed errors and how they cross; everything else throws them" },
   stats: { may: [], why: "histograms and counters; pure" },
-  lazy: { may: ["error"], why: "modules that are loaded once, with a limit of time; timers" },
+  lazy: { may: ["error", "host"], why: "modules that are loaded once, with a limit of time; timers" },
   host: { may: ["error"], why: "what differs between hosts, and how values of any host are recognised" },
   transfer: {
     may: ["error", "host", "lazy", "records.ts"],

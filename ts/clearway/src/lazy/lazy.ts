@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
+import { afterMessages } from "#host";
 import type { ErrorCode } from "../error/clearway-error.js";
 import { type ClearwayError, caused, messageOf } from "../error/clearway-error.js";
 import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
@@ -12,14 +12,24 @@ export function after(ms: number, act: () => void): Timer {
   return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 }
 
-/** Returns whether `promise` settles within `limitMs` milliseconds. Never rejects. Clears its timer. */
+/**
+ * Starts a limit, in milliseconds, for the time in which another thread must answer. After a stall of this thread or a sleep of the machine, a timer
+ * runs before the messages that wait. `act` therefore runs after them, and has to look whether the answer was among them.
+ */
+export function timeLimit(ms: number, act: () => void): Timer {
+  return after(ms, () => afterMessages(act));
+}
+
+/**
+ * Returns whether `promise` settles within `limitMs` milliseconds, or with a message that waits then. Never rejects. Clears its timer.
+ */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new OwnPromise((resolve) => {
     const settle = (inTime: boolean): void => {
       clearTimeout(timer);
       resolve(inTime);
     };
-    const timer = after(limitMs, () => settle(false));
+    const timer = timeLimit(limitMs, () => settle(false));
     promise.then(
       () => settle(true),
       () => settle(false),

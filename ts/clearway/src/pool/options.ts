@@ -218,6 +218,8 @@ export interface CallSettings {
   readonly retries: number;
   /** Whether the call may be cancelled: it has a signal, a timeout or a deadline. */
   readonly limited: boolean;
+  /** Whether the call may wait although the queue is full: a mapping waits for room before it reads an input, whose size it cannot know. */
+  readonly waits?: boolean;
   /** Whether the call runs in a child process. Never true in browsers. */
   readonly toProcess?: boolean | undefined;
   /** The caller's stack, if it was captured before the call. */
@@ -321,7 +323,7 @@ export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
     queue: { ...limits, whenFull: whenFull ?? (limits.items ? "wait" : "fail") },
     setup: copyOf(given.setup),
     hasOnError: !!given.onError,
-    onError: later(options, given.onError),
+    onError: given.onError ? later(options, given.onError) : (error) => console.error(`pool "${given.name}":`, error),
     onWorker: later(options, given.onWorker),
     onDrain: given.onDrain && later(options, given.onDrain),
   };

@@ -171,6 +171,8 @@ export interface Held {
  */
 export class Leases {
   readonly #idle = new Map<Definition, Opened[]>();
+  /** What is being opened, and what is given back but not closing yet. */
+  readonly #pending = new Set<Promise<unknown>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #clock: Clock;
   #live = 0;
@@ -189,7 +191,18 @@ export class Leases {
    * Takes one instance of each resource. Opens a new instance if none is idle. If an instance cannot be opened, gives the others back and
    * rejects with `resource-failed`.
    */
-  async hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
+  hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
+    return this.#track(this.#hold(resources));
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const done = (): void => void this.#pending.delete(work);
+    this.#pending.add(work);
+    work.then(done, done);
+    return work;
+  }
+
+  async #hold(resources: Readonly<Record<string, Resource<unknown>>>): Promise<Held> {
     const acquired: [string, Opened][] = [];
     const names = Object.keys(resources);
     const results = await OwnPromise.allSettled(names.map((name) => this.#take(name, definitionOf(resources[name]!))));
@@ -212,7 +225,7 @@ export class Leases {
     for (const [name, opened] of acquired) values[name] = opened.value;
     return {
       values,
-      release,
+      release: (outcome) => this.#track(release(outcome)),
       cancel: () => {
         cancelling ??= OwnPromise.all(
           acquired.map(([, { definition, value }]) => ignoreErrors(() => definition.cancel?.(value))),
@@ -223,13 +236,14 @@ export class Leases {
 
   /**
    * Closes all idle resources now, and each used resource when its task gives it back. The promise settles when every resource whose
-   * closing has begun is closed.
+   * closing has begun is closed. Waits for resources that are being opened: their call may have ended, and then gives them back at once.
    */
   async shutDown(): Promise<void> {
     this.#shut = true;
     for (const list of this.#idle.values()) {
       for (const opened of list.splice(0)) if (opened.lease.expire() === "close") void this.#close(opened);
     }
+    if (this.#pending.size > 0) await withTimeLimit(OwnPromise.allSettled(this.#pending));
     while (this.#closing.size > 0) await OwnPromise.all(this.#closing);
   }
 

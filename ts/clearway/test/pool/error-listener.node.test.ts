@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { sample } from "../fixtures/fast-check.js";
 import { hanging, returning, throwing } from "../fixtures/misdeeds.js";
 import { gate, reasonOf, testPool } from "../fixtures/pools.js";
@@ -37,6 +37,21 @@ test.each(misdeeds(0))("an onError that %s is called once per crash, and the poo
   expect(calls).toBe(1);
   // What a listener throws is the app's own uncaught error.
   expect(stray).toHaveLength(what.startsWith("throws") ? 1 : 0);
+});
+
+test("errors that belong to no call are printed without an onError", async () => {
+  const printed = vi.spyOn(console, "error").mockReturnValue();
+  onTestFinished(() => printed.mockRestore());
+  const typo = new Error("typo");
+  const pool = testPool<Foreign>(foreignUrl, {
+    name: "prints",
+    metrics: () => {
+      throw typo;
+    },
+  });
+  expect(await pool.call.add(1, 2)).toBe(3);
+  await pool.close();
+  expect(printed.mock.calls).toEqual([['pool "prints":', typo]]);
 });
 
 test.each(misdeeds(1))(

@@ -21,6 +21,11 @@ test.each(["first", "unread"] as const)("an idle Readable is destroyed when its 
 test.each<[why: string, call: (pool: Pool<Sources>, source: PassThrough) => unknown]>([
   ["the module has no such task", (pool, source) => (pool.call as unknown as Refused).missing(source)],
   ["another argument cannot cross", (pool, source) => (pool.call as unknown as Refused).first(source, () => {})],
+  [
+    "an argument before it cannot cross",
+    (pool, source) => (pool.with({ strict: true }).call as unknown as Refused).first(new Uint8Array(8), source),
+  ],
+  ["the signal of its mapping has aborted", (pool, source) => pool.map.same(source, { signal: AbortSignal.abort() })],
   ["its signal has aborted", (pool, source) => pool.with({ signal: AbortSignal.abort() }).call.first(source)],
   ["the pool is closed", async (pool, source) => pool.close().then(() => pool.call.first(source))],
 ])("an idle Readable is destroyed when its call is refused, because %s", async (_why, call) => {

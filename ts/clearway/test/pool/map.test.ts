@@ -184,6 +184,15 @@ describe("map reads", () => {
     const pool = plainPool({ size: 1, queue: { items: 2, whenFull: "fail" } });
     expect(await pool.map.add(Array(50).fill(1), { concurrency: 10 })).toEqual(Array(50).fill(2));
   });
+
+  test.each(["fail", "dropNewest", "dropOldest"] as const)(
+    "an input that is larger than the room in the queue, with whenFull: %s",
+    async (whenFull) => {
+      const pool = plainPool({ size: 2, queue: { bytes: 1000, whenFull } });
+      const inputs = Array.from({ length: 10 }, () => new Uint8Array(700));
+      expect(await pool.map.echo(inputs)).toEqual(inputs);
+    },
+  );
 });
 
 describe("map ends", () => {

@@ -155,6 +155,22 @@ describe("a resource", () => {
     expect(await things.call.plain()).toBe("plain 1");
   });
 
+  test("whose close takes longer than the grace period does not end the worker of a cancelled task that has stopped", async () => {
+    const { things } = await thingPool();
+    await things.call.set({ closeHangs: true });
+    ownTimers();
+    const controller = new AbortController();
+    const begun = gate<unknown>();
+    const held = reasonOf(things.with({ signal: controller.signal, onProgress: begun.tell }).call.hold());
+    await begun.promise;
+    controller.abort();
+    await held;
+    await things.ping();
+    vi.advanceTimersByTime(graceMs);
+    await things.ping();
+    expect(things.stats().workers.restarts).toBe(0);
+  });
+
   test("whose close hangs does not delay its pool's close forever", async () => {
     const { things, seen } = await thingPool();
     expect(await things.call.plain()).toBe("plain 1");

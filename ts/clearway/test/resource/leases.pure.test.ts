@@ -205,6 +205,30 @@ describe("leases", () => {
     expect(log).toEqual(["open 1"]);
   });
 
+  test("that are being opened, or whose cancel runs, are closed before a shutdown ends", async () => {
+    let letOpen = (): void => {};
+    let letCancel = (): void => {};
+    const { log, thing } = logged({
+      cancel: () => new Promise<void>((resolve) => (letCancel = resolve)),
+    });
+    const slow = resource({
+      open: () => new Promise<number>((resolve) => (letOpen = () => resolve(7))),
+      close: (value) => void log.push(`close ${value}`),
+    });
+    const leases = leasesOf();
+    const opening = leases.hold({ slow }).then((held) => held.release("ok"));
+    const held = await leases.hold({ thing });
+    held.cancel();
+    void held.release("cancelled");
+    const shut = leases.shutDown().then(() => log.push("shut"));
+    letOpen();
+    await opening;
+    letCancel();
+    await shut;
+    expect(log).toEqual(["open 1", "close 7", "close 1", "shut"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("are closed on shutdown when idle, and otherwise on release", async () => {
     const { log, thing } = logged();
     const leases = leasesOf();

@@ -112,8 +112,7 @@ export class CallLife {
 }
 
 const nothing: object[] = [];
-
-// All promises share this function. A closure per call would cost more than the promise.
+// Shared by all promises, because a closure per call would cost more than the promise.
 let settleLatest: ((value: unknown) => void) | undefined;
 const keepSettle = (settle: (value: unknown) => void): void => {
   settleLatest = settle;
@@ -236,7 +235,7 @@ export class PoolCall extends CallLife {
 
   /** Closes the input streams, because the call is over. */
   release(): void {
-    if (this.inputs) for (const input of this.inputs) input.stop();
+    for (const input of this.inputs ?? []) input.stop();
   }
 
   /** Removes the call's timers and its abort listener. */
@@ -305,29 +304,32 @@ function rejected(reason: unknown, rethrow: ((error: unknown) => never) | undefi
  */
 export function prepareArguments(call: PoolCall): void {
   const { args } = call;
-  let shared: Map<object, object> | undefined;
+  // Opens the streams first: they must be closed if another argument cannot cross.
   for (let at = 0; at < args.length; at++) {
     const value = args[at];
     if (value === null || typeof value !== "object") continue;
     if (call.args === args) call.args = args.slice();
-    if (!(value instanceof MovedValue) && isAsyncIterable(value)) {
-      call.inputs ??= [];
-      call.inputs.push(new Input(at, asyncIteratorOf(value)!.call(value)));
-      call.args[at] = undefined;
-    } else {
-      call.crossing ??= emptySide();
-      shared ??= sharedCopies(args);
-      const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
-      const ready = prepare(value, call.options.strict, call.crossing, shared);
-      call.args[at] = ready.value;
-      if (ready.form !== Form.plain) {
-        call.forms ??= new Array(args.length).fill(Form.plain);
-        call.forms[at] = ready.form;
-      }
-      call.bytes += ready.bytes;
-      if (ready.deep) call.deep = true;
-      if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
+    if (value instanceof MovedValue || !isAsyncIterable(value)) continue;
+    call.inputs ??= [];
+    call.inputs.push(new Input(at, asyncIteratorOf(value)!.call(value)));
+    call.args[at] = undefined;
+  }
+  let shared: Map<object, object> | undefined;
+  for (let at = 0; at < args.length; at++) {
+    const value = call.args[at];
+    if (value === null || typeof value !== "object") continue;
+    call.crossing ??= emptySide();
+    shared ??= sharedCopies(args);
+    const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
+    const ready = prepare(value, call.options.strict, call.crossing, shared);
+    call.args[at] = ready.value;
+    if (ready.form !== Form.plain) {
+      call.forms ??= new Array(args.length).fill(Form.plain);
+      call.forms[at] = ready.form;
     }
+    call.bytes += ready.bytes;
+    if (ready.deep) call.deep = true;
+    if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { onAbort } from "#host";
 import { ClearwayError } from "../../error/clearway-error.js";
-import { after } from "../../lazy/lazy.js";
+import { timeLimit } from "../../lazy/lazy.js";
 import type { Engine } from "../engine.js";
 import type { PoolCall } from "./call.js";
 
@@ -12,7 +12,7 @@ export function armLimits(engine: Engine, call: PoolCall): void {
   if (deadlineMs === undefined) return;
   // Made here, so that its stack has the lines of the caller.
   const why = new ClearwayError("deadline", `the call did not end within ${deadlineMs} ms`);
-  call.deadline = after(deadlineMs, () => engine.cancel(call, why));
+  call.deadline = timeLimit(deadlineMs, () => engine.cancel(call, why));
 }
 
 /** Fails a call that has begun in its worker, if it runs longer than `timeoutMs`. */
@@ -20,5 +20,9 @@ export function armTimeout(engine: Engine, call: PoolCall): void {
   const { timeoutMs } = call.options;
   if (timeoutMs === undefined) return;
   const why = new ClearwayError("timeout", `the task ran longer than ${timeoutMs} ms`);
-  call.limit = after(timeoutMs, () => engine.expire(call, why));
+  const limit = timeLimit(timeoutMs, () => {
+    // The call may have lost its worker meanwhile, and wait for another one.
+    if (call.limit === limit && call.state === "started") engine.expire(call, why);
+  });
+  call.limit = limit;
 }

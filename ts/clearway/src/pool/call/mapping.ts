@@ -82,7 +82,7 @@ export class Mapping {
     this.#options = options;
     this.#concurrency = options.concurrency!;
     this.#signals = [source.call.signal, options.signal];
-    this.#call = { ...source.call, signal: this.#cancel.signal, limited: true };
+    this.#call = { ...source.call, signal: this.#cancel.signal, limited: true, waits: true };
   }
 
   /** Returns the next result. */
@@ -146,7 +146,10 @@ export class Mapping {
     if (this.#over) return;
     try {
       if (this.#givesStreams) throw this.#notMappable();
+      // Inputs that cannot be opened need not be closed.
+      this.#inputsOver = true;
       this.#inputs = this.#act(() => open(inputs));
+      this.#inputsOver = false;
       // The inputs may have ended the mapping while they were opened.
       if (this.#over) this.#closeInputs();
     } catch (reason) {
@@ -273,12 +276,13 @@ export class Mapping {
     return rest;
   }
 
-  // Does not wait for the inputs, because their `return()` may wait for a value that never comes.
+  // Does not wait for the inputs, because their `return()` may wait for a value that never comes. Inputs that were never opened may hold a file or
+  // a connection, too.
   #closeInputs(): void {
-    if (this.#inputsOver || !this.#inputs) return;
+    if (this.#inputsOver) return;
     this.#inputsOver = true;
-    const inputs = this.#inputs;
-    this.#act(async () => inputs.return()).catch((reason) => this.#source.engine.settings.onError(reason));
+    const { engine, inputs } = this.#source;
+    this.#act(async () => (this.#inputs ?? open(inputs)).return()).catch((reason) => engine.settings.onError(reason));
   }
 
   get #givesStreams(): boolean {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout } from "../../globals.js";
-import { after, inMicrotask, within } from "../../lazy/lazy.js";
+import { after, inMicrotask, timeLimit, within } from "../../lazy/lazy.js";
 import { cellOf } from "../../task/context.js";
 import { encodeThrown } from "../../transfer/thrown.js";
 import { Op } from "../../transport/protocol.js";
@@ -27,7 +27,7 @@ export function cancel(engine: Engine, worker: PoolWorker, call: PoolCall, reaso
 }
 
 function armGrace(engine: Engine, worker: PoolWorker, call: PoolCall): void {
-  call.limit = after(engine.settings.graceMs, () => {
+  call.limit = timeLimit(engine.settings.graceMs, () => {
     // A worker that is not ready cannot have read the cancel. The grace period starts again.
     if (worker.life.state === "starting") armGrace(engine, worker, call);
     else if (call.graceOver() === "kill") overdue(engine, worker, call);

@@ -19,7 +19,7 @@ const provenMs = 1_000;
 export function uncaught({ settings }: Engine, worker: PoolWorker, error: unknown): void {
   const { name, onError, hasOnError } = settings;
   if (hasOnError) onError(error);
-  else if (survivesUncaughtErrors || worker.calls.size === 0)
+  else if (survivesUncaughtErrors || ![...worker.calls.values()].some(({ state }) => state !== "cancelling"))
     console.error(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
 }
 
@@ -60,7 +60,9 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   if (unwanted) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
-  if (crashed && worker.tasksRun === 0) settings.onError(why);
+  // Without `onError`, this prints what neither a call nor an earlier line says.
+  if (crashed && worker.tasksRun === 0 && (settings.hasOnError || (!worker.uncaught && left.length === 0)))
+    settings.onError(why);
   if (noCallBegan) exitedBeforeCall(engine, worker.index, why);
   scheduler.run();
   engine.workers.startForReady();

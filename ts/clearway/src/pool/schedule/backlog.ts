@@ -128,12 +128,12 @@ export class Backlog {
 
   /**
    * Returns the call to drop before `call` is added. The result may be `call` itself. Returns undefined if there is space, and always under
-   * `wait`. Under `fail`, throws `queue-full` if there is no space.
+   * `wait` and for a call of a mapping. Under `fail`, throws `queue-full` if there is no space.
    */
   admit(call: PoolCall): PoolCall | undefined {
     const { bytes, whenFull } = this.#limits;
     const over = this.#isOver(call) || (this.length > 0 && this.bytes + call.bytes > bytes);
-    if (!over || whenFull === "wait") return undefined;
+    if (!over || whenFull === "wait" || call.options.waits) return undefined;
     if (whenFull === "fail") {
       throw new ClearwayError("queue-full", `the queue is full: ${this.length} calls, ${this.bytes} bytes`);
     }

@@ -4,7 +4,7 @@ import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js"
 import type { WireError } from "../../error/wire.js";
 import { clearTimeout, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
-import { after, within } from "../../lazy/lazy.js";
+import { timeLimit, within } from "../../lazy/lazy.js";
 import { cancelCellCount } from "../../task/context.js";
 import type { Placement } from "../../task/task.js";
 import { type LedgerSide, merge } from "../../transfer/ledger.js";
@@ -226,7 +226,9 @@ export class PoolWorker {
     );
     // The greeting is sent at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
-    this.startTimer = after(settings.startTimeoutMs, () => this.#fail(startFailure("it was not ready in time")));
+    this.startTimer = timeLimit(settings.startTimeoutMs, () => {
+      if (this.life.state === "starting") this.#fail(startFailure("it was not ready in time"));
+    });
   }
 
   /** Sends a frame now. */
