@@ -292,7 +292,7 @@ interface RunOptions<Setup = undefined, Progress = unknown> extends CallOptions<
 /**
  * Runs one task in a new worker, then ends the worker: `await run<typeof import("./x.tasks.js")>(url).call.job(1)`.
  *
- * Each call starts its own worker (about 15 ms in Node, 10 in Chromium). For more than one call, make a pool. Throws `invalid-argument`.
+ * Each call starts its own worker, which takes tens of milliseconds (docs/performance.md, "Pools"). For more than one call, make a pool. Throws `invalid-argument`.
  */
 declare function run<Module = PoolNeedsTheTypeOfItsModule>(source: WorkerSource, options?: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>>): Callable<Module>;
 

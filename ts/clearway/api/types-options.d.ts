@@ -182,12 +182,12 @@ interface PoolOptions<Setup = undefined> extends ThreadOptions {
      */
     module?(): Promise<unknown>;
     /**
-     * Whether the pool warns of slow use, once for each kind: a copy that takes over 50 ms, a queue that only grows, and a large argument that
-     * is copied although it could be moved. Default: in development, where `process.env.NODE_ENV` is not `"production"`. Node prints a warning
+     * Whether the pool warns of slow use, once for each kind: a copy that takes over 50 ms, a queue that only grows, calls that wait for callbacks
+     * of their own pool, and a large argument that is copied although it could be moved. Default: in development, where `process.env.NODE_ENV` is not `"production"`. Node prints a warning
      * with `process.emitWarning` and a code, browsers with `console.warn`.
      */
     warnings?: boolean;
-    /** Name for debuggers and error messages. Default `"pool"`. */
+    /** Name for warnings, and for the workers in debuggers: `NAME-0`. Default `"pool"`. */
     name?: string;
     /**
      * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints an uncaught
