@@ -14,7 +14,8 @@ import { countBytes, type PortTransport } from "../transport/port.js";
 import { CallFlag, coded, inForm, Op } from "../transport/protocol.js";
 import { cut, postPieces } from "../transport/slices/cut.js";
 import { nodesPerMsAtFirst, pieceMs } from "../transport/slices/piece.js";
-import { type ServedCall, unitsOf } from "./context.js";
+import { unitsOf } from "./context.js";
+import type { ServedCall } from "./runner.js";
 
 const weighsNothing = (_value: unknown): number => 0;
 

@@ -10,15 +10,84 @@ import { iteratorOf, Producer } from "../stream/producer.js";
 import { CodedValue } from "../transfer/crossing.js";
 import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
-import { CallFlag, type HelloSettings, InputKind, Op } from "../transport/protocol.js";
+import { CallFlag, type HelloSettings, InputKind, type InputStream, Op } from "../transport/protocol.js";
+import { sliceBudgetMs } from "../transport/slices/piece.js";
 import type { Answers } from "./answers.js";
 import { CallbackStub, type TaskInput } from "./callback-stub.js";
-import { type Announced, CallContext, Progress, type ServedCall } from "./context.js";
-import { isGenerator } from "./task.js";
+import { CallContext, Progress, unlessCancelled } from "./context.js";
+import { isGenerator, type TaskDefinition } from "./task.js";
 
 // Maximum time in milliseconds for which results are held back to share a message, and for which `pump` begins calls before the worker reads
 // messages, such as a cancel. A wake-up costs a twentieth of this time, so a longer time would gain nothing.
 const holdMs = 1;
+
+/** A stream or a callback that replaces the argument at this index. */
+export type Announced = [argument: number, stream: InputStream];
+
+/** One call in its worker, from its arrival to its answer. */
+export class ServedCall {
+  /** How long the result may hold the caller in one message, in milliseconds. */
+  budgetMs = sliceBudgetMs;
+  /** Streams and callbacks that replace arguments. */
+  announced: readonly Announced[] | undefined;
+  /** Sends progress. Undefined without a listener, or if the task takes no context. */
+  progress: Progress | undefined;
+  /** Streams and callbacks from the caller. */
+  inputs: { id: number; end: TaskInput }[] | undefined;
+  context: CallContext | undefined;
+  held: Held | undefined;
+  producer: Producer | undefined;
+  /** Credit that arrived before the task's stream began. */
+  earlyItems = 0;
+  earlyBytes = 0;
+  /** Ends the call's wait for its resources. Undefined if it does not wait. */
+  giveUp: ((reason: unknown) => void) | undefined;
+  begun = false;
+  /** Whether `Started` was sent. */
+  startSent = false;
+  over = false;
+  /** The reason of the cancel. Undefined unless the call was cancelled. */
+  cancelled: { reason: unknown } | undefined;
+  /** The error for a value of the call's stream that could not be sent. The call fails with it once the iterator is closed. */
+  refusal: unknown;
+  startedMs = 0;
+
+  constructor(
+    readonly id: number,
+    /** Name of the task. */
+    readonly task: string,
+    readonly definition: TaskDefinition,
+    readonly flags: number,
+    readonly args: unknown[],
+  ) {}
+
+  has(flag: number): boolean {
+    return (this.flags & flag) !== 0;
+  }
+
+  grant(items: number, bytes: number): void {
+    if (this.producer !== undefined) return this.producer.grant(items, bytes);
+    this.earlyItems += items;
+    this.earlyBytes += bytes;
+  }
+
+  /** Cancels everything that the task waits for. The task itself decides when it ends. */
+  cancel(reason: unknown): void {
+    this.cancelled ??= { reason };
+    if (this.context !== undefined) CallContext.cancel(this.context, reason);
+    this.held?.cancel();
+    for (const { end } of this.inputs ?? []) end.failed(reason);
+    this.giveUp?.(reason);
+    this.producer?.stop(!this.#listens);
+  }
+
+  // Whether the task can notice a cancel. A task can if it has read its context's signal, holds a resource, or has a stream from the
+  // caller.
+  get #listens(): boolean {
+    const readsSignal = this.context !== undefined && CallContext.listens(this.context);
+    return readsSignal || this.held !== undefined || this.inputs !== undefined;
+  }
+}
 
 /** The streams and callbacks that callers pass to tasks. The worker is the consumer of a stream. */
 class Inputs {
@@ -299,29 +368,6 @@ export class Runner {
     // A `pump` that is running continues by itself.
     if (!this.#pumping && this.#waiting.length > 0) queueMicrotask(this.pump);
   }
-}
-
-// Waits for a call's resources, unless the call is cancelled. A resource may take long to open. If the call is cancelled in the meantime,
-// the resource is kept for the next call.
-function unlessCancelled(call: ServedCall, holding: Promise<Held>): Promise<Held> {
-  return new OwnPromise((resolve, reject) => {
-    call.giveUp = (reason) => {
-      call.giveUp = undefined;
-      reject(reason);
-      holding.then(
-        (held) => held.release("ok"),
-        () => {},
-      );
-    };
-    if (call.cancelled !== undefined) return call.giveUp(call.cancelled.reason);
-    const settle =
-      <T>(end: (outcome: T) => void) =>
-      (outcome: T): void => {
-        call.giveUp = undefined;
-        end(outcome);
-      };
-    holding.then(settle(resolve), settle(reject));
-  });
 }
 
 // Own methods of a promise are code of the task.

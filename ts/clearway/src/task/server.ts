@@ -19,8 +19,7 @@ import {
   Op,
 } from "../transport/protocol.js";
 import { Answers } from "./answers.js";
-import { type Announced, ServedCall } from "./context.js";
-import { Runner } from "./runner.js";
+import { type Announced, Runner, ServedCall } from "./runner.js";
 import type { TaskDefinition } from "./task.js";
 import { WorkerRingPort } from "./worker-ring-port.js";
 

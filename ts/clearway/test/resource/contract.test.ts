@@ -156,7 +156,7 @@ describe("a resource", () => {
   });
 
   test("whose close takes longer than the grace period does not end the worker of a cancelled task that has stopped", async () => {
-    const { things } = await thingPool();
+    const { things, seen } = await thingPool();
     await things.call.set({ closeHangs: true });
     ownTimers();
     const controller = new AbortController();
@@ -165,6 +165,7 @@ describe("a resource", () => {
     await begun.promise;
     controller.abort();
     await held;
+    await seen(["open plain 1", "cancel plain 1", "close plain 1"]);
     await things.ping();
     vi.advanceTimersByTime(graceMs);
     await things.ping();
