@@ -2,8 +2,7 @@
 // The steps of a measurement and their end after a timeout, on fake clocks, and the work of an opened way.
 import { describe, expect, test } from "vitest";
 import { readDefinition } from "../src/bench/definition.js";
-import { CLOSING_MS_MAX } from "../src/bench/settings.js";
-import { StepError, Steps, type Timers } from "../src/bench/steps.js";
+import { CLOSING_MS_MAX, StepError, Steps, type Timers } from "../src/bench/steps.js";
 import { choose, openWay, verifyWay } from "../src/bench/ways.js";
 import { requestMsMax } from "../src/runner/user-process.js";
 

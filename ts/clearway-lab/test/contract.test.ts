@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
-import { findJvmRunner, JVM_MISSING } from "../src/runner/find.js";
+import { findJvmRunner, JVM_MISSING } from "../src/runner/runners.js";
 import { loadScenarios } from "../src/scenario/scenario.js";
 import { decodeHistogram } from "../src/statistics/distribution.js";
 import { builtLab } from "./built-lab.js";

@@ -3,8 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import jetpackSchema from "../../../spec/jetpack-benchmark.schema.json" with { type: "json" };
 import { problemOf } from "../src/cli/run-files.js";
-import { jetpackReport } from "../src/export/jetpack.js";
-import { markdownText } from "../src/export/markdown.js";
+import { jetpackReport, markdownText } from "../src/export/formats.js";
 import { answered } from "./answered.js";
 
 describe("results.json", () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalServer, refuse, serveLocally } from "../../../scripts/local-server.mjs";
 import { EchoConnection } from "../src/isolate/echo-client.js";
 import { FeedClient } from "../src/isolate/feed-client.js";
-import { studentsUrl } from "../src/isolate/fetch-json.js";
+import { studentsUrl } from "../src/isolate/fetch.js";
 import { fetchStudents } from "../src/isolate/student.js";
 import { answerFixture, startFeed } from "../src/runner/fixture-http.js";
 

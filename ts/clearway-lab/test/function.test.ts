@@ -2,10 +2,9 @@
 // `clearway measure`: the function as a scenario with two ways, and what is said of it.
 import { describe, expect, test } from "vitest";
 import { type Crossing, crossingOf, findFunction, functionDefinition } from "../src/bench/function.js";
-import { taskModuleOf } from "../src/bench/settings.js";
-import { Steps } from "../src/bench/steps.js";
+import { Steps, taskModuleOf } from "../src/bench/steps.js";
 import type { Answer, LabResults } from "../src/engine/answer.js";
-import { adviceForFunction, type FunctionFacts, stallsOf } from "../src/report/answers/function.js";
+import { adviceForFunction, type FunctionFacts, stallsOf } from "../src/report/answers/text.js";
 import { answered } from "./answered.js";
 
 /** The answers about a function. The parameters are its stalls in milliseconds: called directly, and in a worker. */

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LabResults } from "../src/engine/answer.js";
-import { findServer } from "../src/remote/server.js";
+import { findServer } from "../src/remote/open.js";
 import type { Experiment } from "../src/scenario/experiment.js";
 import { BuiltCli, here, TESTED } from "./built-cli.js";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { familyMs, type LoadSource, otherCores, otherShare } from "../src/machine/load.js";
+import { familyMs, type LoadSource, otherCores, otherShare } from "../src/machine/cores.js";
 
 /** The text of /proc/PID/stat of a process with this parent, name, own time and time of its ended children, in ticks. */
 const stat = (pid: number, parent: number, name: string, [user, system, ended, endedSystem]: number[]) =>

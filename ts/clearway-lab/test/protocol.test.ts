@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mismatch } from "../src/protocol/expect.js";
 import { LineSplitter, LineTooLongError, parseLine } from "../src/protocol/lines.js";
+import { mismatch } from "../src/protocol/measured.js";
 import type { CellRequest, Json } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 

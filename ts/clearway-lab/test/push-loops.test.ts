@@ -2,9 +2,8 @@
 // Tests the closed loop of the published experiment, and chained hops.
 import { describe, expect, test, vi } from "vitest";
 import { openChain } from "../src/push/chains.js";
-import { pushMechanism } from "../src/push/measure.js";
+import { pushMechanism, Receiver } from "../src/push/measure.js";
 import { emit, type Load, type PushEvent, produce } from "../src/push/pace.js";
-import { Receiver } from "../src/push/receiver.js";
 import { sameThread } from "../src/push/same-thread.js";
 
 const closed: Load = { count: 5, perSecond: 0, payloadBytes: 8, loop: "closed" };

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { findServer, remoteProblem } from "../src/remote/server.js";
+import { findServer, remoteProblem } from "../src/remote/open.js";
 
 describe("what is missing", () => {
   const none = () => undefined;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toolchain } from "../../../scripts/swift.mjs";
 import type { CellRequest, Description } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
-import { findSwiftRunner, SWIFT_MISSING } from "../src/runner/find.js";
+import { findSwiftRunner, SWIFT_MISSING } from "../src/runner/runners.js";
 import { decodeHistogram } from "../src/statistics/distribution.js";
 import { publishedScenarios } from "./published-scenarios.js";
 

@@ -3,8 +3,7 @@
 import { nowMs } from "#lab-host";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openArm } from "./arms.js";
-import { answer } from "./serve.js";
-import type { OpenMechanism } from "./work.js";
+import { answer, type OpenMechanism } from "./work.js";
 
 let opened: OpenMechanism | undefined;
 

@@ -5,8 +5,7 @@ import { Socket } from "node:net";
 import { nowMs } from "#lab-host";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { CHANNEL_FD, readLines } from "../protocol/lines.js";
-import { type ArmClock, answer } from "./serve.js";
-import type { OpenMechanism } from "./work.js";
+import { type ArmClock, answer, type OpenMechanism } from "./work.js";
 
 const clock: ArmClock = {
   nowMs,

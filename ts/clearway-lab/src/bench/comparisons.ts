@@ -2,7 +2,7 @@
 // The comparisons of a user's scenario, as data: for each input, the calls of each way and their longest stalls, against one way.
 import type { Comparison } from "../engine/comparison.js";
 import { type Slicing, WARM_CALLS } from "../engine/pair.js";
-import type { ScenarioInfo } from "./settings.js";
+import type { ScenarioInfo } from "./steps.js";
 
 /** The names of the two kinds of work with an input. */
 export const callsOf = (input: string | null | undefined): string => `calls ${input ?? ""}`;

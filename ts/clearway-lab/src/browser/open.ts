@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Opens pages in any of the three browsers: Chromium through Playwright, Firefox and WebKitGTK through WebDriver.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser, LaunchOptions } from "playwright-core";
 import { type Driven, has, missing, open } from "../../../../scripts/browsers/engines.mjs";
+import { chromiumFlags, chromiumMissing, findChromium } from "../../../../scripts/chromium.mjs";
 import { packagesMissing } from "../machine/optional-packages.js";
-import { chromiumProblem, launchChromium } from "./chromium.js";
 
 export const BROWSER_NAMES = ["chromium", "firefox", "webkit"] as const;
 export type BrowserName = (typeof BROWSER_NAMES)[number];
@@ -106,5 +107,30 @@ async function whenReady(ready: string, close: () => Promise<void>, open: () => 
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Returns why Chromium can open no page here, and the remedy. Undefined if pages can be opened. */
+function chromiumProblem(): string | undefined {
+  return findChromium() === undefined ? chromiumMissing() : packagesMissing(["playwright-core"]);
+}
+
+/** Starts Chromium. The caller closes it. Rejects with an Error that says what to install, or why Chromium does not start. */
+export async function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+  const problem = chromiumProblem();
+  if (problem !== undefined) throw new Error(problem);
+  const executablePath = findChromium() as string;
+  // Loaded here, because it takes a tenth of a second, and only pages need it.
+  const { chromium } = await import("playwright-core");
+  try {
+    return await chromium.launch({
+      executablePath,
+      args: ["--headless", ...chromiumFlags],
+      handleSIGINT: false,
+      ...options,
+    });
+  } catch (error) {
+    const why = (error as Error).message.split("\n")[0];
+    throw new Error(`Chromium does not start: ${executablePath}: ${why}. Set CLEARWAY_CHROMIUM to another one`);
   }
 }

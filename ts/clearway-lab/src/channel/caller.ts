@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The interface that every mechanism implements to call the other side of a channel.
-import type { PortEnd } from "../host/port.js";
+import type { PortEnd } from "../host/common.js";
 import { numberParam, textParam } from "../protocol/measured.js";
 import type { Params } from "../protocol/message.js";
 

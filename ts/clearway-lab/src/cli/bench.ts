@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type BenchPlan, callsOf, comparisonsOf, controlOf, wayWith } from "../bench/comparisons.js";
 import { orMeant } from "../bench/nearest-name.js";
-import type { ScenarioInfo } from "../bench/settings.js";
+import type { ScenarioInfo } from "../bench/steps.js";
 import type { Comparison } from "../engine/comparison.js";
 import { Arms } from "../engine/open-arm.js";
 import type { Json } from "../protocol/message.js";

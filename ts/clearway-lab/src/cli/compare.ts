@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { type Command, InvalidArgumentError } from "commander";
 import { compared } from "../bench/comparisons.js";
 import { didYouMean } from "../bench/nearest-name.js";
-import type { ScenarioInfo } from "../bench/settings.js";
+import type { ScenarioInfo } from "../bench/steps.js";
 import type { LabResults } from "../engine/answer.js";
 import { buildComparisons, type Comparison } from "../engine/comparison.js";
 import { Arms } from "../engine/open-arm.js";

@@ -16,8 +16,7 @@ import {
 } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
 import type { ByHost, Description, HostName } from "../protocol/message.js";
-import { findJvmRunner, findSwiftRunner, flutterMissing } from "../runner/find.js";
-import { Runners } from "../runner/runners.js";
+import { findJvmRunner, findSwiftRunner, flutterMissing, Runners } from "../runner/runners.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { columned, columnsOf, fitted, print, printJson } from "./print.js";
 

@@ -5,21 +5,18 @@ import { didYouMean } from "../bench/nearest-name.js";
 import { browserProblem } from "../browser/open.js";
 import type { LabResults } from "../engine/answer.js";
 import { COMPARISONS, CONTROLS, type Comparison, SLOWED } from "../engine/comparison.js";
-import { FURTHER, LIMITS } from "../engine/limits.js";
+import { CONTROLS_IN_OTHER_BROWSERS, FURTHER, IN_OTHER_BROWSERS, LIMITS } from "../engine/limits.js";
 import { type ArmHost, Arms } from "../engine/open-arm.js";
-import { CONTROLS_IN_OTHER_BROWSERS, IN_OTHER_BROWSERS } from "../engine/other-browsers.js";
 import { packagesMissing } from "../machine/optional-packages.js";
-import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
-import { koffiProblem } from "../native/peers.js";
+import { compilePeers, koffiProblem, PEERS_VARIABLE } from "../native/peers.js";
 import { pluginProblem } from "../native/plugin.js";
-import { remoteProblem } from "../remote/server.js";
+import { remoteProblem } from "../remote/open.js";
 import { limitText } from "../report/answers/words.js";
 import { duration } from "../report/number.js";
-import { findJvmRunner } from "../runner/find.js";
+import { findJvmRunner } from "../runner/runners.js";
 import { interruptible, runEngine, statusOf } from "./engine-run.js";
-import { FailedError, UsageError } from "./errors.js";
 import { openOut } from "./out-folder.js";
-import { print, printError } from "./print.js";
+import { FailedError, print, printError, UsageError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";
 
 export interface LabOptions {

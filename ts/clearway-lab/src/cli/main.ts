@@ -9,7 +9,7 @@ import type { HostName } from "../protocol/message.js";
 import { DEFAULT_HOSTS, HOST_NAMES } from "../scenario/scenario.js";
 import { addBench } from "./bench.js";
 import { addCompare } from "./compare.js";
-import { FailedError, UsageError } from "./errors.js";
+import { FailedError, UsageError } from "./print.js";
 import { addHosts } from "./hosts-command.js";
 import { addInit } from "./init.js";
 import { addJank } from "./jank.js";

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { FailedError, UsageError } from "./errors.js";
+import { FailedError, UsageError } from "./print.js";
 
 /** How the files of a run begin. A file of that name with another beginning is not the lab's. */
 const BEGINNINGS: Record<string, RegExp> = {

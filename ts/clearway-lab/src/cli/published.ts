@@ -7,7 +7,7 @@ import { didYouMean } from "../bench/nearest-name.js";
 import { BROWSER_NAMES } from "../browser/open.js";
 import { buildFacts, cpuTimes, machineFacts, stealPercent } from "../machine/facts.js";
 import { IdleWatch } from "../machine/idle-watch.js";
-import { compilePeers, PEERS_VARIABLE } from "../native/compile.js";
+import { compilePeers, PEERS_VARIABLE } from "../native/peers.js";
 import type { HostName } from "../protocol/message.js";
 import { duration } from "../report/number.js";
 import { execute, type Limits } from "../run/execute.js";
@@ -19,10 +19,9 @@ import { type Experiment, loadExperiments, withExperiments } from "../scenario/e
 import { type PlannedCell, planCells, planOrder } from "../scenario/plan.js";
 import { loadScenarios, type Scenario } from "../scenario/scenario.js";
 import { interruptible } from "./engine-run.js";
-import { FailedError, UsageError } from "./errors.js";
 import { askHosts, missingMechanism } from "./hosts-command.js";
 import { keepRun, openOut } from "./out-folder.js";
-import { openProgress, print, printError, printJson } from "./print.js";
+import { FailedError, openProgress, print, printError, printJson, UsageError } from "./print.js";
 
 export interface PublishedOptions {
   host: HostName[];

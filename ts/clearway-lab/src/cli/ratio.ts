@@ -6,13 +6,17 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
-import { WORKS } from "../ratio/device/works.js";
-import { extremes, SLOWER_MIN, slowdown } from "../ratio/device-ratio.js";
 import { ratioText } from "../ratio/device-time.js";
-import { AMOUNTS, measureRatio, type RatioEvent, type RatioOptions } from "../ratio/measure-ratio.js";
+import { WORKS } from "../ratio/device/works.js";
+import {
+  AMOUNTS,
+  CannotMeasureDevice,
+  measureRatio,
+  type RatioEvent,
+  type RatioOptions,
+} from "../ratio/measure-ratio.js";
 import { networkAddress, PageEnded } from "../ratio/page-server.js";
-import { type Device, RatioError, type RatioFile } from "../ratio/ratio-file.js";
-import { CannotMeasureDevice } from "../ratio/this-device.js";
+import { type Device, extremes, RatioError, type RatioFile, SLOWER_MIN, slowdown } from "../ratio/ratio-file.js";
 import { colours as pc } from "../report/colours.js";
 import { keepRun } from "./out-folder.js";
 import { columnsOf, fitted, print, printError, printJson } from "./print.js";

@@ -7,12 +7,10 @@ import { Argument, type Command } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import schema from "../../../../spec/results.schema.json" with { type: "json" };
 import type { LabResults } from "../engine/answer.js";
-import { jetpackReport } from "../export/jetpack.js";
-import { markdownText } from "../export/markdown.js";
+import { jetpackReport, markdownText } from "../export/formats.js";
 import { answersHtml } from "../report/answers/page.js";
-import { UsageError } from "./errors.js";
 import { openPage, readableError } from "./out-folder.js";
-import { print, printJson } from "./print.js";
+import { print, printJson, UsageError } from "./print.js";
 
 /** The files of a run. */
 export const RUN_FILES = ["results.json", "report.html"] as const;

@@ -10,7 +10,7 @@ import { type DeviceTime, parseDevice } from "../ratio/device-time.js";
 import { RatioError } from "../ratio/ratio-file.js";
 import { HOST_NAMES } from "../scenario/scenario.js";
 import { type Compiled, CompileError, CompilerMissing, compile, type Entry } from "../user-code/compile.js";
-import { UsageError } from "./errors.js";
+import { UsageError } from "./print.js";
 
 export { UsageError };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures one codec with one value. It encodes and decodes many times on one thread and sends nothing.
-import { nowMs } from "#lab-host";
-import { payloadOf, same } from "../channel/payload.js";
+// Measures one codec with one value. It encodes and decodes many times on one thread and sends nothing. Also has the codecs that need no other
+// package.
+import { float64, standardMessageCodec } from "clearway/channel";
+import { hostName, nowMs, serializer } from "#lab-host";
+import { payloadOf, plainValue, same } from "../channel/payload.js";
 import { type Measured, type Mechanism, numberParam, textParam, WARM_UP_CUT } from "../protocol/measured.js";
 import { median } from "../statistics/rounds.js";
 import { WarmUpDetector } from "../statistics/warm-up.js";
 
-export interface LabCodec<Message> {
+interface LabCodec<Message> {
   /** Converts the value to a form that this codec accepts. */
   prepare?(value: unknown): unknown;
   encode(value: unknown): Message;
@@ -101,3 +103,43 @@ function batchMs(call: () => unknown, count: number): number {
 
 /** Exported so that the compiler cannot treat `lastResult` as unused. Nothing calls it. */
 export const keptResult = (): unknown => lastResult;
+
+// Clearway's standard codec, and the codecs that the host has itself: JSON, structured clone and, in Node, v8.serialize.
+
+const standard = () => ({
+  encode: (value: unknown) => standardMessageCodec.encode(value),
+  decode: (message: Uint8Array) => standardMessageCodec.decode(message),
+  size: (message: Uint8Array) => message.length,
+  float: float64,
+});
+
+/** Encodes into existing memory and decodes to views of the message, as with a slab of shared memory. */
+const standardInto = () => {
+  const slab = new Uint8Array(1 << 16);
+  return {
+    encode: (value: unknown) => slab.subarray(0, standardMessageCodec.encodeInto(value, slab)),
+    decode: (message: Uint8Array) => standardMessageCodec.decode(message, { owned: true }),
+    size: (message: Uint8Array) => message.length,
+    float: float64,
+  };
+};
+
+const json = () => ({
+  prepare: plainValue,
+  encode: (value: unknown) => JSON.stringify(value),
+  decode: (message: string): unknown => JSON.parse(message),
+  size: (message: string) => new TextEncoder().encode(message).length,
+});
+
+const clone = () => ({
+  encode: (value: unknown) => value,
+  decode: (value: unknown): unknown => structuredClone(value),
+});
+
+export const codecs: Record<string, Mechanism> = {
+  clearway: codecMechanism(standard),
+  "clearway-into": codecMechanism(standardInto),
+  json: codecMechanism(json),
+  "structured-clone": codecMechanism(clone),
+  ...(hostName === "node" ? { "v8-serialize": codecMechanism(() => serializer) } : {}),
+};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The limits of Clearway, and the comparisons that only a run with limits measures. As data.
+// The limits of Clearway, the comparisons that only a run with limits measures, and the comparisons in Firefox and WebKit. As data.
+import type { DrivenName } from "../browser/open.js";
 import {
   type Arms,
+  COMPARISONS,
+  CONTROLS,
   type Comparison,
   channel,
   FEW_ROWS,
@@ -236,3 +239,30 @@ export const LIMITS: Readonly<Record<string, number>> = {
   "remote-call": 1.3,
   "remote-two": 1 / 1.8,
 };
+
+// Chromium's questions in the other browsers.
+
+const TITLES: Readonly<Record<DrivenName, string>> = { firefox: "Firefox", webkit: "WebKit" };
+/** What differs in the set-up of both arms. */
+const SET_UP: Partial<Record<DrivenName, string>> = {
+  webkit: "; WebKitGTK has no shared memory, so everything goes by port",
+};
+
+const inBrowser = (comparison: Comparison, host: DrivenName): Comparison => ({
+  ...comparison,
+  host,
+  name: comparison.name.includes("chromium") ? comparison.name.replace("chromium", host) : `${comparison.name}-${host}`,
+  thing: comparison.thing.replace("Chromium", TITLES[host]),
+  setUp: `${comparison.setUp}${SET_UP[host] ?? ""}`,
+});
+
+const inOthers = (comparisons: readonly Comparison[]): Comparison[] =>
+  Object.keys(TITLES).flatMap((host) =>
+    comparisons.filter((each) => each.host === "chromium").map((each) => inBrowser(each, host as DrivenName)),
+  );
+
+/** Chromium's comparisons in Firefox and WebKit. Only a run that names them, or their host, measures them. */
+export const IN_OTHER_BROWSERS: readonly Comparison[] = inOthers([...COMPARISONS, ...FURTHER]);
+
+/** The same mechanism twice in each of these browsers. */
+export const CONTROLS_IN_OTHER_BROWSERS: readonly Comparison[] = inOthers(CONTROLS);

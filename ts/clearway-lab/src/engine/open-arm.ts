@@ -12,8 +12,8 @@ import { allowedCores, pinningProblem, threadsOf } from "../machine/cores.js";
 import type { BrowserVersions } from "../machine/facts.js";
 import type { Arm, ArmReply, ArmRequest, Cores, Costs } from "../protocol/arm.js";
 import { CHANNEL_FD, readLines } from "../protocol/lines.js";
-import { jvmArmCommand } from "../runner/find.js";
 import { ARM_PAGE, servePage } from "../runner/page-server.js";
+import { jvmArmCommand } from "../runner/runners.js";
 
 /** Time for one answer, in milliseconds, if a command sets no other. The slowest slice is a hundred million records on a busy machine. */
 const ANSWER_MS = 120_000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Measures comparisons until they are decided or the time is over.
 import { isBrowser } from "../browser/open.js";
-import { otherShare, type Reading } from "../machine/load.js";
+import { otherShare, type Reading } from "../machine/cores.js";
 import { type Arm, WARM_ELAPSED } from "../protocol/arm.js";
 import type { Comparison } from "./comparison.js";
 import type { ArmHost } from "./open-arm.js";

@@ -2,7 +2,7 @@
 // The engine's standard codec beside Clearway's, with the same values. The engine is timed in its own process, in C.
 import { float64, standardMessageCodec } from "clearway/channel";
 import { payloadOf } from "../channel/payload.js";
-import { codecs } from "../codec/builtin.js";
+import { codecs } from "../codec/measure.js";
 import { type Measured, type Mechanism, numberParam, textParam } from "../protocol/measured.js";
 import { withEngine } from "./open.js";
 

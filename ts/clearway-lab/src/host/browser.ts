@@ -2,8 +2,7 @@
 // The browser's functions for mechanisms. Node's counterpart is node.ts; the build picks one as #lab-host.
 import type { Endpoint } from "comlink";
 import type { Work } from "../protocol/measured.js";
-import type { LabParent, LabWorker, PortEnd } from "./port.js";
-import { type Progress, type Upload, uploadOf } from "./upload-source.js";
+import { type LabParent, type LabWorker, type PortEnd, type Progress, type Upload, uploadOf } from "./common.js";
 
 export const hostName = "page" as const;
 

@@ -8,8 +8,7 @@ import { type MessagePort as NodePort, parentPort, Worker } from "node:worker_th
 import type { Endpoint } from "comlink";
 import nodeEndpoint from "comlink/dist/esm/node-adapter.mjs";
 import type { Work } from "../protocol/measured.js";
-import type { LabParent, LabWorker, PortEnd } from "./port.js";
-import { type Progress, type Upload, uploadOf } from "./upload-source.js";
+import { type LabParent, type LabWorker, type PortEnd, type Progress, type Upload, uploadOf } from "./common.js";
 
 export const hostName = "node" as const;
 

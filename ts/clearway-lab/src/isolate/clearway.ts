@@ -2,12 +2,12 @@
 // Clearway's mechanisms of this family. They are in one file, so that a process that measures another one does not load the library.
 import { move, pool } from "clearway";
 import { workerUrl } from "#lab-host";
-import type { Progress } from "../host/upload-source.js";
+import type { Progress } from "../host/common.js";
 import type { Mechanism } from "../protocol/measured.js";
 import { type CrossingContent, crossingMechanism } from "./crossing.js";
-import { imageMechanism } from "./fetch-image.js";
-import { jsonMechanism } from "./fetch-json.js";
+import { imageMechanism, jsonMechanism } from "./fetch.js";
 import { fetchImage } from "./image.js";
+import { type PoolUnderTest, poolMechanism } from "./pool.js";
 import { StudentRows } from "./student.js";
 import { publishedMechanism, studentsMechanism } from "./students.js";
 import { uploadMechanism } from "./upload.js";
@@ -98,4 +98,21 @@ export const uploadsClearway: Record<string, Mechanism> = {
       close: () => workers.close(),
     };
   }),
+};
+
+export async function openClearway(carrier: "auto" | "port"): Promise<PoolUnderTest> {
+  const make = () => pool<typeof import("../work/pool-tasks.js")>(workerUrl("pool-tasks"), { size: 1, carrier });
+  let workers: ReturnType<typeof make>;
+  return {
+    start: () => {
+      workers = make();
+    },
+    call: (task) => workers.call.run(task),
+    close: () => workers.close(),
+  };
+}
+
+export const poolsClearway: Record<string, Mechanism> = {
+  clearway: poolMechanism(() => openClearway("auto")),
+  "clearway-port": poolMechanism(() => openClearway("port")),
 };

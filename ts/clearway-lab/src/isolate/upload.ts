@@ -2,7 +2,7 @@
 // Uploads a file to a local server in chunks, with progress. The file is a path in Node and a Blob in a browser.
 import * as Comlink from "comlink";
 import { openUpload, openWorker, sendInChunks } from "#lab-host";
-import type { Progress, Upload } from "../host/upload-source.js";
+import type { Progress, Upload } from "../host/common.js";
 import type { Mechanism } from "../protocol/measured.js";
 import type { Json } from "../protocol/message.js";
 import type { BareRequest } from "../work/isolate-bare.js";

@@ -2,12 +2,12 @@
 // Chromium for one run, with a trace.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { launchChromium } from "../browser/chromium.js";
+import { launchChromium } from "../browser/open.js";
 import { TOOL_URL } from "./cause.js";
 import { DocumentLog } from "./document-log.js";
 import { BINDING, FLOOR, HANDLE_SOURCE } from "./message.js";
-import { StepError } from "./page-steps.js";
 import { firstLine, type PageSession, type Settings } from "./session.js";
+import { StepError } from "./steps.js";
 import { CannotMeasure } from "./target.js";
 import { TRACE_CATEGORIES, type TraceEvent } from "./trace.js";
 

@@ -5,8 +5,8 @@ import type { Driven, InputSource } from "../../../../scripts/browsers/engines.m
 import { type DrivenName, openWindow } from "../browser/open.js";
 import { DocumentLog } from "./document-log.js";
 import { BINDING, FLOOR, HANDLE_SOURCE } from "./message.js";
-import { StepError } from "./page-steps.js";
 import { firstLine, type PageSession, type Settings } from "./session.js";
+import { StepError } from "./steps.js";
 import { CannotMeasure } from "./target.js";
 
 /** How often the page is asked whether it answers, in milliseconds. WebKit's page hands out its messages then. */

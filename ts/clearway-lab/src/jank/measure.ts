@@ -2,8 +2,16 @@
 // Measures a subject, and its baseline if there is one, in interleaved runs.
 import type { DeviceTime } from "../ratio/device-time.js";
 import { geometricMean, median } from "../statistics/rounds.js";
-import { BUDGET_FIGURES, type BudgetName, type BudgetResult, judge, type Limit } from "./budget.js";
-import { type Figures, type Frames, figuresThere } from "./figures.js";
+import {
+  BUDGET_FIGURES,
+  type BudgetName,
+  type BudgetResult,
+  type Figures,
+  type Frames,
+  figuresThere,
+  judge,
+  type Limit,
+} from "./figures.js";
 import { groupCauses } from "./locate.js";
 import type { ComparedFigure, JankReport, Run, Subject } from "./record.js";
 import type { Target } from "./target.js";

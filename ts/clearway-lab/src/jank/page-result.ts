@@ -6,10 +6,9 @@ import type { PageDocument } from "./document-log.js";
 import type { Evidence, Sample } from "./evidence.js";
 import { figuresOf } from "./figures.js";
 import { locateCause } from "./locate.js";
-import type { StepStart } from "./page-steps.js";
 import type { End, FoundStall, Run } from "./record.js";
-import { SourceMapper } from "./source-map.js";
-import { httpReader } from "./source-reader.js";
+import { httpReader, SourceMapper } from "./source-map.js";
+import type { StepStart } from "./steps.js";
 import { findDocument, type TraceEvent, traceSamples, traceSpans } from "./trace.js";
 
 export interface PageFacts {

@@ -12,10 +12,9 @@ import { openBrowser } from "./browser-session.js";
 import { openDriven, preludeOf } from "./driven-session.js";
 import { bounded } from "./message.js";
 import { pageRun } from "./page-result.js";
-import { invalidSelectors, performSteps, StepError, type StepStart } from "./page-steps.js";
 import type { End, Run } from "./record.js";
 import { firstLine, type PageSession, type Settings } from "./session.js";
-import type { Step } from "./step.js";
+import { invalidSelectors, performSteps, type Step, StepError, type StepStart } from "./steps.js";
 import type { Target } from "./target.js";
 
 export interface PageOptions extends Settings {

@@ -2,9 +2,8 @@
 // What `clearway jank` found out: plain data, which `--json` prints and the texts and the page show.
 import type { SourceState, StallReport } from "clearway/meter";
 import type { DeviceTime } from "../ratio/device-time.js";
-import type { BudgetResult } from "./budget.js";
 import type { Cause } from "./cause.js";
-import type { Figures } from "./figures.js";
+import type { BudgetResult, Figures } from "./figures.js";
 import type { OriginalPlace } from "./source-map.js";
 
 /**

@@ -23,8 +23,7 @@ import {
 } from "./message.js";
 import { profileSamples } from "./profile.js";
 import type { End, FoundStall, Run } from "./record.js";
-import { SourceMapper } from "./source-map.js";
-import { fileReader } from "./source-reader.js";
+import { fileReader, SourceMapper } from "./source-map.js";
 import { CannotMeasure, type Target } from "./target.js";
 import { compilerMissing } from "./typescript.js";
 

@@ -3,9 +3,8 @@
 // conclusion: a direct call, then a queue, then a stream; in front of them, for a sender in a worker, the message from the worker.
 import { openWorker } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
-import { pushMechanism, type Send } from "./measure.js";
+import { pushMechanism, type Receiver, type Send } from "./measure.js";
 import { emit, type PushEvent } from "./pace.js";
-import type { Receiver } from "./receiver.js";
 
 /** A hop passes each event to `next`. `close` resolves when it has passed on all of them. */
 interface OpenHop {

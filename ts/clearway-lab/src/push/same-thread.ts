@@ -3,9 +3,8 @@
 import { hostName } from "#lab-host";
 import type { Mechanism } from "../protocol/measured.js";
 import { AsyncQueue } from "./chains.js";
-import { type PushConnection, pushMechanism, senderMechanism } from "./measure.js";
+import { type PushConnection, pushMechanism, senderMechanism, sharedNumber } from "./measure.js";
 import { emit, type PushEvent, produce } from "./pace.js";
-import { sharedNumber } from "./receiver.js";
 
 const direct = senderMechanism(({ receive }) => ({ send: receive }));
 

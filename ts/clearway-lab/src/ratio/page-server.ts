@@ -5,8 +5,7 @@ import http from "node:http";
 import { type AddressInfo, isIPv4, type Socket } from "node:net";
 import os from "node:os";
 import { readBody } from "../../../../scripts/local-server.mjs";
-import type { Amounts } from "./device/measure-device.js";
-import type { PageAnswer, PageResult } from "./device/page-result.js";
+import type { Amounts, PageAnswer, PageResult } from "./device/measure-device.js";
 import { WORKS } from "./device/works.js";
 import { RatioError } from "./ratio-file.js";
 

@@ -4,7 +4,7 @@
 import { inflateSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import schema from "../../../../spec/runner-answers.schema.json" with { type: "json" };
-import { mismatch } from "../protocol/expect.js";
+import { mismatch } from "../protocol/measured.js";
 import {
   type CellRequest,
   type Description,

@@ -2,12 +2,12 @@
 // The runner for a browser: the one that CLEARWAY_LAB_HOST names. Every measurement gets a new page in a process of its own.
 import type { LocalServer } from "../../../../scripts/local-server.mjs";
 import { type BrowserName, type PageBrowser, startBrowser } from "../browser/open.js";
+import { serve } from "../protocol/lines.js";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
-import { serve } from "../protocol/serve.js";
 import { toMeasurement } from "./convert.js";
-import type { LabPage } from "./page.js";
 import { servePage } from "./page-server.js";
+import type { LabPage } from "./page.js";
 
 process.on("SIGINT", () => {});
 

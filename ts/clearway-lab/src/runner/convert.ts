@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Converts the results of measured code to the protocol's form.
-import { mismatch } from "../protocol/expect.js";
-import type { Measured } from "../protocol/measured.js";
+import { type Measured, mismatch } from "../protocol/measured.js";
 import type { CellRequest, Measurement, SampleSet } from "../protocol/message.js";
 import { encodeHistogram, histogramOf } from "../statistics/distribution.js";
 

@@ -9,9 +9,9 @@ import { engineProblem } from "../flutter/open.js";
 import { engineTrips } from "../flutter/round-trips.js";
 import { workerAnswers } from "../flutter/worker-trips.js";
 import { packageRoot } from "../machine/optional-packages.js";
+import type { RunnerOperations } from "../protocol/lines.js";
 import type { Mechanism } from "../protocol/measured.js";
 import { type CellRequest, type Description, PROTOCOL_VERSION } from "../protocol/message.js";
-import type { RunnerOperations } from "../protocol/serve.js";
 import { clockStepUs } from "../statistics/warm-up.js";
 import { toMeasurement } from "./convert.js";
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The Node runner. The lab starts a new process of it for every measurement, so that no earlier measurement warms it up.
 import { nowMs } from "#lab-host";
+import { serve } from "../protocol/lines.js";
 import { PROTOCOL_VERSION } from "../protocol/message.js";
-import { serve } from "../protocol/serve.js";
 import { clockStepUs } from "../statistics/warm-up.js";
 import { toMeasurement } from "./convert.js";
 import { type RunningFixture, startFixture } from "./fixture.js";

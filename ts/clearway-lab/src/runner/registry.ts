@@ -11,7 +11,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../isolate/clearway.js")).studentsClearway,
   ],
   "fetch-image": [
-    async () => (await import("../isolate/fetch-image.js")).images,
+    async () => (await import("../isolate/fetch.js")).images,
     async () => (await import("../isolate/clearway.js")).imagesClearway,
   ],
   "students-published": [
@@ -19,7 +19,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../isolate/clearway.js")).studentsPublishedClearway,
   ],
   "fetch-json": [
-    async () => (await import("../isolate/fetch-json.js")).jsonBodies,
+    async () => (await import("../isolate/fetch.js")).jsonBodies,
     async () => (await import("../isolate/clearway.js")).jsonBodiesClearway,
   ],
   crossing: [
@@ -32,7 +32,7 @@ const loaders: Record<string, Loader[]> = {
   ],
   pool: [
     async () => (await import("../isolate/pool.js")).pools,
-    async () => (await import("../isolate/pool-clearway.js")).poolsClearway,
+    async () => (await import("../isolate/clearway.js")).poolsClearway,
     async () => (await import("#lab-pool-peers")).nodePools,
   ],
   stream: [
@@ -46,7 +46,7 @@ const loaders: Record<string, Loader[]> = {
     async () => (await import("../push/clearway.js")).chainsClearway,
   ],
   codec: [
-    async () => (await import("../codec/builtin.js")).codecs,
+    async () => (await import("../codec/measure.js")).codecs,
     async () => (await import("../codec/peers.js")).codecPeers,
   ],
   "channel-worker": [

@@ -4,13 +4,11 @@ import { nowMs } from "#lab-host";
 import { serveArm } from "../arm/serve-node.js";
 import { type Definition, readDefinition } from "../bench/definition.js";
 import { crossingOf, functionDefinition } from "../bench/function.js";
-import { type ScenarioInfo, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
-import { Steps } from "../bench/steps.js";
+import { type ScenarioInfo, SETTINGS_VARIABLE, Steps, type UserCodeSettings } from "../bench/steps.js";
 import { choose, openWay, verifyWay, type WayArm } from "../bench/ways.js";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
-import { openChannel } from "../protocol/lines.js";
+import { openChannel, type RunnerOperations, serve } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
-import { type RunnerOperations, serve } from "../protocol/serve.js";
 import { clockStepUs } from "../statistics/warm-up.js";
 
 const {

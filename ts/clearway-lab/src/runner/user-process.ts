@@ -2,7 +2,7 @@
 // The lab's side of a process with a user's code. Each request gets a new process. After the answer, the process and everything that it
 // started is ended.
 import { fileURLToPath } from "node:url";
-import { CLOSING_MS_MAX, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/settings.js";
+import { CLOSING_MS_MAX, SETTINGS_VARIABLE, type UserCodeSettings } from "../bench/steps.js";
 import type { ArmCommand } from "../engine/open-arm.js";
 import { CHANNEL_FD } from "../protocol/lines.js";
 import type { Json } from "../protocol/message.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The hand-written worker of the family `isolate`.
 import { parent, sendInChunks } from "#lab-host";
-import type { Upload } from "../host/upload-source.js";
+import type { Upload } from "../host/common.js";
 import { type CrossingRequest, makeContent, summaryOf } from "../isolate/crossing.js";
 import { fetchImage, greyThumbnail } from "../isolate/image.js";
 import { fetchStudents, makeStudentColumns, makeStudents, repeatStudent } from "../isolate/student.js";

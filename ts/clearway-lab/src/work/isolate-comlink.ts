@@ -2,7 +2,7 @@
 // The worker of the family `isolate` with Comlink.
 import * as Comlink from "comlink";
 import { parent, sendInChunks } from "#lab-host";
-import type { Progress, Upload } from "../host/upload-source.js";
+import type { Progress, Upload } from "../host/common.js";
 import { makeStudents, type Student } from "../isolate/student.js";
 
 const remote = {

@@ -4,7 +4,7 @@
 import { record, text, u32 } from "clearway/records";
 import { expose, task } from "clearway/worker";
 import { sendInChunks } from "#lab-host";
-import type { Upload } from "../host/upload-source.js";
+import type { Upload } from "../host/common.js";
 import { type Content, type CrossingContent, makeContent, summaryOf } from "../isolate/crossing.js";
 import { fetchImage, greyThumbnail, type Thumbnail } from "../isolate/image.js";
 import {

@@ -8,8 +8,8 @@ import { FURTHER } from "../../src/engine/limits.js";
 import { type ArmHost, Arms, PageOfArm } from "../../src/engine/open-arm.js";
 import { koffiProblem } from "../../src/native/peers.js";
 import { pluginProblem } from "../../src/native/plugin.js";
-import { remoteProblem } from "../../src/remote/server.js";
-import { findJvmRunner } from "../../src/runner/find.js";
+import { remoteProblem } from "../../src/remote/open.js";
+import { findJvmRunner } from "../../src/runner/runners.js";
 import { builtLab } from "../built-lab.js";
 
 const arms = new Arms({}, pathToFileURL(`${builtLab()}/`));

@@ -2,8 +2,7 @@
 // Which questions a run asks about Firefox and WebKit.
 import { afterAll, describe, expect, test } from "vitest";
 import { COMPARISONS, CONTROLS } from "../../src/engine/comparison.js";
-import { FURTHER } from "../../src/engine/limits.js";
-import { CONTROLS_IN_OTHER_BROWSERS, IN_OTHER_BROWSERS } from "../../src/engine/other-browsers.js";
+import { CONTROLS_IN_OTHER_BROWSERS, FURTHER, IN_OTHER_BROWSERS } from "../../src/engine/limits.js";
 import { BuiltCli } from "../built-cli.js";
 
 const inChromium = [...COMPARISONS, ...FURTHER].filter(({ host }) => host === "chromium");

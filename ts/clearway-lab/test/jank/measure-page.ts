@@ -11,7 +11,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { BrowserSession } from "../../src/jank/browser-session.js";
 import { measurePage, type PageOptions } from "../../src/jank/page-run.js";
 import type { Run } from "../../src/jank/record.js";
-import { parseClick, parseScroll, parseType, parseWait } from "../../src/jank/step.js";
+import { parseClick, parseScroll, parseType, parseWait } from "../../src/jank/steps.js";
 import { parseTarget } from "../../src/jank/target.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { judge, parseBudget } from "../../src/jank/budget.js";
-import { parseClick, parseScroll, parseType, parseWait, stepText } from "../../src/jank/step.js";
+import { judge, parseBudget } from "../../src/jank/figures.js";
+import { parseClick, parseScroll, parseType, parseWait, stepText } from "../../src/jank/steps.js";
 import { parseTarget } from "../../src/jank/target.js";
 
 describe("a step", () => {

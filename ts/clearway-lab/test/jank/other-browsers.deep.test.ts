@@ -2,7 +2,7 @@
 // `clearway jank --browser firefox` and `--browser webkit`: how a page is measured where the browser has no trace.
 import { describe, expect, test } from "vitest";
 import { browserProblem } from "../../src/browser/open.js";
-import { parseClick, parseWait } from "../../src/jank/step.js";
+import { parseClick, parseWait } from "../../src/jank/steps.js";
 import { measure, pageOf, STEPS, served } from "./measure-page.js";
 import { jank } from "./run-jank.js";
 

@@ -9,7 +9,7 @@ import path from "node:path";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import type { FoundStall } from "../../src/jank/record.js";
-import { parseClick, parseWait, type Step } from "../../src/jank/step.js";
+import { parseClick, parseWait, type Step } from "../../src/jank/steps.js";
 import { folder, measure } from "./measure-page.js";
 
 /** Measures a page until a stall has a place in `functionName`. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { BrowserSession } from "../../src/jank/browser-session.js";
 import type { PageOptions } from "../../src/jank/page-run.js";
 import type { Run } from "../../src/jank/record.js";
-import { parseClick, parseWait } from "../../src/jank/step.js";
+import { parseClick, parseWait } from "../../src/jank/steps.js";
 import { measure, pageOf, STEPS, served } from "./measure-page.js";
 
 /** Measures with longer and longer limits, until the run got as far as `enough` requires before its limit. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import GithubSlugger from "github-slugger";
 import { describe, expect, test } from "vitest";
-import { parseBudget } from "../../src/jank/budget.js";
+import { parseBudget } from "../../src/jank/figures.js";
 import { groupCauses } from "../../src/jank/locate.js";
 import { compareRuns, exitStatus, measureAll, type Plan } from "../../src/jank/measure.js";
 import type { Run } from "../../src/jank/record.js";

@@ -7,8 +7,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAP_BYTES_MAX, type ReadResult, SourceMapper } from "../../src/jank/source-map.js";
-import { fileReader, httpReader } from "../../src/jank/source-reader.js";
+import { fileReader, httpReader, MAP_BYTES_MAX, type ReadResult, SourceMapper } from "../../src/jank/source-map.js";
 
 const SOURCE = `export function countPrimes(until: number): number {
   let found = 0;

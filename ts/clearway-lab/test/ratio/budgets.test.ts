@@ -2,8 +2,7 @@
 // Budgets in another device's time: jank, with made-up runs.
 import { describe, expect, test } from "vitest";
 import { ratioLines } from "../../src/cli/ratio.js";
-import { parseBudget } from "../../src/jank/budget.js";
-import { figuresOf, figuresThere } from "../../src/jank/figures.js";
+import { figuresOf, figuresThere, parseBudget } from "../../src/jank/figures.js";
 import { exitStatus, measureAll, type Plan } from "../../src/jank/measure.js";
 import type { Run } from "../../src/jank/record.js";
 import type { DeviceTime } from "../../src/ratio/device-time.js";

@@ -2,8 +2,8 @@
 // The statistics of two devices, with made-up times; and stalls in another device's time.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { extremes, ratioOf, slowdown } from "../../src/ratio/device-ratio.js";
 import { floorFor, stallsThere } from "../../src/ratio/device-time.js";
+import { extremes, ratioOf, slowdown } from "../../src/ratio/ratio-file.js";
 import { samples } from "./samples.js";
 
 const ROUNDS = [1, 1.1, 0.9, 1.05, 0.95];

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { launchChromium } from "../../src/browser/chromium.js";
+import { launchChromium } from "../../src/browser/open.js";
 import { WORKS } from "../../src/ratio/device/works.js";
 import { measureRatio, type RatioEvent, type RatioOptions } from "../../src/ratio/measure-ratio.js";
 import type { RatioFile } from "../../src/ratio/ratio-file.js";

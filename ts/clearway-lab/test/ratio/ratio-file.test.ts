@@ -6,11 +6,10 @@ import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fillDisk } from "../../../../test/full-disk.mjs";
-import { FailedError } from "../../src/cli/errors.js";
+import { FailedError } from "../../src/cli/print.js";
 import { writeRatio } from "../../src/cli/ratio.js";
-import { WORKS } from "../../src/ratio/device/works.js";
-import { ratioOf } from "../../src/ratio/device-ratio.js";
 import { deviceNotes, deviceText, parseDevice } from "../../src/ratio/device-time.js";
+import { WORKS } from "../../src/ratio/device/works.js";
 import { browserName } from "../../src/ratio/measure-ratio.js";
 import { isPrivate, networkAddress } from "../../src/ratio/page-server.js";
 import {
@@ -19,6 +18,7 @@ import {
   RatioError,
   type RatioFile,
   ratioFile,
+  ratioOf,
   readRatioFile,
 } from "../../src/ratio/ratio-file.js";
 import { device, HERE, samples, THERE } from "./samples.js";

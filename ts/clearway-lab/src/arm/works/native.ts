@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Round trips of one payload to native code in the same process, and from native code to JavaScript and back.
-import { type OpenNative, openNativeAddon } from "../../channel/native.js";
-import { openNativeClearway } from "../../channel/native-clearway.js";
+import { type OpenNative, openNativeAddon, openNativeClearway } from "../../channel/native.js";
 import { payloadOf } from "../../channel/payload.js";
 import { allBytesAre } from "../../memory/measure.js";
 import { loadPlain } from "../../native/peers.js";

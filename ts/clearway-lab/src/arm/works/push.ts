@@ -2,9 +2,8 @@
 // Events from a worker to the main thread: at 1000 a second, where each cost is an event's delay, and as fast as they go.
 
 import { openStream } from "../../push/clearway.js";
-import type { PushConnection } from "../../push/measure.js";
+import { type PushConnection, Receiver } from "../../push/measure.js";
 import { openPostMessage } from "../../push/other-thread.js";
-import { Receiver } from "../../push/receiver.js";
 import type { OpenArm, Work } from "../work.js";
 
 /** A paced run is as long as the slice that needs it: 50 events are 50 ms. */

@@ -2,9 +2,8 @@
 // The sentences about a measured page or script, for terminals and for the page.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { BUDGET_FIGURES, type BudgetName, type BudgetResult } from "../../jank/budget.js";
 import { type CauseKind, type Place, partsText } from "../../jank/cause.js";
-import type { Figures, Frames } from "../../jank/figures.js";
+import { BUDGET_FIGURES, type BudgetName, type BudgetResult, type Figures, type Frames } from "../../jank/figures.js";
 import type { CauseGroup, ComparedFigure, JankReport, LocatedCause, Run, Subject } from "../../jank/record.js";
 import { ratioText } from "../../ratio/device-time.js";
 import { OTHERS_MIN } from "../answers/words.js";
