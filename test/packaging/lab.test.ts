@@ -41,7 +41,7 @@ describe("the packed lab", () => {
     for (const question of ["records-node", "call", "codec"]) expect(list).toContain(question);
   });
 
-  // The commands without these packages: ts/clearway-lab/test/light-install.test.ts.
+  // The commands without these packages: ts/clearway-lab/test/packages.test.ts.
   const add = (name: string) => symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
 
   test("writes a scenario that `bench` measures, and has types for it", async () => {

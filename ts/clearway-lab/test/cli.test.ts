@@ -11,7 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { ANSWERS_VERSION, type LabResults } from "../src/engine/answer.js";
 import type { RunRecord } from "../src/run/record.js";
 import { answered } from "./answered.js";
-import { builtLab } from "./built-lab.js";
+import { builtLab } from "./built-cli.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const cli = path.join(builtLab(), "cli.js");

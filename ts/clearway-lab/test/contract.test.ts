@@ -10,7 +10,7 @@ import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
 import { findJvmRunner, JVM_MISSING } from "../src/runner/runners.js";
 import { loadScenarios } from "../src/scenario/scenario.js";
 import { decodeHistogram } from "../src/statistics/distribution.js";
-import { builtLab } from "./built-lab.js";
+import { builtLab } from "./built-cli.js";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // Time limit for a build, in milliseconds. While other builds run, Maven is slow even if it compiles nothing.

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests the local servers of the scenarios, and the clients of the measured workers.
-
+// Tests the local servers of the scenarios, the clients of the measured workers, and the search for the server of remote calls.
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalServer, refuse, serveLocally } from "../../../scripts/local-server.mjs";
 import { EchoConnection } from "../src/isolate/echo-client.js";
 import { FeedClient } from "../src/isolate/feed-client.js";
 import { studentsUrl } from "../src/isolate/fetch.js";
 import { fetchStudents } from "../src/isolate/student.js";
+import { findServer, remoteProblem } from "../src/remote/open.js";
 import { answerFixture, startFeed } from "../src/runner/fixture-http.js";
 
 const listen = async (server: net.Server) => {
@@ -122,5 +125,38 @@ describe("a connection to the echo server", () => {
     await expect(connection.ask(1)).rejects.toThrow("the server closed the connection");
     expect(connection.open).toBe(false);
     await new Promise((done) => server.close(done));
+  });
+});
+
+// What a measurement of remote calls needs.
+
+describe("what is missing", () => {
+  const none = () => undefined;
+  test.each([
+    [["piscina"], /^piscina is not installed: npm install --save-dev piscina@\d+\.\d+\.\d+$/],
+    [
+      ["clearway-nats", "piscina"],
+      /^clearway-nats and piscina are not installed: npm install --save-dev clearway-nats@\d\S+ piscina@\d\S+$/,
+    ],
+    [[], /^nats-server is not installed: scripts\/setup\.sh nats, apt-get install nats-server, or https:/],
+  ])("is named with the command that installs it: %j", (packages, message) => {
+    expect(remoteProblem(packages, none, () => false)).toMatch(message);
+  });
+
+  test("is nothing when packages and server are there", () => {
+    expect(
+      remoteProblem(
+        ["a"],
+        () => "/usr/bin/nats-server",
+        () => true,
+      ),
+    ).toBeUndefined();
+  });
+
+  test("is searched in the folders of the path", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "clearway-remote-"));
+    writeFileSync(path.join(folder, "nats-server"), "");
+    expect(findServer(`/none:${folder}`)).toBe(path.join(folder, "nats-server"));
+    rmSync(folder, { recursive: true });
   });
 });

@@ -276,3 +276,23 @@ describe("makeFolders", () => {
     expect(() => makeFolders("/proc/clearway-test/out")).toThrow("ENOENT");
   });
 });
+
+// A link in a run's folder, which another user of the folder may have made, leads no command to a foreign file.
+
+describe("a command", () => {
+  const cli = new BuiltCli();
+  afterAll(() => cli.remove());
+
+  test("writes through no link: report", async () => {
+    mkdirSync(cli.path("linked"));
+    writeFileSync(cli.path("linked/results.json"), JSON.stringify(answered()));
+    writeFileSync(cli.path("foreign"), "theirs");
+    symlinkSync(cli.path("foreign"), cli.path("linked/report.html.part"));
+    expect((await cli.run(["report", "linked"])).code).toBe(0);
+    rmSync(cli.path("linked/report.html"));
+    symlinkSync(cli.path("gone"), cli.path("linked/report.html"));
+    expect(await cli.run(["report", "linked"])).toMatchObject({ code: 1, stderr: expect.stringContaining("ELOOP") });
+    expect(existsSync(cli.path("gone"))).toBe(false);
+    expect(readFileSync(cli.path("foreign"), "utf8")).toBe("theirs");
+  });
+});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import fc from "fast-check";
+// Distributions, rounds, random orders, stalls, and the published verdict in words.
 import { describe, expect, test } from "vitest";
+import { type FrameDrops, frameDropsOf } from "../src/isolate/metered.js";
 import {
   decodeHistogram,
   distributionOf,
@@ -13,8 +14,9 @@ import {
   significant,
 } from "../src/statistics/distribution.js";
 import { randomFrom, shuffled } from "../src/statistics/random.js";
-import { geometricMean, median, pairedRatios } from "../src/statistics/rounds.js";
-import { droppedFrames, hitchMsPerSecond } from "../src/statistics/stalls.js";
+import { bestByOtherRounds, geometricMean, median, pairedRatios, type Times } from "../src/statistics/rounds.js";
+import { droppedFrames, hitchMsPerSecond, jankLine, ms } from "../src/statistics/stalls.js";
+import fc from "./fast-check.js";
 
 const nanoseconds = fc.array(fc.integer({ min: 1, max: 10_000_000_000 }), { minLength: 1, maxLength: 300 });
 
@@ -128,4 +130,88 @@ test("a stall of 500 ms in 2 s drops 29 frames and counts as 242 ms of hitch per
   expect(hitchMsPerSecond([16], 2000, 60)).toBe(0);
   expect(droppedFrames([16], 60)).toBe(0);
   expect(hitchMsPerSecond([], 0, 60)).toBe(0);
+});
+
+type Rows = Record<string, number[]>;
+
+function timesOf(rows: Rows): Times {
+  return new Map(Object.entries(rows).map(([name, values]) => [name, new Map(values.map((value, at) => [at, value]))]));
+}
+
+const bestOf = (rows: Rows) => bestByOtherRounds(timesOf(rows));
+
+/** Ways with one time for each of two to six rounds, from 10 ns to 1000 s. */
+const table = fc
+  .integer({ min: 2, max: 6 })
+  .chain((rounds) =>
+    fc.dictionary(
+      fc.constantFrom("a", "b", "c", "d", "e"),
+      fc.array(fc.double({ min: 1e-5, max: 1e6, noNaN: true }), { minLength: rounds, maxLength: rounds }),
+      { minKeys: 1 },
+    ),
+  );
+
+describe("the best way of a round", () => {
+  test("is the way that is best in the other rounds, whatever its own time is", () => {
+    fc.assert(
+      fc.property(table, fc.nat(), fc.double({ min: 1e-3, max: 1e3, noNaN: true }), (rows, pick, factor) => {
+        const name = Object.keys(rows)[pick % Object.keys(rows).length] as string;
+        const values = rows[name] as number[];
+        const round = pick % values.length;
+        const changed = { ...rows, [name]: values.map((value, at) => (at === round ? value * factor : value)) };
+        expect(bestOf(changed).get(round)).toBe(bestOf(rows).get(round));
+      }),
+    );
+  });
+
+  test("is not chosen by the noise of the round itself", () => {
+    expect([...bestOf({ a: [1, 2], b: [2, 1] }).values()]).toEqual(["b", "a"]);
+  });
+
+  test("is the fastest by geometric mean, so that a slow round does not decide alone", () => {
+    expect([...bestOf({ a: [1, 1, 30], b: [2, 2, 20] }).values()]).toEqual(["a", "a", "a"]);
+  });
+
+  test("is chosen from the round itself when there is only one", () => {
+    expect([...bestOf({ a: [3], b: [2] })]).toEqual([[0, "b"]]);
+  });
+
+  test("has all rounds, with times above zero", () => {
+    expect([...bestOf({ a: [1, 1], b: [2, 2], late: [0.5], none: [0, 0] }).values()]).toEqual(["a", "a"]);
+    expect(bestByOtherRounds(new Map()).size).toBe(0);
+  });
+});
+
+// The figures of dropped frames, and the published verdict in words.
+
+const drops = (lagMaxMs: number): FrameDrops => frameDropsOf({ totalMs: lagMaxMs, lagsMs: [lagMaxMs] });
+
+describe("frameDropsOf", () => {
+  test("counts the frames of a lag beyond its first as dropped", () => {
+    expect(frameDropsOf({ totalMs: 1002, lagsMs: [1, 1001] })).toEqual({
+      totalMs: 1002,
+      probes: 2,
+      lagMeanMs: 501,
+      lagMaxMs: 1001,
+      dropped60: 59,
+      dropped120: 119,
+      hitch60: expect.closeTo((1001 - 1000 / 60) / 1.002),
+      hitch120: expect.closeTo((1001 - 1000 / 120) / 1.002),
+    });
+  });
+
+  test("has zeros for a run without a lag", () => {
+    expect(frameDropsOf({ totalMs: 0, lagsMs: [] })).toMatchObject({ lagMeanMs: 0, lagMaxMs: 0, hitch60: 0 });
+  });
+});
+
+describe("the published verdict", () => {
+  test("of one way has the words of the published experiment", () => {
+    expect(jankLine(drops(1001))).toBe("Jank: 59 frames dropped, max lag 1001 ms");
+    expect(jankLine(frameDropsOf({ totalMs: 10, lagsMs: [8, 2] }))).toBe(
+      "Smooth: max lag 8 ms, average 5 ms, 2 probes",
+    );
+    expect(jankLine(drops(3))).toBe("Smooth: max lag 3 ms, average 3 ms, 1 probe");
+    expect([ms(0.4251), ms(12.345), ms(1234.5)]).toEqual(["0.43 ms", "12.3 ms", "1235 ms"]);
+  });
 });

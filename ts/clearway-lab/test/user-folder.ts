@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { LabResults } from "../src/engine/answer.js";
-import { builtLab } from "./built-lab.js";
+import { builtLab } from "./built-cli.js";
 
 export interface Ended {
   code: number;

@@ -2,7 +2,7 @@
 // The contract of an arm: it opens, refuses other work, does its work, and ends. Every arm in Node, in Chromium and on the JVM is tested.
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test, vi } from "vitest";
-import { chromiumProblem } from "../../src/browser/chromium.js";
+import { browserProblem } from "../../src/browser/open.js";
 import { COMPARISONS } from "../../src/engine/comparison.js";
 import { FURTHER } from "../../src/engine/limits.js";
 import { type ArmHost, Arms, PageOfArm } from "../../src/engine/open-arm.js";
@@ -10,7 +10,7 @@ import { koffiProblem } from "../../src/native/peers.js";
 import { pluginProblem } from "../../src/native/plugin.js";
 import { remoteProblem } from "../../src/remote/open.js";
 import { findJvmRunner } from "../../src/runner/runners.js";
-import { builtLab } from "../built-lab.js";
+import { builtLab } from "../built-cli.js";
 
 const arms = new Arms({}, pathToFileURL(`${builtLab()}/`));
 afterAll(() => arms.close());
@@ -32,7 +32,7 @@ const hasJvm = typeof findJvmRunner() !== "string";
 const hasNative = ((await pluginProblem()) ?? (await koffiProblem())) === undefined;
 const hasNats = remoteProblem(["clearway-nats", "@nats-io/jetstream"]) === undefined;
 
-const hasChromium = chromiumProblem() === undefined;
+const hasChromium = browserProblem("chromium") === undefined;
 
 /** Whether this machine can open an arm. */
 const isHere = ({ host, arm }: { host: ArmHost; arm: string }): boolean =>

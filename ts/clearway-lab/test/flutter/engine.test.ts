@@ -13,7 +13,7 @@ import { rowOf } from "../../src/flutter/rows.js";
 import type { CellRequest } from "../../src/protocol/message.js";
 import { RunnerClient } from "../../src/runner/client.js";
 import { flutterOperations } from "../../src/runner/flutter-operations.js";
-import { builtLab } from "../built-lab.js";
+import { builtLab } from "../built-cli.js";
 import { publishedScenarios } from "../published-scenarios.js";
 import { exists } from "./fake-peer.js";
 

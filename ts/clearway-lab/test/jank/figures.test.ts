@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The figures of a run, and the schema of the meter's reports, with the examples that all languages share.
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { measure } from "clearway/meter";
 import { describe, expect, test } from "vitest";
+import schema from "../../../../spec/stalls.schema.json" with { type: "json" };
 import vectors from "../../../../spec/vectors/meter.json" with { type: "json" };
 import { figuresOf } from "../../src/jank/figures.js";
 import { droppedFrames, hitchMsPerSecond } from "../../src/statistics/stalls.js";
@@ -40,4 +44,25 @@ describe("the figures", () => {
   test("of nothing are 0", () => {
     expect(figuresOf([])).toMatchObject({ durationMs: 0, longestMs: 0, hitch60: 0, lagMeanMs: 0 });
   });
+});
+
+const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
+
+/** Returns the places at which a report does not match the schema. */
+const departures = (report: unknown): unknown => (validate(report) ? [] : validate.errors);
+
+test("the meter's report matches the schema of stalls", async () => {
+  const { report } = await measure(() => {
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+  });
+  expect(departures(JSON.parse(JSON.stringify(report)))).toEqual([]);
+});
+
+test.each(vectors.reports)("a report in every language matches the schema: $name", ({ run, report }) => {
+  expect(departures({ ...report, stalls: run.stalls })).toEqual([]);
+});
+
+test("a report with another version is refused", () => {
+  expect(departures({ ...vectors.reports[0]?.report, stalls: [], version: 2 })).not.toEqual([]);
 });

@@ -7,7 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll } from "vitest";
 import type { FoundStall, JankReport } from "../../src/jank/record.js";
-import { builtLab } from "../built-lab.js";
+import { builtLab } from "../built-cli.js";
 
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // The folder is inside the package, so that Node resolves its dependencies.

@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The lab in an app that has only the packages that the lab depends on: what works without more, and what the other commands ask for.
+// The packages of the built command: which it contains, with their licences; which it loads before it knows what to do; and which it asks for
+// in an app that has only the packages that the lab depends on.
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { has } from "../../../scripts/browsers/engines.mjs";
-import { builtLab } from "./built-lab.js";
+import { BuiltCli, builtLab, here } from "./built-cli.js";
+
+const cli = new BuiltCli();
+afterAll(() => cli.remove());
+
+// The licences of other projects ask that their texts are in every copy of their code.
+
+describe("the licence text of other code", () => {
+  test("is in the built folder, for each package in the bundles", () => {
+    const texts = readFileSync(path.join(path.dirname(cli.program), "THIRD-PARTY-LICENSES.txt"), "utf8");
+    // The tests' build has no page, so Comlink is the only package in it.
+    expect([...texts.matchAll(/^=== (\S+)/gm)].map(([, name]) => name)).toEqual(["comlink"]);
+    expect(texts).toContain(readFileSync(here("../../../node_modules/comlink/LICENSE"), "utf8").trim());
+  });
+});
+
+// Which packages the command loads before it knows what to do. Each start of the command pays for them.
+
+describe("the start of the command", () => {
+  test("loads neither the report nor the compared libraries, which take half a second", () => {
+    const dist = path.dirname(cli.program);
+    const seen = new Set<string>();
+    const packages = new Set<string>();
+    const visit = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const text = readFileSync(file, "utf8");
+      for (const [, name = ""] of text.matchAll(/^(?:import|export)\b[^;]*?"([^"]+)";$/gm)) {
+        if (name.startsWith(".")) visit(path.join(dist, name));
+        else if (!name.startsWith("node:")) packages.add(name);
+      }
+    };
+    visit(cli.program);
+    expect(seen.size).toBeGreaterThan(5);
+    expect([...packages].sort()).toEqual([
+      "ajv/dist/2020.js",
+      "clearway/worker",
+      "cli-progress",
+      "commander",
+      "hdr-histogram-js",
+      "leven",
+    ]);
+  });
+});
+
+// The lab in an app that has only the packages that the lab depends on: what works without more, and what the other commands ask for.
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const app = mkdtempSync(path.join(tmpdir(), "clearway-light-"));
