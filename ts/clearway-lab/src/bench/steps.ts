@@ -55,7 +55,7 @@ try {
 export class StepError extends Error {}
 
 /** A step that had not settled when its time was over. */
-export class LateError extends StepError {}
+class LateError extends StepError {}
 
 export interface Timers {
   nowMs(): number;

@@ -40,7 +40,7 @@ function payloadFor(caller: Caller, { payload }: ChannelParams): unknown {
  * Returns a function that makes a call on a lane, 0 to 2. Each lane sends its own payload. If a call takes the payload's memory, the lane
  * sends the answer in its next call.
  */
-export function laneCalls(caller: Caller, params: ChannelParams): (lane: number) => Promise<unknown> {
+function laneCalls(caller: Caller, params: ChannelParams): (lane: number) => Promise<unknown> {
   const lanes: unknown[] = Array.from({ length: LANES }, () => payloadFor(caller, params));
   return async (lane) => {
     const answer = await caller.call(lanes[lane]);

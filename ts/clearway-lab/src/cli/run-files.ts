@@ -27,7 +27,7 @@ export async function writeAnswers(folder: string, results: LabResults): Promise
 }
 
 /** Reads the results of a run: a folder, or the file itself. Throws a UsageError if they are missing or malformed. */
-export function readAnswers(run: string): LabResults {
+function readAnswers(run: string): LabResults {
   const isFolder = statSync(run, { throwIfNoEntry: false })?.isDirectory() === true;
   const file = isFolder ? path.join(run, "results.json") : run;
   if (!existsSync(file))

@@ -44,7 +44,7 @@ export const FEW_ROWS: WarmUp = { work: "few-rows", calls: 1 };
 
 export type Arms = Pick<Comparison, "host" | "subject" | "reference" | "setUp" | "needs">;
 
-export const POOL: Arms = {
+const POOL: Arms = {
   host: "node",
   subject: "pool-clearway",
   reference: "pool-bare",

@@ -132,7 +132,7 @@ export function hasTwoGroups(logs: readonly number[]): boolean {
 const DEGREES_MAX = 1e6;
 
 /** Returns the probability that a Student-distributed number exceeds `t`. `degrees` are the degrees of freedom, above 0. */
-export function studentTail(t: number, degrees: number): number {
+function studentTail(t: number, degrees: number): number {
   if (!(degrees > 0)) throw new RangeError(`degrees of freedom must be above 0: degrees=${degrees}`);
   if (Number.isNaN(t)) throw new RangeError(`t must be a number: t=${t}`);
   const nu = Math.min(degrees, DEGREES_MAX);
@@ -141,7 +141,7 @@ export function studentTail(t: number, degrees: number): number {
 }
 
 /** Returns the number that a Student-distributed number exceeds with `probability`, which is between 0 and 1. */
-export function studentQuantile(probability: number, degrees: number): number {
+function studentQuantile(probability: number, degrees: number): number {
   if (!(probability > 0 && probability < 1))
     throw new RangeError(`a probability must be between 0 and 1: probability=${probability}`);
   if (probability > 0.5) return -studentQuantile(1 - probability, degrees);

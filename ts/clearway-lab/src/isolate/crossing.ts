@@ -13,7 +13,7 @@ export type Content = Uint8Array | ReturnType<typeof makeStudents>;
 /** Average length of a student in JSON: 35 bytes of a hundred students, 45 of two million. */
 const STUDENT_JSON_BYTES = 40;
 
-export const studentsFor = (bytes: number): number => Math.max(1, Math.round(bytes / STUDENT_JSON_BYTES));
+const studentsFor = (bytes: number): number => Math.max(1, Math.round(bytes / STUDENT_JSON_BYTES));
 
 /** Makes new content. Its memory is touched, so that a crossing does not pay for the page faults of the sender. */
 export function makeContent(kind: CrossingContent, bytes: number): Content {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A picture of 3000 x 2500 RGBA pixels (30 MB) and its thumbnail, which is grey and has a quarter of the width and height.
 
-export const IMAGE = { width: 3000, height: 2500, channels: 4, shrink: 4 } as const;
-export const IMAGE_BYTES = IMAGE.width * IMAGE.height * IMAGE.channels;
+const IMAGE = { width: 3000, height: 2500, channels: 4, shrink: 4 } as const;
+const IMAGE_BYTES = IMAGE.width * IMAGE.height * IMAGE.channels;
 
 /** Returns byte k of the picture. The formula gives bytes that compress badly and can be checked. */
-export function imageByte(k: number): number {
+function imageByte(k: number): number {
   return (k * 31 + (k >> 8)) & 255;
 }
 

@@ -121,7 +121,7 @@ export function explain(stall: Explained, evidence: Evidence): Cause {
 type Parts = Record<"script" | "gc" | "layout" | "parse" | "paint", number>;
 
 /** How a reader knows the parts of a stall. */
-export const PART_TITLES: Readonly<Record<keyof Parts, string>> = {
+const PART_TITLES: Readonly<Record<keyof Parts, string>> = {
   script: "scripts",
   gc: "garbage collection",
   layout: "style and layout",

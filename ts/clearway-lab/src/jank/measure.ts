@@ -102,7 +102,7 @@ function budgetValues(figures: Figures): Record<BudgetName, number> {
 }
 
 /** Returns the median of each figure. */
-export function medianFigures(all: readonly Figures[]): Figures {
+function medianFigures(all: readonly Figures[]): Figures {
   const of = (figure: (figures: Figures) => number): number => (all.length === 0 ? 0 : median(all.map(figure)));
   const frames = (which: (figures: Figures) => Frames): Frames => ({
     dropped: of((figures) => which(figures).dropped),

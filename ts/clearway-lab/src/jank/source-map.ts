@@ -224,7 +224,7 @@ function firstOnLine(map: TraceMap, line: number, lines: readonly string[]) {
 }
 
 /** Shortens an address for a sentence. */
-export function shortUrl(url: string): string {
+function shortUrl(url: string): string {
   const short = url.startsWith("data:")
     ? "data:"
     : url.replace(/^http:\/\/127\.0\.0\.1:\d+\/(?=.)/, "").replace(/[?#].*$/, "");

@@ -39,7 +39,7 @@ export function threadsOf(pid: number): number[] {
 }
 
 /** Returns the core that a thread last ran on, and its processor time in ticks of 10 ms. */
-export function threadStat(pid: number, thread: number): { core: number; ticks: number } {
+function threadStat(pid: number, thread: number): { core: number; ticks: number } {
   const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
   // Fields 39, 14 and 15 of the file. Counting starts after the thread's name, which may contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

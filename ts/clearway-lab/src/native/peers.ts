@@ -99,7 +99,7 @@ export function loadAddon(): Addon {
   return createRequire(import.meta.url)(peerFiles().addon) as Addon;
 }
 
-export async function loadKoffi(): Promise<typeof koffi> {
+async function loadKoffi(): Promise<typeof koffi> {
   return (await import("koffi")).default;
 }
 

@@ -17,7 +17,7 @@ import type {
  * Maximum number of characters of a line. The largest honest answer, a measurement with raw samples, has about a million. A peer that
  * never ends its line would otherwise fill the memory.
  */
-export const LINE_CHARS_MAX = 16 << 20;
+const LINE_CHARS_MAX = 16 << 20;
 
 /** A line that is longer than its reader accepts. */
 export class LineTooLongError extends Error {}

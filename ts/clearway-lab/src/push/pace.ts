@@ -37,7 +37,7 @@ export async function waitUntil(time: number): Promise<void> {
 }
 
 /** Returns a function with each event's intended time. The first time is 5 ms from now, so that the first event is not late. */
-export function intendedTimes(load: Load): (i: number) => number {
+function intendedTimes(load: Load): (i: number) => number {
   const start = nowMs() + 5;
   return load.perSecond === 0 ? () => start : (i) => start + (i * 1000) / load.perSecond;
 }

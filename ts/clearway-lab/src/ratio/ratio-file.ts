@@ -23,7 +23,7 @@ export interface RatioOfPieces extends Ratio {
 }
 
 /** Pieces whose ratios differ by more than this factor are not one ratio: the text then says so. */
-export const DIFFERENT_MIN = 1.5;
+const DIFFERENT_MIN = 1.5;
 /** A device whose later rounds took this much longer than its earlier ones got slower: it was hot, or saved power. */
 export const SLOWER_MIN = 1.1;
 

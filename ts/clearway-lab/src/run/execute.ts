@@ -94,7 +94,7 @@ function firstLine({ message }: Error): string {
     .slice(0, 300);
 }
 
-export function requestOf(cell: PlannedCell): CellRequest {
+function requestOf(cell: PlannedCell): CellRequest {
   const { [CORES_PARAM]: _cores, ...params } = cell.params;
   const { family, name: scenario, expected } = cell.scenario;
   return { family, scenario, mechanism: cell.mechanism.name, params, expected };

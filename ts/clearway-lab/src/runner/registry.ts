@@ -59,7 +59,7 @@ const loaders: Record<string, Loader[]> = {
 // Further scenarios have the same mechanisms under other loads.
 for (const name of ["stream-published", "growing-queue"]) loaders[name] = loaders["stream"]!;
 
-export const scenarioNames = Object.keys(loaders);
+const scenarioNames = Object.keys(loaders);
 
 /** Returns a mechanism. Throws a RangeError with the existing names if this host has no such mechanism, and an Error if it cannot run. */
 export async function findMechanism(scenario: string, name: string): Promise<Mechanism> {

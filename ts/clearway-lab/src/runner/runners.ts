@@ -16,7 +16,7 @@ import { RunnerClient, type RunnerCommand } from "./client.js";
  * Returns the command of a host's runner. CLEARWAY_LAB_RUNNER replaces every runner by another program that speaks the protocol. Tests
  * use it.
  */
-export function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
+function runnerCommand(host: HostName, jdk?: number): RunnerCommand {
   const given = process.env["CLEARWAY_LAB_RUNNER"];
   if ((host === "jvm" || host === "swift") && given === undefined) {
     const found = host === "jvm" ? findJvmRunner(jdk) : findSwiftRunner();

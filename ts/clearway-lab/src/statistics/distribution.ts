@@ -4,10 +4,10 @@ import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type His
 
 export const QUANTILES = { p1: 0.01, p10: 0.1, p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999 } as const;
 export type QuantileName = keyof typeof QUANTILES;
-export const QUANTILE_NAMES = Object.keys(QUANTILES) as QuantileName[];
+const QUANTILE_NAMES = Object.keys(QUANTILES) as QuantileName[];
 
 /** Minimum number of samples that must be expected beyond a quantile, so that the quantile is supported. */
-export const SAMPLES_BEYOND_MIN = 20;
+const SAMPLES_BEYOND_MIN = 20;
 
 export interface Distribution {
   unit: "us" | "ms";

@@ -266,7 +266,7 @@ function typeOf(manifest: string): unknown {
 }
 
 /** Returns whether a text is CommonJS: it has none of the words of a module, and one of CommonJS. */
-export function isCommonJs(text: string): boolean {
+function isCommonJs(text: string): boolean {
   return !/^\s*(import|export)\b/m.test(text) && /\b(module\.exports|exports\.\w|require\s*\()/.test(text);
 }
 

@@ -52,7 +52,7 @@ export interface Progress {
 /** A batch lasts this many steps of the clock, so that the step is 2 % of it. */
 const STEPS_PER_BATCH = 50;
 /** A coarser clock would need batches of a second and more. Some browsers round their clock to 16.7 or 100 ms against fingerprinting. */
-export const CLOCK_STEP_MS_MAX = 5;
+const CLOCK_STEP_MS_MAX = 5;
 /** Readings of the clock's step, of which the smallest counts. A browser's clock may vary its steps. */
 const CLOCK_READINGS = 5;
 

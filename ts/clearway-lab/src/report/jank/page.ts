@@ -176,7 +176,7 @@ const HEIGHT = 22;
 const STALL_WIDTH_MIN = 1.5;
 
 /** Draws a strip per row, all on one time axis. `noStall` is the text of a strip without a stall. */
-export function timelineChart(label: string, strips: readonly Strip[], timeLabel: string, noStall: string): Html {
+function timelineChart(label: string, strips: readonly Strip[], timeLabel: string, noStall: string): Html {
   const end = Math.max(1, ...strips.map(({ totalMs }) => totalMs));
   const x = (ms: number): string => ((ms / end) * WIDTH).toFixed(1);
   const width = (ms: number): string => Math.max(STALL_WIDTH_MIN, (ms / end) * WIDTH).toFixed(1);

@@ -142,7 +142,7 @@ function frames({ dropped, counted }: Frames): string {
 }
 
 /** The strict rating of docs/meter.md. */
-export function rating(msPerSecond: number): string {
+function rating(msPerSecond: number): string {
   return msPerSecond <= 5 ? "good" : msPerSecond <= 10 ? "warning" : "critical";
 }
 
