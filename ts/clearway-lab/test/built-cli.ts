@@ -57,18 +57,25 @@ export interface Ran {
   stderr: string;
 }
 
+/** Returns the program of the built command. */
+export const builtCli = (): string => path.join(builtLab(), "cli.js");
+
+/** Runs the built command. Resolves when it has ended, whatever its exit status. */
+export function runCli(args: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [builtCli(), ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr });
+    });
+  });
+}
+
 export class BuiltCli {
-  readonly program = path.join(builtLab(), "cli.js");
+  readonly program = builtCli();
   /** The folder in which the command runs. Its name has a space. */
   readonly scratch = mkdtempSync(path.join(tmpdir(), "clearway cli-"));
 
   run(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-    return new Promise((resolve) => {
-      const options = { cwd: this.scratch, env: { ...process.env, ...env } };
-      execFile(process.execPath, [this.program, ...args], options, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr });
-      });
-    });
+    return runCli(args, { cwd: this.scratch, env: { ...process.env, ...env } });
   }
 
   path(...names: string[]): string {

@@ -1,41 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it. The tests have their own runner and scenario.
-
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { ANSWERS_VERSION, type LabResults } from "../src/engine/answer.js";
 import type { RunRecord } from "../src/run/record.js";
 import { answered } from "./answered.js";
-import { builtLab } from "./built-cli.js";
+import { BuiltCli, TESTED } from "./built-cli.js";
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const cli = path.join(builtLab(), "cli.js");
-const scratch = mkdtempSync(path.join(tmpdir(), "clearway-cli-"));
+const cli = new BuiltCli();
+afterAll(() => cli.remove());
 
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-const TESTED = { CLEARWAY_LAB_RUNNER: here("./fake-runner.mjs"), CLEARWAY_LAB_SCENARIOS: here("./scenarios") };
-
-function clearway(
-  args: string[],
-  env: Record<string, string> = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [cli, ...args],
-      { cwd: scratch, env: { ...process.env, ...env } },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr });
-      },
-    );
-  });
-}
+const clearway = cli.run.bind(cli);
 
 describe("clearway lab", () => {
   const lab = (...args: string[]) => clearway(["lab", ...args]);
@@ -44,13 +20,13 @@ describe("clearway lab", () => {
     const { code, stdout } = await lab("codec", "--time", "5", "--seed", "7", "--out", "asked");
     expect(code).toBe(0);
     expect(stdout).toMatch("Encoding and decoding a message of 2 KB");
-    const file = path.join(scratch, "asked", "results.json");
+    const file = cli.path("asked", "results.json");
     const { version, run, answers, controls } = JSON.parse(readFileSync(file, "utf8")) as LabResults;
     expect(version).toBe(ANSWERS_VERSION);
     expect(run).toMatchObject({ seed: 7, interrupted: false, command: "clearway lab codec --time 5" });
     expect(answers.map(({ name, host }) => [name, host])).toEqual([["codec", "node"]]);
     expect(controls).toEqual([]);
-    const page = path.join(scratch, "asked", "report.html");
+    const page = cli.path("asked", "report.html");
     const written = readFileSync(page, "utf8");
     rmSync(page);
     expect((await clearway(["report", "asked"])).code).toBe(0);
@@ -83,7 +59,7 @@ describe("clearway lab", () => {
 describe("clearway lab --profile published", () => {
   const published = (...args: string[]) => clearway(["lab", "--profile", "published", ...args], TESTED);
   const record = (folder: string) =>
-    JSON.parse(readFileSync(path.join(scratch, folder, "record.json"), "utf8")) as RunRecord;
+    JSON.parse(readFileSync(cli.path(folder, "record.json"), "utf8")) as RunRecord;
 
   test("measures each cell once a round, and writes the record", async () => {
     const env = { ...TESTED, CLEARWAY_FAKE_SIGNAL: "none" };
@@ -105,9 +81,9 @@ describe("clearway lab --profile published", () => {
     const args = ["lab", "--profile", "published", "--host", "node", "--out"];
     await clearway([...args, "whole"], env);
     const whole = record("whole");
-    mkdirSync(path.join(scratch, "kept"));
+    mkdirSync(cli.path("kept"));
     const part = { ...whole, cells: whole.cells.filter(({ mechanism }) => mechanism !== "fast") };
-    writeFileSync(path.join(scratch, "kept/record.json.gz"), gzipSync(JSON.stringify(part)));
+    writeFileSync(cli.path("kept/record.json.gz"), gzipSync(JSON.stringify(part)));
     expect((await clearway([...args, "added", "--add-to", "kept"], env)).code).toBe(0);
     expect(record("added").cells.map(({ mechanism, rounds }) => [mechanism, rounds.length])).toEqual([
       ["fast", 2],
@@ -130,7 +106,7 @@ describe("clearway lab --profile published", () => {
   test("refuses an unknown scenario with the nearest one, and measures nothing", async () => {
     const { code, stderr } = await published("tyni", "--out", "refused");
     expect([code, stderr]).toEqual([2, expect.stringMatching('unknown scenario "tyni". Did you mean "tiny"?')]);
-    expect(existsSync(path.join(scratch, "refused"))).toBe(false);
+    expect(existsSync(cli.path("refused"))).toBe(false);
   });
 
   test("lists the scenarios", async () => {
@@ -145,7 +121,7 @@ describe("clearway report and export", () => {
     ["null", "null", "is not the results of a run"],
     ["results of another version", '{"version":9}', "is not the results of a run"],
   ])("refuse a file that is %s", async (_, text, message) => {
-    writeFileSync(path.join(scratch, "odd.json"), text);
+    writeFileSync(cli.path("odd.json"), text);
     const { code, stderr } = await clearway(["export", "markdown", "odd.json"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`odd.json ${message}`)]);
   });
@@ -156,7 +132,7 @@ describe("clearway report and export", () => {
   });
 
   test("print a run", async () => {
-    writeFileSync(path.join(scratch, "results.json"), JSON.stringify(answered()));
+    writeFileSync(cli.path("results.json"), JSON.stringify(answered()));
     expect((await clearway(["export", "markdown", "results.json"])).stdout).toMatch("# What to do on this machine");
     expect(JSON.parse((await clearway(["export", "jetpack", "."])).stdout)).toHaveProperty("benchmarks");
   });

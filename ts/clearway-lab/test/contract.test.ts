@@ -3,16 +3,14 @@
 
 import { execFileSync } from "node:child_process";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CellRequest } from "../src/protocol/message.js";
 import { RunnerClient, type RunnerCommand } from "../src/runner/client.js";
 import { findJvmRunner, JVM_MISSING } from "../src/runner/runners.js";
 import { loadScenarios } from "../src/scenario/scenario.js";
 import { decodeHistogram } from "../src/statistics/distribution.js";
-import { builtLab } from "./built-cli.js";
+import { builtLab, here } from "./built-cli.js";
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // Time limit for a build, in milliseconds. While other builds run, Maven is slow even if it compiles nothing.
 const BUILD_MS = 600_000;
 

@@ -2,16 +2,15 @@
 // The lab's runner for Swift, as a separate process: the protocol, and each mechanism with a small load. Without Swift, only its absence is
 // tested.
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toolchain } from "../../../scripts/swift.mjs";
 import type { CellRequest, Description } from "../src/protocol/message.js";
 import { RunnerClient } from "../src/runner/client.js";
 import { findSwiftRunner, SWIFT_MISSING } from "../src/runner/runners.js";
 import { decodeHistogram } from "../src/statistics/distribution.js";
+import { here } from "./built-cli.js";
 import { publishedScenarios } from "./published-scenarios.js";
 
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 // Time limit for a build, in milliseconds. The first one of a tree compiles everything with optimisation.
 const BUILD_MS = 900_000;
 const LIMIT_MS = 600_000;

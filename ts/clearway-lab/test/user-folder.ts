@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A user's folder for tests of commands that run a user's code. Its name has a space, and it has no packages: the lab's own `clearway` serves
 // the files in it.
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { LabResults } from "../src/engine/answer.js";
-import { builtLab } from "./built-cli.js";
-
-export interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+import { builtCli, type Ran, runCli } from "./built-cli.js";
 
 export class UserFolder {
   readonly path = mkdtempSync(path.join(tmpdir(), "clearway user-"));
-  readonly cli = path.join(builtLab(), "cli.js");
+  readonly cli = builtCli();
   readonly environment = { ...process.env, TMPDIR: path.join(this.path, "tmp"), NO_COLOR: "1" };
 
   constructor() {
@@ -25,13 +18,8 @@ export class UserFolder {
     afterAll(() => rmSync(this.path, { recursive: true, force: true }));
   }
 
-  run(...args: string[]): Promise<Ended> {
-    return new Promise((resolve) => {
-      const options = { cwd: this.path, env: this.environment };
-      execFile(process.execPath, [this.cli, ...args], options, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : ((error as { code?: number }).code ?? -1), stdout, stderr });
-      });
-    });
+  run(...args: string[]): Promise<Ran> {
+    return runCli(args, { cwd: this.path, env: this.environment });
   }
 
   at(...names: string[]): string {

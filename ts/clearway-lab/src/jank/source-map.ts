@@ -46,7 +46,7 @@ interface LoadedScript {
 }
 
 /** The largest source map that is parsed, in bytes of its text. A map of this size takes about a second. */
-const MAP_BYTES_MAX = 64 << 20;
+export const MAP_BYTES_MAX = 64 << 20;
 const SCRIPT_BYTES_MAX = 32 << 20;
 
 /** Maps places of bundles to their sources. Reads each script and each map once, and maps each place once. */

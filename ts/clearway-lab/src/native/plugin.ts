@@ -37,9 +37,7 @@ export async function buildProblem(build: PluginBuild): Promise<string | undefin
 
 /** Returns CLEARWAY_LAB_PLUGIN. If it is not set, returns the path to which `make native` builds the plugin. */
 function pluginPath(): string {
-  const library = process.platform === "darwin" ? "libclearway_example_c.dylib" : "libclearway_example_c.so";
-  const built = path.join(packageRoot(), "../../native/plugins/c/build", library);
-  return process.env["CLEARWAY_LAB_PLUGIN"] ?? built;
+  return process.env["CLEARWAY_LAB_PLUGIN"] ?? pluginFile("c");
 }
 
 /** Returns why no plugin can be opened here, and what to do. Returns undefined if one can be opened. */

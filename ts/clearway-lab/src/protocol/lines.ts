@@ -101,7 +101,8 @@ export interface RunnerOperations {
   describe(): Promise<Description>;
   verify(cell: CellRequest): Promise<Verification>;
   measure(cell: CellRequest): Promise<Measurement>;
-  probe(probe: ProbeRequest): Promise<Json>;
+  /** Absent on a host without probes. */
+  probe?(probe: ProbeRequest): Promise<Json>;
   close(): Promise<void>;
 }
 
@@ -129,7 +130,10 @@ async function perform(
   if (request.op === "describe") return operations.describe();
   if (request.op === "verify") return operations.verify(request.cell);
   if (request.op === "measure") return operations.measure(request.cell);
-  if (request.op === "probe") return operations.probe(request.probe);
+  if (request.op === "probe") {
+    if (operations.probe !== undefined) return operations.probe(request.probe);
+    throw new RangeError(`this host has no probes: probe=${request.probe.name}`);
+  }
   throw new RangeError(
     `unknown operation: op=${JSON.stringify((request as { op?: unknown }).op)} (describe, verify, measure, probe)`,
   );

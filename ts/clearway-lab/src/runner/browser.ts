@@ -66,9 +66,6 @@ await serve({
   },
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
-  probe: async ({ name }) => {
-    throw new RangeError(`this host has no probes: probe=${name}`);
-  },
   close: async () => {
     if (starting === undefined) return;
     const { browser, server } = await starting;

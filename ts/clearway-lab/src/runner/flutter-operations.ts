@@ -26,9 +26,6 @@ export const flutterOperations: RunnerOperations = {
   describe,
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
-  probe: async ({ name }) => {
-    throw new RangeError(`this host has no probes: probe=${name}`);
-  },
   close: async () => {},
 };
 

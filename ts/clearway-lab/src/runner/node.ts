@@ -25,9 +25,6 @@ await serve({
   }),
   verify: async (cell) => ({ verified: true, result: (await run(cell)).result }),
   measure: run,
-  probe: async ({ name }) => {
-    throw new RangeError(`this host has no probes: probe=${name}`);
-  },
   close: async () => running?.close(),
 });
 // Peers may leave open handles (timers, ports). The runner has sent all answers, so it exits.
