@@ -58,8 +58,7 @@ describe("clearway lab", () => {
 
 describe("clearway lab --profile published", () => {
   const published = (...args: string[]) => clearway(["lab", "--profile", "published", ...args], TESTED);
-  const record = (folder: string) =>
-    JSON.parse(readFileSync(cli.path(folder, "record.json"), "utf8")) as RunRecord;
+  const record = (folder: string) => JSON.parse(readFileSync(cli.path(folder, "record.json"), "utf8")) as RunRecord;
 
   test("measures each cell once a round, and writes the record", async () => {
     const env = { ...TESTED, CLEARWAY_FAKE_SIGNAL: "none" };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Channels to native code in the same process, on the calling thread or through a queue: a hand-written addon's, and Clearway's. Node only.
-import type { NativeMessage } from "clearway-native";
+
 import { jsonMethodCodec, standardMessageCodec, standardMethodCodec } from "clearway/channel";
+import type { NativeMessage } from "clearway-native";
 import { Packr } from "msgpackr";
 import { loadAddon } from "../native/peers.js";
 import { openPlugin } from "../native/plugin.js";

@@ -9,13 +9,21 @@ import type { HostName } from "../protocol/message.js";
 import { DEFAULT_HOSTS, HOST_NAMES } from "../scenario/scenario.js";
 import { addBench } from "./bench.js";
 import { addCompare } from "./compare.js";
-import { FailedError, UsageError } from "./print.js";
 import { addHosts } from "./hosts-command.js";
 import { addInit } from "./init.js";
 import { addJank } from "./jank.js";
 import { lab, listComparisons } from "./lab.js";
 import { addMeasure } from "./measure.js";
-import { columnsOf, helpItem, print, printError, printUncaught, tolerateClosedOutput } from "./print.js";
+import {
+  columnsOf,
+  FailedError,
+  helpItem,
+  print,
+  printError,
+  printUncaught,
+  tolerateClosedOutput,
+  UsageError,
+} from "./print.js";
 import { addRatio } from "./ratio.js";
 import { addExport, report } from "./run-files.js";
 import { parseHosts, parseRounds, parseSeconds, parseSeed } from "./select.js";

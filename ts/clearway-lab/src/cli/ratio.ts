@@ -6,8 +6,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
-import { ratioText } from "../ratio/device-time.js";
 import { WORKS } from "../ratio/device/works.js";
+import { ratioText } from "../ratio/device-time.js";
 import {
   AMOUNTS,
   CannotMeasureDevice,

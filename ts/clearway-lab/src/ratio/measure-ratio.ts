@@ -4,9 +4,9 @@ import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { launchChromium } from "../browser/open.js";
 import { machineFacts } from "../machine/facts.js";
-import { printable } from "./device-time.js";
 import type { NodeMessage } from "./device/main.js";
 import type { Amounts, PageResult } from "./device/measure-device.js";
+import { printable } from "./device-time.js";
 import { PageEnded, type PageLimits, type ServedPage, servePage } from "./page-server.js";
 import { type Device, parseResult, type RatioFile, ratioFile, samplesOf } from "./ratio-file.js";
 

@@ -6,8 +6,8 @@ import { serve } from "../protocol/lines.js";
 import type { Measured } from "../protocol/measured.js";
 import { type CellRequest, PROTOCOL_VERSION } from "../protocol/message.js";
 import { toMeasurement } from "./convert.js";
-import { servePage } from "./page-server.js";
 import type { LabPage } from "./page.js";
+import { servePage } from "./page-server.js";
 
 process.on("SIGINT", () => {});
 

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { fillDisk } from "../../../../test/full-disk.mjs";
 import { FailedError } from "../../src/cli/print.js";
 import { writeRatio } from "../../src/cli/ratio.js";
-import { deviceNotes, deviceText, floorFor, parseDevice, stallsThere } from "../../src/ratio/device-time.js";
 import { WORKS } from "../../src/ratio/device/works.js";
+import { deviceNotes, deviceText, floorFor, parseDevice, stallsThere } from "../../src/ratio/device-time.js";
 import { browserName } from "../../src/ratio/measure-ratio.js";
 import { isPrivate, networkAddress } from "../../src/ratio/page-server.js";
 import {

@@ -2,8 +2,8 @@
 // Small calls to a pool of one worker: one after another, a thousand at once, after a rest, and the first one with the start.
 import { hostName, nowMs } from "#lab-host";
 import { openClearway } from "../../isolate/clearway.js";
-import { piscinaTuned } from "../../isolate/pool-peers.js";
 import { bareWorker, comlinkWorker, type PoolUnderTest } from "../../isolate/pool.js";
+import { piscinaTuned } from "../../isolate/pool-peers.js";
 import { type OpenArm, timedCalls, type Work } from "../work.js";
 
 const TASK = { connection: "none", port: 0, value: 20 } as const;
