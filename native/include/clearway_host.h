@@ -196,8 +196,8 @@ clearway_status clearway_plugin_open(clearway_text path,
 clearway_status clearway_plugin_close(clearway_plugin_id id, uint32_t timeout_ms);
 
 // Frees a plugin after it was closed. The plugin's id becomes stale, and events that the host has not drained are
-// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`.
-// Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`. If a
+// handler still runs then, the plugin's `on_close` is never called. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
 clearway_status clearway_plugin_free(clearway_plugin_id id);
 
 // Sets the function that is called when the plugin's queue of events stops being empty. Null removes the function.

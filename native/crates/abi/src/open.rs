@@ -110,8 +110,8 @@ pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status
 }
 
 /// Frees a plugin after it was closed. The plugin's id becomes stale, and events that the host has not drained are
-/// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`.
-/// Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+/// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`. If a
+/// handler still runs then, the plugin's `on_close` is never called. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     status(|| {

@@ -111,8 +111,8 @@ impl Plugin {
     }
 
     /// Frees the plugin: its id becomes stale, and the core drops unread items. Closes an open plugin first, without waiting for handlers.
-    /// The plugin's queue threads end when their current jobs return. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake. While the plugin is
-    /// open, also returns `CLEARWAY_INVALID_ARGUMENT` in any other callback.
+    /// If handlers still run then, `on_close` is never called. The plugin's queue threads end when their current jobs return. Returns
+    /// `CLEARWAY_INVALID_ARGUMENT` in a wake. While the plugin is open, also returns `CLEARWAY_INVALID_ARGUMENT` in any other callback.
     pub fn free(&self) -> Result<(), Status> {
         let open = self.open().is_ok();
         if in_wake() || (open && in_callback()) {
@@ -124,7 +124,9 @@ impl Plugin {
 
     /// Frees as `free` does. Any thread and any callback except a wake may call this.
     pub(crate) fn forget_all(&self) {
-        if self.open().is_ok() {
+        // A closed plugin, too: the time of an earlier `close` may have been over before the last handler returned, and then `on_close` is
+        // still to be called. Not in a callback, because `on_close` may wait for the plugin's own threads, and one of them may be in it.
+        if self.open().is_ok() || !in_callback() {
             let _ = self.shut(Duration::ZERO);
         }
         let _ = self.set_wake(None);

@@ -36,6 +36,8 @@ struct State {
     jobs: VecDeque<(Instant, Job)>,
     threads: usize,
     sleeping: usize,
+    /// The number of jobs that run.
+    running: usize,
     closed: bool,
 }
 
@@ -51,7 +53,7 @@ pub(crate) fn on_queue_thread() -> bool {
 impl Queue {
     /// Makes a queue without threads. Threads start when jobs arrive.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
-        let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, closed: false };
+        let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, running: 0, closed: false };
         // The system ends a thread's name at a zero byte, and the standard library panics on such a name.
         let name = name.replace('\0', "?");
         Arc::new(Queue {
@@ -117,9 +119,7 @@ impl Queue {
     fn stand_in<'a>(self: &'a Arc<Queue>, mut state: MutexGuard<'a, State>) {
         let outer = ON_QUEUE_THREAD.replace(true);
         while let Some((at, job)) = state.jobs.pop_front() {
-            drop(state);
-            job(Ran::After(at.elapsed()));
-            state = lock(&self.state);
+            state = self.run_one(state, at, job);
             if !state.closed && !state.jobs.is_empty() && self.spawn().is_ok() {
                 ON_QUEUE_THREAD.set(outer);
                 return; // the new thread takes this thread's place in the count
@@ -135,9 +135,7 @@ impl Queue {
         let mut state = lock(&self.state);
         loop {
             if let Some((at, job)) = state.jobs.pop_front() {
-                drop(state);
-                job(Ran::After(at.elapsed()));
-                state = lock(&self.state);
+                state = self.run_one(state, at, job);
             } else if state.closed {
                 break;
             } else {
@@ -150,13 +148,24 @@ impl Queue {
         self.idle.notify_all();
     }
 
+    /// Runs a job on this thread, without the lock.
+    fn run_one<'a>(&'a self, mut state: MutexGuard<'a, State>, at: Instant, job: Job) -> MutexGuard<'a, State> {
+        state.running += 1;
+        drop(state);
+        job(Ran::After(at.elapsed()));
+        let mut state = lock(&self.state);
+        state.running -= 1;
+        state
+    }
+
     /// Closes the queue. Queued jobs still run until `until`. Then this function calls the remaining jobs with `Ran::Cancelled`. Returns
-    /// true if the queue has no thread left.
+    /// true if no job runs any more. Threads without a job end soon after, and this function does not wait for them.
     pub(crate) fn close(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         state.closed = true;
         self.ready.notify_all();
-        while state.threads > 0 {
+        // A thread that has run the last job ends at once, and each thread that ends notifies `idle`.
+        while state.running > 0 || !state.jobs.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -165,7 +174,7 @@ impl Queue {
             state = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         let left = std::mem::take(&mut state.jobs);
-        let ended = state.threads == 0;
+        let ended = state.running == 0;
         drop(state);
         for (_, job) in left {
             job(Ran::Cancelled);
@@ -253,6 +262,23 @@ mod tests {
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Closed, _))));
         drop(end);
         assert!(queue.close(Instant::now() + LONG));
+    }
+
+    #[test]
+    fn closing_without_a_timeout_waits_for_no_thread_that_has_nothing_to_run() {
+        let queue = Queue::new("test".into(), 1, 1000);
+        queue.push(Box::new(|_| {})).map_err(|(why, _)| why).unwrap();
+        while lock(&queue.state).sleeping == 0 {
+            thread::yield_now();
+        }
+        assert!(queue.close(Instant::now()), "the thread waits for a job");
+
+        let queue = Queue::new("test".into(), 0, 1000);
+        lock(&queue.state).threads = 1; // as if the thread had not begun yet
+        let (told, heard) = channel();
+        queue.push(Box::new(move |ran| told.send(ran).unwrap())).map_err(|(why, _)| why).unwrap();
+        assert!(queue.close(Instant::now()));
+        assert_eq!(heard.try_recv(), Ok(Ran::Cancelled));
     }
 
     #[test]

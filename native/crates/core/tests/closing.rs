@@ -117,10 +117,9 @@ fn on_close_waits_for_on_answer_on_the_thread_that_answers() {
         let _ = &at_drop;
         CLEARWAY_OK
     });
-    let host = plugin.clone();
     let answering = thread::spawn(move || {
         goes.recv_timeout(LONG).unwrap();
-        host.reply(asked.reply, Ok(&Given::null())).unwrap();
+        clearway_core::reply(asked.reply, Ok(&Given::null())).unwrap();
     });
     closes_only_after(&plugin, &closes, || {
         end.send(()).unwrap();
@@ -210,6 +209,50 @@ fn on_close_waits_for_on_drop_on_another_thread() {
         dropping.end.send(()).unwrap();
         calling.join().unwrap();
     });
+}
+
+/// Opens plugins and ends each of them with `end` after its pool has answered a message, until the `on_close` of one of them was called. A
+/// thread of the pool may still be on its way out of the handler when the answer arrives. Such a plugin may refuse to close, so this
+/// function takes the next one. Returns false if there is none.
+fn is_told_at_once(end: impl Fn(&Plugin) -> Result<(), Status>) -> bool {
+    (0..1000).any(|_| {
+        let (closed, closes) = channel();
+        let plugin = plugin_with_close(move || closed.send(()).unwrap());
+        for (runs, queue, name) in [(CLEARWAY_RUN_POOL, "", "pool"), (CLEARWAY_RUN_SERIAL, "queue", "serial")] {
+            handle(&plugin, name, runs, queue, |_, to| reply(to, b""));
+            content(ask(&plugin, name, &Given::null()));
+        }
+        thread::yield_now();
+        let ended = end(&plugin) == Ok(()) && closes.try_recv().is_ok();
+        assert_eq!(plugin.close(LONG), Ok(()));
+        ended
+    })
+}
+
+#[test]
+fn closing_and_freeing_without_a_timeout_call_on_close_while_idle_threads_exist() {
+    assert!(is_told_at_once(|plugin| plugin.close(Duration::ZERO)));
+    assert!(is_told_at_once(Plugin::free));
+}
+
+#[test]
+fn freeing_calls_on_close_when_the_handlers_have_returned_since_a_close_that_was_too_short() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (handling, handled) = pause();
+    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        handling.wait();
+        reply(to, b"")
+    });
+    let host = plugin.clone();
+    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
+    handled.begins.recv_timeout(LONG).unwrap();
+    assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
+    handled.end.send(()).unwrap();
+    calling.join().unwrap();
+    assert!(closes.try_recv().is_err());
+    assert_eq!(plugin.free(), Ok(()));
+    assert_eq!(closes.try_recv(), Ok(()));
 }
 
 #[test]
