@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line (a prepared path
-//! to the handler) to each of its last channels. A call through a kept line takes no lock and looks no name up.
+//! to the handler) to each of its last channels. A call through a kept line takes no lock and looks no name up. A line
+//! keeps its plugin in memory. A thread therefore drops its lines to freed plugins when it makes the next line.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -27,6 +28,8 @@ type Place = Cell<Option<Box<(ChannelId, Line)>>>;
 #[derive(Default)]
 struct Known {
     last: ChannelId,
+    /// The number of plugins that were freed.
+    freed: u64,
     places: HashMap<ChannelId, (PluginId, Box<str>)>,
     numbers: HashMap<(PluginId, Box<str>), ChannelId>,
 }
@@ -37,6 +40,9 @@ thread_local! {
     // A call takes the line out of its place while it uses the line. A handler that calls the same channel again finds no line, and makes
     // another one.
     static LINES: [Place; KEPT] = const { [const { Cell::new(None) }; KEPT] };
+
+    // `Known::freed` when this thread last dropped its lines to freed plugins.
+    static DROPPED_AT: Cell<u64> = const { Cell::new(0) };
 }
 
 fn known() -> MutexGuard<'static, Known> {
@@ -46,6 +52,7 @@ fn known() -> MutexGuard<'static, Known> {
 /// Forgets the channels of a freed plugin.
 pub(crate) fn forget(plugin: PluginId) {
     let mut known = known();
+    known.freed += 1;
     known.places.retain(|_, (of, _)| *of != plugin);
     known.numbers.retain(|(of, _), _| *of != plugin);
 }
@@ -153,9 +160,29 @@ fn with_line<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, 
 }
 
 fn line_to(channel: ChannelId) -> Result<Line, Status> {
-    let place = known().places.get(&channel).cloned();
+    let known = known();
+    let place = known.places.get(&channel).cloned();
+    let stale = stale_lines(&known);
+    drop(known);
+    drop(stale); // without the lock, because the last reference to a plugin may drop memory, whose release may run any code
     let (id, name) = place.ok_or(CLEARWAY_STALE)?;
     Line::new(&plugin(id)?, &name)
+}
+
+/// Takes this thread's lines to freed plugins out of their places. Each of them keeps its plugin in memory.
+fn stale_lines(known: &Known) -> Vec<Line> {
+    if DROPPED_AT.replace(known.freed) == known.freed {
+        return Vec::new();
+    }
+    let take_stale = |place: &Place| {
+        let line = place.take()?;
+        if !known.places.contains_key(&line.0) {
+            return Some(line.1);
+        }
+        place.set(Some(line));
+        None
+    };
+    LINES.try_with(|lines| lines.iter().filter_map(take_stale).collect()).unwrap_or_default()
 }
 
 /// Turns an outcome into an event. Copies a small answer to `into`.

@@ -6,6 +6,7 @@ mod fixture;
 
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clearway::*;
@@ -241,6 +242,24 @@ fn a_channel_is_called_by_its_number() {
     assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread still has its line to the channel
     let elsewhere = std::thread::spawn(move || call(echo, &Content::NULL, &mut [], &mut NONE.clone()));
     assert_eq!(elsewhere.join().unwrap(), CLEARWAY_STALE);
+}
+
+#[test]
+fn a_freed_plugin_leaves_memory_when_a_thread_that_has_called_it_calls_another() {
+    let freed: Vec<_> = (0..70)
+        .map(|_| {
+            let plugin = fixture::plugin();
+            handle(&plugin, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
+            let (mut channel, mut answer) = (0, NONE);
+            // SAFETY: all pointers point to values that live during the call.
+            assert_eq!(unsafe { clearway_channel_find(plugin.id(), text("echo"), &mut channel) }, CLEARWAY_OK);
+            assert_eq!(call(channel, &Content::NULL, &mut [], &mut answer), CLEARWAY_OK);
+            assert_eq!(clearway_plugin_free(plugin.id()), CLEARWAY_OK);
+            Arc::downgrade(&plugin)
+        })
+        .collect();
+    let left = freed.iter().filter(|plugin| plugin.strong_count() > 0).count();
+    assert_eq!(left, 1, "only the last one's line is kept");
 }
 
 #[test]
