@@ -169,10 +169,12 @@ static bool decode(notation_text *out, const clearway_value *codec, const uint8_
   if (clearway_text_is(codec, "standard")) {
     answer = clearway_read_standard(bytes, size, NULL, &values, &value);
   } else if (clearway_text_is(codec, "json")) {
-    if (size == 0)
+    answer = clearway_read_json(bytes, size, NULL, &values, &value);
+    // The message null has no bytes. The reader refuses it, because no bytes are no JSON.
+    if (size == 0 && answer.code == CLEARWAY_CODEC_MALFORMED) {
+      answer.code = CLEARWAY_CODEC_OK;
       value = clearway_add_null(&values);
-    else
-      answer = clearway_read_json(bytes, size, NULL, &values, &value);
+    }
   } else if (clearway_text_is(codec, "string")) {
     answer = clearway_check_text(bytes, size);
     value = clearway_add_text(&values, (const char *)bytes, size);

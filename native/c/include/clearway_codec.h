@@ -141,7 +141,8 @@ clearway_codec_result clearway_read_standard(const uint8_t *bytes, size_t size, 
 
 /**
  * Reads a JSON message in UTF-8. Whole numbers from -(2^53 - 1) to 2^53 - 1 become integers. Other numbers, and minus zero, become
- * float64. Returns CLEARWAY_CODEC_TRUNCATED for an empty message.
+ * float64. Returns CLEARWAY_CODEC_MALFORMED for an empty message, which is no JSON. A channel reads an empty message as null, so
+ * check for size == 0 first.
  */
 clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
                                          clearway_values *values, const clearway_value **value);

@@ -281,16 +281,10 @@ clearway_codec_result clearway_read_json(const uint8_t *bytes, size_t size, cons
   return codec_json_read(bytes, size, limits->depth_max, values, value);
 }
 
-static const clearway_value null_value = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
-
 // Returns the maximum depth for a message with its envelope. The envelope is one level that the limit does not count.
 static uint32_t depth_with_envelope(const clearway_codec_limits *limits) {
   const uint32_t depth_max = (limits == NULL ? &clearway_codec_default_limits : limits)->depth_max;
   return depth_max == UINT32_MAX ? depth_max : depth_max + 1;
-}
-
-static bool is_text_or_null(const clearway_value *value) {
-  return value->kind == CLEARWAY_KIND_TEXT || value->kind == CLEARWAY_KIND_NULL;
 }
 
 clearway_codec_result clearway_read_json_call(const uint8_t *bytes, size_t size, const clearway_codec_limits *limits,
@@ -322,8 +316,7 @@ clearway_codec_result clearway_read_json_envelope(const uint8_t *bytes, size_t s
     return done;
   }
   const clearway_value *stack = whole->count == 4 ? parts[3] : NULL;
-  if (parts[0]->kind != CLEARWAY_KIND_TEXT || !is_text_or_null(parts[1])) return malformed;
-  if (stack != NULL && !is_text_or_null(stack)) return malformed;
+  if (parts[0]->kind != CLEARWAY_KIND_TEXT || !is_text_or_null(parts[1]) || !is_text_or_null(stack)) return malformed;
   *envelope = (clearway_envelope){
       .kind = CLEARWAY_ENVELOPE_ERROR, .code = parts[0], .message = parts[1], .details = parts[2], .stack = stack};
   return done;

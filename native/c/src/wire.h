@@ -76,6 +76,13 @@ static inline clearway_codec_result result(clearway_codec_code code, size_t offs
 
 static const clearway_codec_result done = {.code = CLEARWAY_CODEC_OK, .offset = 0};
 
+static const clearway_value null_value = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
+
+/** Returns whether the value is a text, null, or missing (a null pointer). */
+static inline bool is_text_or_null(const clearway_value *value) {
+  return value == NULL || value->kind == CLEARWAY_KIND_NULL || value->kind == CLEARWAY_KIND_TEXT;
+}
+
 /** Returns the position of the first ill-formed sequence of UTF-8 from `start` to `end`. Returns `end` if there is none. */
 size_t codec_utf8_valid_until(const uint8_t *bytes, size_t start, size_t end);
 

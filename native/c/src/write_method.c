@@ -2,13 +2,7 @@
 // Writes the calls and replies of the standard method codec and of the JSON method codec.
 #include "message.h"
 
-static const clearway_value null_value = {.kind = CLEARWAY_KIND_NULL, .nodes = 1};
-
 static bool is_text(const clearway_value *value) { return value != NULL && value->kind == CLEARWAY_KIND_TEXT; }
-
-static bool is_text_or_null(const clearway_value *value) {
-  return value == NULL || value->kind == CLEARWAY_KIND_NULL || value->kind == CLEARWAY_KIND_TEXT;
-}
 
 static bool is_error(const clearway_envelope *envelope) {
   return is_text(envelope->code) && is_text_or_null(envelope->message) && is_text_or_null(envelope->stack);
