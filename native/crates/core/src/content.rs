@@ -44,17 +44,6 @@ impl<'a> Given<'a> {
         Given { raw: Content::of_memory(memory.handle()), lent: PhantomData }
     }
 
-    /// Returns content that is a part of a memory. The memory is never copied. Panics if the range is not in the memory.
-    pub fn part(memory: &'a Memory, range: Range<usize>) -> Given<'a> {
-        assert!(
-            range.start <= range.end && range.end <= memory.size(),
-            "range must lie in the memory: range={range:?}"
-        );
-        let data = memory.data().wrapping_add(range.start);
-        let raw = Content { data, size: range.len(), ..Content::of_memory(memory.handle()) };
-        Given { raw, lent: PhantomData }
-    }
-
     /// Sets the attachments: handles of memories. The memories are never copied.
     pub fn with(self, attachments: &'a [Handle]) -> Given<'a> {
         let raw = Content { attachments: attachments.as_ptr(), attachments_count: attachments.len(), ..self.raw };

@@ -3,9 +3,6 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-static PANICS: AtomicU64 = AtomicU64::new(0);
 
 /// Calls `call`, and returns `instead` if it panics. Catches only panics of this copy of Rust's standard library, so only those of plugins
 /// that are linked into the host. Rust cannot catch a panic or an exception of another runtime: the process ends with a message. Plugins in
@@ -14,7 +11,6 @@ pub(crate) fn guarded<R>(instead: R, call: impl FnOnce() -> R) -> R {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(value) => value,
         Err(panic) => {
-            PANICS.fetch_add(1, Ordering::Relaxed);
             // The payload's drop may panic again, so the payload is leaked. Panics are rare, and ending the process would be
             // worse.
             std::mem::forget(panic);
@@ -41,9 +37,4 @@ pub(crate) fn calling<R>(instead: R, call: impl FnOnce() -> R) -> R {
 #[cfg(not(loom))]
 pub(crate) fn is_calling() -> bool {
     DEPTH.get() > 0
-}
-
-/// Returns the number of panics caught since the process started.
-pub fn panics() -> u64 {
-    PANICS.load(Ordering::Relaxed)
 }

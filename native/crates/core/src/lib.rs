@@ -57,13 +57,11 @@ mod stream;
 #[cfg(not(loom))]
 mod table;
 
-pub use guard::panics;
-
 #[cfg(not(loom))]
 pub use self::{
     content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX, release_content, retain_content},
     line::Line,
-    memory::{BYTES_MAX, Kept as SlabsKept, Memory, kept as slabs},
+    memory::{BYTES_MAX, Memory, kept as slabs},
     meter::{Counts, Times},
     outcome::{Failure, Incoming, Item, Outcome},
     plugin::{Channel, Options, Plugin},

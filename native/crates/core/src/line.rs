@@ -47,12 +47,6 @@ impl Line {
         Ok(Line { plugin: plugin.clone(), channel: plugin.channel(name)?, handler: None, messages: 0, lent: None })
     }
 
-    /// Sends as [`Plugin::send`] does.
-    pub fn send(&mut self, content: &Given<'_>, tag: u64, answer_wanted: bool) -> Result<Sent, Status> {
-        let (plugin, handler) = self.ready()?;
-        plugin.send_to(&handler.entry, content, tag, answer_wanted)
-    }
-
     /// Sends a message whose answer is wanted. If the function returns `Direct::More`, the result is in `more`.
     #[inline]
     pub fn call(&mut self, content: &Given<'_>, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::answer::{CALLS, To};
+use crate::answer::To;
 use crate::handle::Kind;
 use crate::inbox::Next;
 use crate::outcome::Item;
@@ -88,10 +88,5 @@ impl Plugin {
     pub fn in_flight(&self) -> (usize, usize, usize) {
         let read = |count: &std::sync::atomic::AtomicUsize| count.load(Ordering::Relaxed);
         (read(&self.calls), read(&self.incoming), read(&self.streams))
-    }
-
-    /// Returns whether the host still waits for the call's answer.
-    pub fn waits(&self, call: u64) -> bool {
-        CALLS.wanted(call) == Some(true)
     }
 }

@@ -314,7 +314,7 @@ fn use_all(plugin: &Arc<Plugin>, bad: &'static Bad) {
     // SAFETY: the context is never freed.
     if unsafe { (HOST.send)(plugin.id(), text("ask"), null(), Some(on_answer), context) } == CLEARWAY_OK {
         let asked = first(&|item| matches!(item, Item::Message(asked) if &*asked.channel == "ask" && asked.reply != 0));
-        let _ = plugin.reply(fixture::message(asked).reply, Ok(&Given::bytes(b"answer"))); // fails if the plugin was closed meanwhile
+        let _ = clearway_core::reply(fixture::message(asked).reply, Ok(&Given::bytes(b"answer"))); // fails if the plugin was closed meanwhile
     }
     let mut byte = 0u8;
     let mut view = View::NONE;

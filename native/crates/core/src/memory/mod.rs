@@ -16,4 +16,4 @@ pub use reference::Memory;
 #[cfg(not(loom))]
 pub(crate) use reference::resolve;
 #[cfg(not(loom))]
-pub use slab::{Kept, kept};
+pub use slab::kept;

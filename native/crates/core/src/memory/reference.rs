@@ -144,11 +144,6 @@ impl Memory {
         handle
     }
 
-    /// Seals the memory: the holders promise that no thread writes to it any more.
-    pub fn seal(&self) {
-        self.block.add_flags(CLEARWAY_MEMORY_SEALED);
-    }
-
     /// Returns the handle, the address, the size and the flags as a struct of the ABI.
     pub fn view(&self) -> View {
         view(self.handle, &self.block)

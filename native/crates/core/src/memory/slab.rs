@@ -25,7 +25,6 @@ static KEPT: [Mutex<Vec<Slab>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CL
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 static LIVE_BYTES: AtomicU64 = AtomicU64::new(0);
 static LIVE: AtomicU64 = AtomicU64::new(0);
-static MADE: AtomicU64 = AtomicU64::new(0);
 
 struct Slab(*mut u8);
 
@@ -41,8 +40,6 @@ pub struct Kept {
     pub live_bytes: u64,
     /// The number of bytes kept for reuse.
     pub kept_bytes: u64,
-    /// The number of slabs that were newly allocated instead of reused.
-    pub made: u64,
 }
 
 /// Returns the pool's figures.
@@ -51,7 +48,6 @@ pub fn kept() -> Kept {
         live: LIVE.load(Ordering::Relaxed),
         live_bytes: LIVE_BYTES.load(Ordering::Relaxed),
         kept_bytes: KEPT_BYTES.load(Ordering::Relaxed) as u64,
-        made: MADE.load(Ordering::Relaxed),
     }
 }
 
@@ -102,7 +98,6 @@ fn pooled(size: usize) -> Option<(*mut u8, usize)> {
     if data.is_null() {
         return None;
     }
-    MADE.fetch_add(1, Ordering::Relaxed);
     ask_for_huge_pages(data, capacity);
     // Zeros hide the memory's earlier content from the slab's first user. Writing them also touches every page.
     //
