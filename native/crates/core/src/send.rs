@@ -269,16 +269,6 @@ impl Plugin {
         }
         Ok(())
     }
-
-    /// Answers a message from the plugin. Returns `CLEARWAY_STALE` if the message was answered before.
-    pub fn reply(&self, reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
-        reply_to(reply, outcome)
-    }
-}
-
-/// Answers as [`Plugin::reply`] does, for a caller that has only the handle.
-pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
-    reply_to(reply, outcome)
 }
 
 /// Returns a refusing handler's status. Replaces a status that is not a failure with `CLEARWAY_FAILED`.
@@ -286,8 +276,9 @@ pub(crate) fn plugin_status(status: Status) -> Status {
     if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
 
-/// Answers a message by the handle of its reply. Functions for the host and for plugins use it.
-pub(crate) fn reply_to(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
+/// Answers a message, from the host or from a plugin, by the handle of its reply. Returns `CLEARWAY_STALE` if the message was answered
+/// before.
+pub fn reply(reply: u64, outcome: Result<&Given<'_>, Failure>) -> Result<(), Status> {
     if reply == 0 {
         return Ok(()); // the sender wants no answer
     }

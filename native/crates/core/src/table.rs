@@ -219,12 +219,12 @@ unsafe extern "C" fn unsource(id: PluginId, channel: Text) -> Status {
 
 unsafe extern "C" fn reply(reply: Reply, answer: *const Content) -> Status {
     // SAFETY: see above.
-    status(|| send::reply_to(reply, Ok(&unsafe { Given::raw(content(answer)?) })))
+    status(|| send::reply(reply, Ok(&unsafe { Given::raw(content(answer)?) })))
 }
 
 unsafe extern "C" fn reply_error(reply: Reply, error: Status, text: Text) -> Status {
     // SAFETY: see above.
-    status(|| send::reply_to(reply, Err(Failure { status: error, text: unsafe { shown(text) } })))
+    status(|| send::reply(reply, Err(Failure { status: error, text: unsafe { shown(text) } })))
 }
 
 unsafe extern "C" fn wanted(reply: Reply) -> Status {

@@ -230,18 +230,20 @@ pub unsafe fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> Value
 pub unsafe fn answer(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([port, reply, status, payload, attached], count, _) = env.counted(info);
-    let Some(port) = port::of(env, port) else { return null_mut() };
+    if port::of(env, port).is_none() {
+        return null_mut();
+    }
     let (Some(reply), Some(status)) = (env.as_u64(reply), env.as_u64(status)) else {
         return env.number(CLEARWAY_INVALID_ARGUMENT.into());
     };
     let answered = match status as i32 {
         CLEARWAY_OK => {
             let attached = (count > 4).then_some(attached);
-            given(env, payload, attached, Shared::Copy, |given| port.plugin.reply(reply, Ok(given)))
+            given(env, payload, attached, Shared::Copy, |given| clearway_core::reply(reply, Ok(given)))
         }
         status => {
             let text = env.as_text(payload).unwrap_or_default();
-            port.plugin.reply(reply, Err(Failure { status, text }))
+            clearway_core::reply(reply, Err(Failure { status, text }))
         }
     };
     env.number(answered.err().unwrap_or(CLEARWAY_OK).into())
