@@ -17,7 +17,7 @@ function fingerprint(folders, tools) {
       path === "package-lock.json" ||
       path === "tsconfig.base.json" ||
       (folders.some((folder) => path === folder || path.startsWith(`${folder}/`)) &&
-        !/\/(test|api)\/|\.md$/.test(path)),
+        !/\/test\/|\/api\.txt$|\.md$/.test(path)),
   );
   for (const path of inputs)
     hash

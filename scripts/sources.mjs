@@ -47,5 +47,5 @@ export function files(pattern, folder = root) {
 export const source =
   /\.(ts|tsx|mts|cts|js|mjs|cjs|css|html|sh|rs|c|h|kt|java|swift)$|(^|\/)(Makefile|Cargo\.toml|pom\.xml)$|^\.ci\/run$/;
 
-/** Matches files of that kind that programs write: the API snapshots, and the pages of the kept runs. */
-export const generated = /^(ts\/[\w-]+\/api|lab\/records)\//;
+/** Matches files of that kind that programs write: the pages of the kept runs. */
+export const generated = /^lab\/records\//;

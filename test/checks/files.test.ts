@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { differences } from "../../scripts/check/api.mjs";
+import { snapshot } from "../../scripts/check/api.mjs";
 import { licenceProblems, machineProblems, phraseProblems, sizes } from "../../scripts/check/files.mjs";
 import { addressProblems, lockProblems, manifestProblems } from "../../scripts/check/manifests.mjs";
 import { walked } from "../../scripts/sources.mjs";
@@ -99,25 +99,51 @@ describe("manifests", () => {
 });
 
 describe("the API snapshot", () => {
-  test("names changed, added and removed files", () => {
-    const folder = mkdtempSync(join(tmpdir(), "clearway-api-"));
-    const write = (path: string, text: string) => {
-      mkdirSync(join(folder, path, ".."), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    };
-    write("one/same.d.ts", "x");
-    write("two/same.d.ts", "x");
-    write("one/changed.d.ts", "x");
-    write("two/changed.d.ts", "y");
-    write("one/removed.d.ts", "x");
-    write("two/added.d.ts", "x");
-    write("two/not-a-declaration.js", "x");
-    expect(differences(join(folder, "one"), join(folder, "two"))).toEqual([
-      "added.d.ts",
-      "changed.d.ts",
-      "removed.d.ts",
+  const entries = [
+    { name: "pkg", file: "index.d.ts" },
+    { name: "pkg/worker", file: "worker.d.ts" },
+  ];
+  const shared =
+    "/** A task. */\ninterface Task {\n}\ndeclare class Failed {\n}\nexport { Failed as F };\nexport type { Task as T };\n";
+  const index =
+    '/// <reference lib="x" />\nimport { Plugin } from "other";\nimport { T as Task } from "./types-task.js";\n' +
+    "/** Runs. */\ndeclare function run(task: Task): Plugin;\ndeclare const kept: Task;\nexport { run };\n";
+  const worker =
+    'export { F as Failed, T as Job } from "./types-task.js";\ndeclare class Own {\n}\nexport type { Own };\n';
+  const built = { "index.d.ts": index, "types-task.d.ts": shared, "worker.d.ts": worker };
+  const text = snapshot(entries, built);
+
+  test("has the exports of each entry point, and once what several of them use", () => {
+    const [, ...sections] = text.split(/^(?==)/m);
+    expect(sections).toEqual([
+      '======== pkg ========\n\n/// <reference lib="x" />\nimport { Plugin } from "other";\n\n' +
+        "/** Runs. */\nexport declare function run(task: Task): Plugin;\n\ndeclare const kept: Task;\n\n",
+      "======== pkg/worker ========\n\nexport { Failed, type Task as Job, type Own };\n\ndeclare class Own {\n}\n\n",
+      "======== declarations of several entry points ========\n\ndeclare class Failed {\n}\n\n/** A task. */\ninterface Task {\n}\n",
     ]);
-    rmSync(folder, { recursive: true });
+  });
+
+  test("does not depend on the files and short names that the build chose for shared declarations", () => {
+    const other = (file: string) => file.replace("types-task", "types-work").replace("T as", "a as");
+    const renamed = {
+      "index.d.ts": other(index),
+      "types-work.d.ts": shared.replace("Task as T", "Task as a"),
+      "worker.d.ts": worker.replace("types-task", "types-work").replace("T as", "a as"),
+    };
+    expect(snapshot(entries, renamed)).toBe(text);
+  });
+
+  test.each([
+    ["a changed declaration", { "index.d.ts": index.replace("Plugin;", "void;") }],
+    ["a changed shared declaration", { "types-task.d.ts": shared.replace("Task {", "Task { id: number;") }],
+    ["an export that is gone", { "worker.d.ts": worker.replace("F as Failed, ", "") }],
+    ["an own export that is gone", { "index.d.ts": index.replace("export { run };", "") }],
+    ["a value that is exported as a type only", { "index.d.ts": index.replace("export {", "export type {") }],
+    ["a comment", { "index.d.ts": index.replace("Runs.", "Runs it.") }],
+    ["a package that a type comes from", { "index.d.ts": index.replace('"other"', '"another"') }],
+    ["another declaration of the same name", { "index.d.ts": index.replace(/import \{ T.*/, "interface Task {\n}") }],
+  ])("shows %s", (_, change) => {
+    expect(snapshot(entries, { ...built, ...change })).not.toBe(text);
   });
 });
 
