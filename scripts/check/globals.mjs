@@ -31,7 +31,7 @@ const ofRemote = /Timeout|Interval|Immediate|performance/;
 /** The files whose functions run as source text in a thread of their own, where no test replaces anything, and the capture itself. */
 const exempt = [
   `${library}globals.ts`,
-  `${remote}timer.ts`,
+  `${remote}clock.ts`,
   `${library}meter/host/browser-beat-worker.ts`,
   `${library}meter/host/node-watchdog.ts`,
 ];
@@ -79,7 +79,7 @@ export function globalProblems(sources) {
     const own = declared(file);
     const found = (node, name, instead) => {
       const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-      const where = path.startsWith(remote) ? "timers from timer.js" : `${instead} from globals.js`;
+      const where = path.startsWith(remote) ? "timers from clock.js" : `${instead} from globals.js`;
       problems.push(`${path}:${line + 1}: uses the global ${name}; import ${where}`);
     };
     const visit = (node) => {

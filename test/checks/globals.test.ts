@@ -29,7 +29,7 @@ describe("the check of globals", () => {
 
   test("refuses timers and clocks in remote pools, whose client uses the other globals itself", () => {
     const path = "ts/clearway-nats/src/serve.ts";
-    expect(problems("setTimeout(() => {}, 1);", path)).toEqual([expect.stringContaining("from timer.js")]);
+    expect(problems("setTimeout(() => {}, 1);", path)).toEqual([expect.stringContaining("from clock.js")]);
     expect(problems("new Promise(() => {});", path)).toEqual([]);
   });
 

@@ -11,4 +11,4 @@ export type { DurableServeStats } from "./durable/server.js";
 export type { ConnectOptions } from "./options/connect.js";
 export type { Mode, ServeLimits, ServeOptions } from "./options/serve.js";
 export type { RequestStats } from "./request/request-server.js";
-export { type ServerStats, serveTasks, type TaskServer } from "./serve/serve-tasks.js";
+export { type ServerStats, serveTasks, type TaskServer } from "./serve-tasks.js";

@@ -9,7 +9,7 @@ import { credsAuthenticator, nkeyAuthenticator } from "@nats-io/transport-node";
 import { visible } from "../../../../scripts/terminal-text.mjs";
 import type { ConnectOptions } from "../options/connect.js";
 import type { Mode } from "../options/serve.js";
-import { serveTasks } from "../serve/serve-tasks.js";
+import { serveTasks } from "../serve-tasks.js";
 import {
   findModule,
   type Login,

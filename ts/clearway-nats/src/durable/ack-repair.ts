@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { ConsumerInfo, JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { timers } from "../timer.js";
+import { timers } from "../clock.js";
 import { watchConnection } from "./connection.js";
 
 /** What {@link AckRepair} needs. */

@@ -4,21 +4,18 @@ import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
 import { type NatsConnection, nuid } from "@nats-io/transport-node";
 import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, unmoved } from "clearway/remote";
-import { onAbort } from "../request/limits.js";
-import { outcome, own } from "../request/outcome.js";
-import { timers } from "../timer.js";
+import { timers } from "../clock.js";
+import { onAbort, outcome, own } from "../outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
 import { classOf, keyConsumer, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls, type StoredCall } from "./open-calls.js";
 import { type CallerSettings, headersBytesMax, objectBytesMinOf, outstanding, resendMsMaxOf } from "./options.js";
-import { paddedHeaders } from "./padding.js";
 import { Publisher } from "./publisher.js";
-import { ReplyReader } from "./reply-reader.js";
+import { ReplyReader, StoredResults } from "./result-reader.js";
 import { Storage } from "./storage.js";
-import { StoredResults } from "./stored-results.js";
-import { managerOf } from "./streams.js";
+import { managerOf, paddedHeaders } from "./streams.js";
 import { Values } from "./values.js";
 
 /** What `durablePool()` needs besides its options. */

@@ -2,11 +2,10 @@
 import { type JetStreamManager, jetstream, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
-import { timerMsMax, timers } from "../timer.js";
-import { persistently, watchConnection, whileConnected } from "./connection.js";
+import { timerMsMax, timers } from "../clock.js";
+import { numberOf, persistently, serverNumbers, watchConnection, whileConnected } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import type { Publisher, Stored } from "./publisher.js";
-import { numberOf, serverNumbers } from "./server-errors.js";
 import type { Storage } from "./storage.js";
 
 // The servers store a key only if it has no value yet. The client's `create()` does the same, with a timer for each request.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
-import { onAbort } from "../request/limits.js";
-import { timerMsMax, timers } from "../timer.js";
+import { timerMsMax, timers } from "../clock.js";
+import { onAbort } from "../outcome.js";
 import type { Stored } from "./publisher.js";
 
 /** A call that the servers have confirmed. */

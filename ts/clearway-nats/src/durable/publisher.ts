@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { timers } from "../timer.js";
-import { inboxOf, watchConnection } from "./connection.js";
+import { timers } from "../clock.js";
+import { inboxOf, isFull, isPassing, notAllowed, refused, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
-import { isFull, isPassing, notAllowed, refused } from "./server-errors.js";
 import type { Storage } from "./storage.js";
 
 /** The servers' confirmation that a message is stored. */

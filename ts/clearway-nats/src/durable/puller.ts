@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Msg, type NatsConnection, nanos, type Subscription } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
-import { timers } from "../timer.js";
+import { timers } from "../clock.js";
 import { inboxOf, watchConnection } from "./connection.js";
 
 const encoder = new TextEncoder();

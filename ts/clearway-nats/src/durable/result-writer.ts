@@ -2,12 +2,11 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
-import { timers } from "../timer.js";
-import { persistently } from "./connection.js";
+import { timers } from "../clock.js";
+import { numberOf, persistently, serverNumbers } from "./connection.js";
 import { joinOutcomes } from "./layout.js";
 import { isId, type Names } from "./names.js";
 import type { Publisher } from "./publisher.js";
-import { numberOf, serverNumbers } from "./server-errors.js";
 
 // The servers store the first outcome of a submitted call and refuse any other one.
 const first: MsgHdrs = headers();

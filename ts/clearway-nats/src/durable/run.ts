@@ -2,17 +2,17 @@
 import { headers, type NatsConnection } from "@nats-io/transport-node";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
-import type { ServeContext } from "../serve/context.js";
-import { timers } from "../timer.js";
+import { timers } from "../clock.js";
+import type { ServeContext } from "../options/serve.js";
 import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
 import type { Claims } from "./claims.js";
+import { isOfServers } from "./connection.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
 import type { Names } from "./names.js";
 import type { ServeSettings } from "./options.js";
 import type { Publisher } from "./publisher.js";
 import type { Delivery } from "./puller.js";
 import type { ResultWriter } from "./result-writer.js";
-import { isOfServers } from "./server-errors.js";
 import { type Slots, WaitedTooLong } from "./slots.js";
 import type { Values } from "./values.js";
 

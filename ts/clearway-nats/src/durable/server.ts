@@ -5,10 +5,9 @@ import type { KV } from "@nats-io/kv";
 import type { Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import { ClearwayError } from "clearway/remote";
-import type { ServeContext, ServedMode } from "../serve/context.js";
-import { timerMsMax, timers } from "../timer.js";
+import { timerMsMax, timers, within } from "../clock.js";
+import type { ServeContext, ServedMode } from "../options/serve.js";
 import { AckRepair } from "./ack-repair.js";
-import { Capacity } from "./capacity.js";
 import { Claims, openClaims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
@@ -24,11 +23,10 @@ import { Publisher } from "./publisher.js";
 import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
 import { Run, type RunContext } from "./run.js";
-import { Slots } from "./slots.js";
+import { Capacity, Slots } from "./slots.js";
 import { Storage } from "./storage.js";
 import { ensureConsumers, managerOf, type QueueConsumer } from "./streams.js";
 import { Values } from "./values.js";
-import { within } from "./within.js";
 
 /** Counters of a worker process's durable mode. */
 export interface DurableServeStats {

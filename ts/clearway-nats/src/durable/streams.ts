@@ -11,13 +11,11 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from "@nats-io/jetstream";
-import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
+import { headers, type MsgHdrs, millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
-import { opening, openMsMax } from "./connection.js";
+import { cannotReserve, numberOf, opening, openMsMax, serverNumbers } from "./connection.js";
 import { keyConsumer, type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
-import { alignedBytes } from "./padding.js";
-import { cannotReserve, numberOf, serverNumbers } from "./server-errors.js";
 
 /**
  * Returns the manager of the servers' streams. Rejects with `connect-failed` if the servers have no JetStream, or if the user may not use it.
@@ -236,4 +234,44 @@ async function ensureConsumer(
     if (numberOf(reason) !== serverNumbers.consumerNotFound) throw reason;
     return manager.consumers.add(stream, config);
   }
+}
+
+// nats-server 2.9.10 has a full stream drop its oldest message in one case, although the stream refuses new ones: it compares the limit with the
+// stored bytes and the bytes of a new message, and forgets what its record takes besides. If the message fits and its record does not, it stores
+// the message and then removes the oldest ones. So the records of calls have a size that is a multiple of this number, and so has the limit:
+// then a message fits only if its record does. The number is larger than what a record takes besides the message.
+const quantum = 256;
+
+const headerName = "Clearway-Pad";
+// The bytes of `NATS/1.0`, of the line ends around the headers, and of a header besides its name and its value.
+const headersBytes = 12;
+const headerBytes = 4;
+// What a record takes besides the subject, the headers and the body.
+const recordBytes = { file: 34, memory: 16 } as const;
+
+/** Returns the limit of a stream's bytes for {@link paddedHeaders}: the next lower one, and at least the least. */
+export function alignedBytes(bytes: number): number {
+  return Math.max(quantum, bytes - (bytes % quantum));
+}
+
+/** Returns the headers of a call with an id. If the queue has a limit of its bytes, the record of the call has an aligned size. */
+export function paddedHeaders(
+  id: string,
+  subject: string,
+  body: Uint8Array,
+  { queue, storage }: Pick<StreamSettings, "queue" | "storage">,
+): MsgHdrs {
+  const once = headers();
+  const idName = "Nats-Msg-Id";
+  once.set(idName, id);
+  if (queue.bytes === undefined) return once;
+  const size =
+    recordBytes[storage] +
+    subject.length +
+    headersBytes +
+    (headerBytes + idName.length + id.length) +
+    (headerBytes + headerName.length) +
+    body.length;
+  once.set(headerName, "x".repeat((quantum - (size % quantum)) % quantum));
+  return once;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { inspect } from "node:util";
-import type { PoolOptions } from "clearway";
-import type { Extension } from "clearway/channel";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Pool, PoolOptions } from "clearway";
+import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { checked, invalid, type Rules, type Test } from "clearway/remote";
+import type { Exposed } from "clearway/worker";
+import { timers } from "../clock.js";
 import { type DurableServeOptions, serveSettingsOf as durableSettingsOf } from "../durable/options.js";
-import { timers } from "../timer.js";
 import { type ConnectOptions, checkConnect, connectRules, moduleRules } from "./connect.js";
 
 /** How calls reach the workers. See {@link ServeOptions.modes}. */
@@ -143,4 +145,31 @@ export function serveSettingsOf(options: AnyServeOptions): ServeSettings {
 export function reporter(options: object, onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
   if (onError) return (error) => timers.queueMicrotask(() => onError.call(options, error));
   return (error) => process.emitWarning(error instanceof Error || typeof error === "string" ? error : inspect(error));
+}
+
+/** A task module of which only the form is known. */
+export interface AnyModule {
+  default: Exposed<Record<string, (...args: unknown[]) => unknown>>;
+}
+
+/** Everything that the modes of a server share. */
+export interface ServeContext {
+  readonly connection: NatsConnection;
+  readonly settings: ServeSettings;
+  /** Id of this worker process. It is a valid part of a NATS subject. */
+  readonly workerId: string;
+  /** The codec of all messages, with the app's extensions. */
+  readonly codec: StandardMessageCodec;
+  /** The local pool that runs the tasks. It is ready: a call of a plain task returns a promise, and a call of a generator a stream. */
+  readonly pool: Pool<AnyModule>;
+  /** The names of the module's tasks. */
+  readonly tasks: readonly string[];
+}
+
+/** One mode of a server, after its start. */
+export interface ServedMode<Stats> {
+  /** Returns counters. */
+  stats(): Stats;
+  /** Takes no more calls, and settles when the open ones have ended, or after `timeoutMs` milliseconds, when it has cancelled them. */
+  close(timeoutMs: number): Promise<void>;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Callers, Pool } from "clearway";
 import { ClearwayError } from "clearway/remote";
-import type { ServeLimits } from "../options/serve.js";
-import type { AnyModule } from "../serve/context.js";
-import type { Charge } from "../wire/assembly.js";
+import type { AnyModule, ServeLimits } from "../options/serve.js";
+import type { Charge } from "../wire/parts.js";
 
 /** What all callers of a server use together. */
 export interface Total {

@@ -2,17 +2,15 @@
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
+import type { Clock } from "../clock.js";
 import type { Connected } from "../options/connect.js";
 import type { CallSettings, RequestSettings } from "../options/pool.js";
-import type { Charge } from "../wire/assembly.js";
+import { outcome } from "../outcome.js";
 import { fields, malformed } from "../wire/call.js";
-import { Op } from "../wire/op.js";
-import { isWorkerId, type Subjects, subjectsOf } from "../wire/subjects.js";
-import { Ask } from "./ask.js";
-import type { Clock } from "./clock.js";
+import type { Charge } from "../wire/parts.js";
+import { isWorkerId, Op, type Subjects, subjectsOf } from "../wire/protocol.js";
 import { Link, type LinkEvents } from "./link.js";
-import { Members } from "./members.js";
-import { outcome } from "./outcome.js";
+import { Ask, Members } from "./members.js";
 import { type CallHost, RemoteCall, type TaskRecord } from "./remote-call.js";
 import { iterablePromise, RemoteStream } from "./remote-stream.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Msg, type NatsConnection, PermissionViolationError, type Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../clock.js";
 
 /** The events of a connection. */
 export interface LinkEvents {

@@ -2,17 +2,16 @@
 import type { Msg } from "@nats-io/transport-node";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError } from "clearway/remote";
+import type { Clock } from "../clock.js";
 import type { CallSettings } from "../options/pool.js";
+import { armLimits, own } from "../outcome.js";
 import type { Grant } from "../stream/credit.js";
 import { Incoming } from "../stream/incoming.js";
-import type { Charge } from "../wire/assembly.js";
 import { encodeCall, malformed, replyOf, type WireCallOptions } from "../wire/call.js";
 import { Conversation, type ConversationWire, type Received } from "../wire/conversation.js";
-import { Op } from "../wire/op.js";
-import type { Clock } from "./clock.js";
-import { armLimits } from "./limits.js";
+import type { Charge } from "../wire/parts.js";
+import { Op } from "../wire/protocol.js";
 import { hadNoReceiver } from "./link.js";
-import { own } from "./outcome.js";
 import { takeStreams, Upload } from "./upload.js";
 
 /** The kind of a task, which the pool learns from the first answer. */

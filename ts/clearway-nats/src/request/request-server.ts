@@ -3,12 +3,11 @@ import type { Msg, Subscription } from "@nats-io/transport-node";
 import type { Pool } from "clearway";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, caused } from "clearway/remote";
-import type { AnyModule, ServeContext, ServedMode } from "../serve/context.js";
+import type { Clock } from "../clock.js";
+import type { AnyModule, ServeContext, ServedMode } from "../options/serve.js";
 import { encodeFailure, fields, malformed } from "../wire/call.js";
-import { Op, protocolVersion } from "../wire/op.js";
-import { mayAnswerTo, type Subjects, subjectsOf } from "../wire/subjects.js";
+import { mayAnswerTo, Op, protocolVersion, type Subjects, subjectsOf } from "../wire/protocol.js";
 import { Account, type Total } from "./account.js";
-import type { Clock } from "./clock.js";
 import { hadNoReceiver, Link, type LinkEvents } from "./link.js";
 import { ServedCall, type ServedHost } from "./served-call.js";
 

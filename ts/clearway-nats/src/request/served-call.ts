@@ -2,17 +2,16 @@
 import { type CallOptions, move, type Pool, type Stream } from "clearway";
 import type { StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, errorFromPlain } from "clearway/remote";
-import type { AnyModule } from "../serve/context.js";
+import type { AnyModule } from "../options/serve.js";
 import { creditMax, type Grant } from "../stream/credit.js";
 import { Incoming } from "../stream/incoming.js";
-import { Outgoing } from "../stream/outgoing.js";
-import type { Charge } from "../wire/assembly.js";
+import { Outgoing, ProgressSender } from "../stream/outgoing.js";
 import { callOf, encodeFailure, encodeResult, malformed, type WireCall, type WireCallOptions } from "../wire/call.js";
 import { Conversation, type ConversationWire, type Received } from "../wire/conversation.js";
-import { Op } from "../wire/op.js";
+import type { Charge } from "../wire/parts.js";
+import { Op } from "../wire/protocol.js";
 import { weightOf } from "../wire/weight.js";
 import type { Account } from "./account.js";
-import { ProgressSender } from "./progress-sender.js";
 
 /** The window of streams into tasks. */
 const inputWindow: Grant = { items: 256, bytes: 2 ** 20 };

@@ -2,7 +2,7 @@
 import type { StandardMessageCodec } from "clearway/channel";
 import { asyncIteratorOf, errorToPlain, unmoved } from "clearway/remote";
 import { Outgoing } from "../stream/outgoing.js";
-import { Op } from "../wire/op.js";
+import { Op } from "../wire/protocol.js";
 
 /** What an {@link Upload} needs of its call. */
 export interface UploadWire {

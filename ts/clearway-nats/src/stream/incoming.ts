@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { Charge } from "../wire/assembly.js";
+
 import { malformed } from "../wire/call.js";
+import type { Charge } from "../wire/parts.js";
 import { weightOf } from "../wire/weight.js";
 import { type Grant, ReceiveCredit } from "./credit.js";
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { StandardMessageCodec } from "clearway/channel";
 import { unmoved } from "clearway/remote";
-import { Op } from "../wire/op.js";
+import { timers } from "../clock.js";
+import { Op } from "../wire/protocol.js";
 import { SendCredit } from "./credit.js";
 
 // Aims at messages of up to this size: large enough that the cost of a message is small beside the cost of its bytes, small enough that the
@@ -106,5 +107,48 @@ export class Outgoing {
 
   #encode(count: number): Uint8Array {
     return this.#wire.codec.encode([Op.items, this.#index, this.#rest.slice(0, count).map(unmoved)]);
+  }
+}
+
+/** Maximum number of progress values in a message. Of more values in one turn, only the newest are sent. */
+const valuesMax = 1_024;
+
+/** Sends the values that a task passes to `progress()`: those of one turn of the event loop in one message. */
+export class ProgressSender {
+  readonly #codec: StandardMessageCodec;
+  readonly #send: (bytes: Uint8Array) => void;
+  readonly #failed: (reason: unknown) => void;
+  #values: unknown[] = [];
+  #immediate: NodeJS.Immediate | undefined;
+
+  constructor(codec: StandardMessageCodec, send: (bytes: Uint8Array) => void, failed: (reason: unknown) => void) {
+    this.#codec = codec;
+    this.#send = send;
+    this.#failed = failed;
+  }
+
+  add(value: unknown): void {
+    this.#values.push(value);
+    if (this.#values.length > valuesMax * 2) this.#values = this.#values.slice(-valuesMax);
+    this.#immediate ??= timers.setImmediate(() => this.flush());
+  }
+
+  /** Drops the values that wait. */
+  drop(): void {
+    if (this.#immediate) timers.clearImmediate(this.#immediate);
+    this.#immediate = undefined;
+    this.#values = [];
+  }
+
+  /** Sends the values that wait. They must not come after the result. */
+  flush(): void {
+    const values = this.#values.slice(-valuesMax);
+    this.drop();
+    if (values.length === 0) return;
+    try {
+      this.#send(this.#codec.encode([Op.progress, values]));
+    } catch (reason) {
+      this.#failed(reason);
+    }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Extension, type StandardMessageCodec, standardMessageCodec } from "clearway/channel";
 import { ClearwayError, errorFromPlain, errorToPlain } from "clearway/remote";
-import { Op } from "./op.js";
+import { Op } from "./protocol.js";
 
 /** Limits on the values of one message. A value of two bytes, such as an empty list of bytes, takes up to 200 bytes of memory. */
 const limits = { emptyNull: false, depthMax: 256, itemsMax: 1 << 22 };

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import type { StandardMessageCodec } from "clearway/channel";
-import { Assembly, type Charge } from "./assembly.js";
 import { fields, malformed } from "./call.js";
-import { Op } from "./op.js";
-import { Outbox } from "./outbox.js";
-import { isPart } from "./peek.js";
+import { Assembly, type Charge, Outbox, type OutboxWire } from "./parts.js";
+import { isPart, Op } from "./protocol.js";
 
 /** What a {@link Conversation} needs of its call. */
-export interface ConversationWire {
-  readonly codec: StandardMessageCodec;
-  /** Size of the largest message that NATS carries, in bytes. */
-  readonly payloadMax: number;
+export interface ConversationWire extends OutboxWire {
   /** Size of the largest message that this side accepts in parts, in bytes. */
   readonly messageBytesMax: number;
   readonly charge: Charge;
-  /** The memory of messages that wait to be sent. Undefined if it is the app's own. */
-  readonly waitCharge?: Charge | undefined;
-  /** Whether the other side knows the call. */
-  readonly begun: boolean;
-  /** Sends one message to the other side. Never throws. */
-  post(bytes: Uint8Array): void;
 }
 
 /** A message from the other side. */
@@ -45,18 +33,7 @@ export class Conversation {
   send(bytes: Uint8Array): void {
     if (this.#outbox === undefined) {
       if (bytes.length <= this.#wire.payloadMax) return this.#wire.post(bytes);
-      const wire = this.#wire;
-      this.#outbox = new Outbox({
-        codec: wire.codec,
-        waitCharge: wire.waitCharge,
-        get payloadMax() {
-          return wire.payloadMax;
-        },
-        get begun() {
-          return wire.begun;
-        },
-        send: (each) => wire.post(each),
-      });
+      this.#outbox = new Outbox(this.#wire);
     }
     this.#outbox.send(bytes);
   }

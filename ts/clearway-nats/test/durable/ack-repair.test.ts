@@ -6,11 +6,10 @@ import { nanos } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AckRepair } from "../../src/durable/ack-repair.js";
 import { namesOf, partitionOf } from "../../src/durable/names.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { logFile } from "../fixtures/log-file.js";
 import { freePort, noServer, startServer, type TestServer } from "../server/nats-server.js";
-import { caller, connection, serve } from "./harness.js";
+import { caller, connection, logFile, serve } from "./harness.js";
 
 const names = namesOf("work", "0");
 const checkMs = 10_000;

@@ -4,11 +4,10 @@ import { DrainingConnectionError } from "@nats-io/transport-node";
 import { move } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { namesOf } from "../../src/durable/names.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { logFile } from "../fixtures/log-file.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 import { notCalledByLanguage } from "../fixtures/not-called.js";
 import { noServer, startServer } from "../server/nats-server.js";
-import { caller, connection, type Ends, serve } from "./harness.js";
+import { caller, connection, type Ends, logFile, serve } from "./harness.js";
 
 async function ends(settings: Ends = {}) {
   const server = await startServer();

@@ -7,8 +7,8 @@ import { Claims } from "../../src/durable/claims.js";
 import { outstanding } from "../../src/durable/options.js";
 import { Publisher } from "../../src/durable/publisher.js";
 import type { LossListener } from "../../src/durable/storage.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
   useFakeTimers();

@@ -7,10 +7,9 @@ import { namesOf } from "../../src/durable/names.js";
 import { callerSettingsOf } from "../../src/durable/options.js";
 import { ensureStreams } from "../../src/durable/streams.js";
 import { encodeResult, wireCodec } from "../../src/wire/call.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { logFile } from "../fixtures/log-file.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 import { noServer, startServer } from "../server/nats-server.js";
-import { caller, connection, serve } from "./harness.js";
+import { caller, connection, logFile, serve } from "./harness.js";
 
 const names = namesOf("work", "0");
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { type PoolOptions, pool } from "clearway";
 import { onTestFinished } from "vitest";
 import type { DurableCallerOptions, DurableServeOptions } from "../../src/durable/options.js";
 import { type DurablePool, durablePool } from "../../src/durable/pool.js";
 import { type DurableServeStats, serveDurable } from "../../src/durable/server.js";
-import { type ServeLimits, serveSettingsOf } from "../../src/options/serve.js";
-import type { AnyModule, ServedMode } from "../../src/serve/context.js";
+import { type AnyModule, type ServedMode, type ServeLimits, serveSettingsOf } from "../../src/options/serve.js";
 import { wireCodec } from "../../src/wire/call.js";
 
 export type Work = typeof import("../fixtures/work.tasks.js");
@@ -87,4 +89,42 @@ export async function caller(
   const opened = await durablePool<Work>(context, ends.call);
   onTestFinished(() => opened.terminate());
   return { ...opened, errors };
+}
+
+/** A file to which tasks write lines, and from which a test reads what they did. */
+export interface LogFile {
+  readonly path: string;
+  /** The lines that are written. */
+  lines(): string[];
+  /** Settles when the lines fulfil a condition. */
+  until(condition: (lines: readonly string[]) => boolean): Promise<void>;
+  /** A path in the same folder. */
+  beside(name: string): string;
+  /** Creates a file in the same folder. Tasks wait for it. */
+  create(name: string): void;
+}
+
+/** Makes a log file in a folder that is removed when the test ends. */
+export function logFile(): LogFile {
+  const folder = mkdtempSync(join(tmpdir(), "clearway-nats-log-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "log");
+  writeFileSync(path, "");
+  const lines = (): string[] => readFileSync(path, "utf8").split("\n").filter(Boolean);
+  return {
+    path,
+    lines,
+    until: (condition) =>
+      new Promise((resolve) => {
+        const watcher = watch(folder, () => look());
+        const look = (): void => {
+          if (!existsSync(path) || !condition(lines())) return;
+          watcher.close();
+          resolve();
+        };
+        look();
+      }),
+    beside: (name) => join(folder, name),
+    create: (name) => writeFileSync(join(folder, name), ""),
+  };
 }

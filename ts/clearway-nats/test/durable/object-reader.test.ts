@@ -3,9 +3,9 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import type { ObjectResult } from "@nats-io/obj";
 import { TimeoutError } from "@nats-io/transport-node";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ObjectReader, type ReadableStore } from "../../src/durable/object-reader.js";
+import { ObjectReader, type ReadableStore } from "../../src/durable/values.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
   useFakeTimers();

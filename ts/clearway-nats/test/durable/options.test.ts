@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { Capacity } from "../../src/durable/capacity.js";
 import { classOf, isId, namesOf, partitionOf } from "../../src/durable/names.js";
 import { callerSettingsOf, serveSettingsOf } from "../../src/durable/options.js";
+import { Capacity } from "../../src/durable/slots.js";
 
 describe("the options of durable mode", () => {
   test.each([

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Publisher } from "../../src/durable/publisher.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 import { FakeConnection } from "../fixtures/fake-connection.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => {
   useFakeTimers();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Slots } from "../../src/durable/slots.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -9,9 +9,8 @@ import { namesOf, objectName } from "../../src/durable/names.js";
 import { type DurableCallerOptions, serveSettingsOf } from "../../src/durable/options.js";
 import { ensureConsumers } from "../../src/durable/streams.js";
 import { encodeCall, wireCodec } from "../../src/wire/call.js";
-import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
-import { caller, connection, type Ends, serve } from "./harness.js";
+import { caller, connection, type Ends, logFile, serve } from "./harness.js";
 
 const names = namesOf("work", "0");
 const args = [new Uint8Array(300_000)];

@@ -2,14 +2,13 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Objm } from "@nats-io/obj";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { describe, expect, test } from "vitest";
-import { readCallback } from "../../src/durable/callback.js";
-import { writeCall, writeOutcome } from "../../src/durable/layout.js";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { readCallback, writeCall, writeOutcome } from "../../src/durable/layout.js";
 import { namesOf, objectName } from "../../src/durable/names.js";
+import type { DurableCallers, DurablePool } from "../../src/durable/pool.js";
 import { encodeCall, wireCodec } from "../../src/wire/call.js";
-import { logFile } from "../fixtures/log-file.js";
 import { noServer, startServer } from "../server/nats-server.js";
-import { caller, connection, serve } from "./harness.js";
+import { caller, connection, logFile, serve, type Work } from "./harness.js";
 
 // Stores a call as `submit()` does when the servers have forgotten its id.
 async function store(nats: NatsConnection, id: string, task: string, args: unknown[]): Promise<void> {
@@ -200,5 +199,28 @@ describe.skipIf(noServer)("waiting for a result", () => {
     const rejected = expect(waiting).rejects.toMatchObject({ code: "pool-terminated" });
     await work.terminate();
     await rejected;
+  });
+});
+
+describe("the type of a durable pool", () => {
+  test("has the module's plain functions and none of its streams", () => {
+    expectTypeOf<DurableCallers<Work>["add"]>().returns.toEqualTypeOf<Promise<number>>();
+    expectTypeOf<DurableCallers<Work>["held"]>().returns.toEqualTypeOf<Promise<string>>();
+    expectTypeOf<"count" extends keyof DurableCallers<Work> ? true : false>().toEqualTypeOf<false>();
+  });
+
+  test("checks the task and the arguments of submit()", () => {
+    const submit = (pool: DurablePool<Work>): unknown[] => [
+      pool.submit("add", [1, 2]),
+      // @ts-expect-error the task does not exist
+      pool.submit("subtract", [1, 2]),
+      // @ts-expect-error the argument is no number
+      pool.submit("add", [1, "2"]),
+      // @ts-expect-error a stream cannot be submitted
+      pool.submit("count", [1]),
+      // @ts-expect-error a submitted call has no signal
+      pool.submit("add", [1, 2], { signal: AbortSignal.timeout(1) }),
+    ];
+    expectTypeOf(submit).returns.toEqualTypeOf<unknown[]>();
   });
 });

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { timers } from "../../src/clock.js";
 import { namesOf } from "../../src/durable/names.js";
-import { timers } from "../../src/timer.js";
-import { caller, connection, type Ends, serve } from "../durable/harness.js";
-import { logFile } from "../fixtures/log-file.js";
+import { caller, connection, type Ends, logFile, serve } from "../durable/harness.js";
 import { freePort, noServer, startServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
 

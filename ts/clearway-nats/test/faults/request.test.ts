@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, onTestFinished, test } from "vitest";
-import { remotePool } from "../../src/remote-pool.js";
-import { connection, type Work } from "../durable/harness.js";
-import { logFile } from "../fixtures/log-file.js";
-import { startCluster } from "../server/cluster.js";
-import { freePort, noServer, startServer } from "../server/nats-server.js";
+import { remotePool } from "../../src/index.js";
+import { connection, logFile, type Work } from "../durable/harness.js";
+import { freePort, noServer, startCluster, startServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
 import { startWorker, type WorkerProcess } from "./worker-process.js";
 

@@ -3,8 +3,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { remotePool } from "../../src/index.js";
 import { serveTasks } from "../../src/serve.js";
-import { caller, connection, serve, type Work } from "../durable/harness.js";
-import { logFile } from "../fixtures/log-file.js";
+import { caller, connection, logFile, serve, type Work } from "../durable/harness.js";
 import { freePort, noServer, startServer, type TestServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect, nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { remotePool } from "../../src/remote-pool.js";
+import { remotePool } from "../../src/index.js";
 import { requestPool } from "../../src/request/remote-pool.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { newModule, open, type Sample, serve, until } from "./ends.js";

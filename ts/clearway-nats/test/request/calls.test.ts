@@ -2,13 +2,13 @@
 import { connect } from "@nats-io/transport-node";
 import { move } from "clearway";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { hashOf } from "../../src/request/members.js";
 import { encodeCall } from "../../src/wire/call.js";
-import { Op } from "../../src/wire/op.js";
-import { subjectsOf } from "../../src/wire/subjects.js";
+import { Op, subjectsOf } from "../../src/wire/protocol.js";
+import fc from "../fixtures/fast-check.js";
 import { notCalledByLanguage } from "../fixtures/not-called.js";
 import { noServer } from "../server/nats-server.js";
-import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
-import { codec, peer } from "./peer.js";
+import { codec, newModule, oneServer, open, pair, peer, serve, until } from "./ends.js";
 
 describe.skipIf(noServer)("a call in request mode", () => {
   const nats = oneServer();
@@ -321,4 +321,28 @@ describe.skipIf(noServer)("a call in request mode", () => {
     const pool = await open({ servers: nats.url, module: newModule() });
     expect(await pool.advise()).toMatchObject({ tasks: [], notes: [expect.stringContaining("no worker process")] });
   });
+});
+
+const pick = (key: string, ids: readonly string[]): string =>
+  ids.reduce((best, id) => (hashOf(key, id) > hashOf(key, best) ? id : best));
+
+const workers = fc.uniqueArray(fc.string({ minLength: 22, maxLength: 22 }), { minLength: 2, maxLength: 20 });
+
+test("only the keys of a worker that ends move to other workers", () => {
+  fc.assert(
+    fc.property(workers, fc.array(fc.string(), { maxLength: 50 }), (ids, keys) => {
+      const [gone, ...rest] = ids;
+      for (const key of keys) if (pick(key, ids) !== gone) expect(pick(key, rest)).toBe(pick(key, ids));
+    }),
+  );
+});
+
+test("keys are spread over the workers", () => {
+  const ids = ["worker-1", "worker-2", "worker-3", "worker-4"];
+  const counts = new Map<string, number>();
+  for (let key = 0; key < 10_000; key++) {
+    const id = pick(`user-${key}`, ids);
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  for (const id of ids) expect(counts.get(id)).toBeGreaterThan(2_250);
 });

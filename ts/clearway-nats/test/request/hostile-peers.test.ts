@@ -3,11 +3,9 @@ import { connect as connectSocket } from "node:net";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { encodeCall } from "../../src/wire/call.js";
-import { Op } from "../../src/wire/op.js";
-import { subjectsOf } from "../../src/wire/subjects.js";
+import { Op, subjectsOf } from "../../src/wire/protocol.js";
 import { noServer } from "../server/nats-server.js";
-import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
-import { codec, peer } from "./peer.js";
+import { codec, newModule, oneServer, open, pair, peer, serve, until } from "./ends.js";
 
 /** Opens a connection. Notes each time that it is interrupted. */
 async function watched(servers: string): Promise<{ connection: NatsConnection; interrupted: () => number }> {

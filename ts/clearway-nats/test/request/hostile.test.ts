@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
 import { decodeReply, encodeCall, encodeResult, fields } from "../../src/wire/call.js";
-import { Op, protocolVersion } from "../../src/wire/op.js";
-import { subjectsOf } from "../../src/wire/subjects.js";
+import { Op, protocolVersion, subjectsOf } from "../../src/wire/protocol.js";
 import fc from "../fixtures/fast-check.js";
 import { noServer } from "../server/nats-server.js";
-import { newModule, oneServer, open, pair, until } from "./ends.js";
-import { codec, peer } from "./peer.js";
+import { codec, newModule, oneServer, open, pair, peer, until } from "./ends.js";
 
 describe.skipIf(noServer)("a hostile caller", () => {
   const nats = oneServer();

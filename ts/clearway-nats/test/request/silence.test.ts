@@ -4,12 +4,11 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connected } from "../../src/options/connect.js";
 import { callSettingsOf, requestSettingsOf } from "../../src/options/pool.js";
 import { Caller } from "../../src/request/caller.js";
-import { subjectsOf } from "../../src/wire/subjects.js";
-import { ManualClock } from "../fixtures/manual-clock.js";
+import { subjectsOf } from "../../src/wire/protocol.js";
+import { ManualClock } from "../fixtures/clocks.js";
 import { noServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
-import { newModule, oneServer, open, pair, serve, until } from "./ends.js";
-import { codec } from "./peer.js";
+import { codec, newModule, oneServer, open, pair, serve, until } from "./ends.js";
 
 const second = 1_000;
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Msg } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
-import { Op } from "../../src/wire/op.js";
-import { subjectsOf } from "../../src/wire/subjects.js";
+import { Op, subjectsOf } from "../../src/wire/protocol.js";
 import { noServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
-import { newModule, oneServer, open, serve, until } from "./ends.js";
-import { codec, peer } from "./peer.js";
+import { codec, newModule, oneServer, open, peer, serve, until } from "./ends.js";
 
 const mebibyte = 2 ** 20;
 

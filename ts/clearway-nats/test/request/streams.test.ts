@@ -3,11 +3,9 @@ import { PassThrough } from "node:stream";
 import { connect } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fields } from "../../src/wire/call.js";
-import { Op } from "../../src/wire/op.js";
-import { subjectsOf } from "../../src/wire/subjects.js";
+import { Op, subjectsOf } from "../../src/wire/protocol.js";
 import { noServer } from "../server/nats-server.js";
-import { oneServer, pair, until } from "./ends.js";
-import { codec } from "./peer.js";
+import { codec, oneServer, pair, until } from "./ends.js";
 
 async function* numbers(values: number, ended?: () => void): AsyncGenerator<number> {
   try {

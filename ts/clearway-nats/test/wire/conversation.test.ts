@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
 import { expect, test } from "vitest";
-import type { Charge } from "../../src/wire/assembly.js";
 import { wireCodec } from "../../src/wire/call.js";
 import { Conversation } from "../../src/wire/conversation.js";
-import { Op } from "../../src/wire/op.js";
+import type { Charge } from "../../src/wire/parts.js";
+import { Op } from "../../src/wire/protocol.js";
 import fc from "../fixtures/fast-check.js";
 
 const codec = wireCodec();

@@ -2,13 +2,20 @@
 import { nuid } from "@nats-io/transport-node";
 import { type Pool, type PoolStats, pool, type SetupData, type WorkerSource } from "clearway";
 import { checked, invalid } from "clearway/remote";
-import type { DurableServeStats } from "../durable/server.js";
-import { type Connected, connected, subscribed } from "../options/connect.js";
-import { type AnyServeOptions, type ServeOptions, type ServeSettings, serveSettingsOf } from "../options/serve.js";
-import { type Clock, systemClock } from "../request/clock.js";
-import { RequestServer, type RequestStats } from "../request/request-server.js";
-import { wireCodec } from "../wire/call.js";
-import type { AnyModule, ServeContext, ServedMode } from "./context.js";
+import { type Clock, systemClock } from "./clock.js";
+import type { DurableServeStats } from "./durable/server.js";
+import { type Connected, connected, subscribed } from "./options/connect.js";
+import {
+  type AnyModule,
+  type AnyServeOptions,
+  type ServeContext,
+  type ServedMode,
+  type ServeOptions,
+  type ServeSettings,
+  serveSettingsOf,
+} from "./options/serve.js";
+import { RequestServer, type RequestStats } from "./request/request-server.js";
+import { wireCodec } from "./wire/call.js";
 
 /** Counters of a server. */
 export interface ServerStats {
@@ -116,7 +123,7 @@ async function started(context: ServeContext, link: Connected, clock: Clock): Pr
 
 // Loads the code of durable mode, and JetStream's client with it.
 async function startDurable(context: ServeContext): Promise<ServedMode<DurableServeStats>> {
-  const { serveDurable } = await import("../durable/server.js");
+  const { serveDurable } = await import("./durable/server.js");
   return serveDurable(context, context.settings.durable);
 }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { expect, test } from "vitest";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../src/clock.js";
+import { remotePool } from "../src/index.js";
 import { callSettingsOf, requestSettingsOf } from "../src/options/pool.js";
 import { reporter, serveSettingsOf } from "../src/options/serve.js";
-import { remotePool } from "../src/remote-pool.js";
+import { serveWith } from "../src/serve-tasks.js";
+import { caller, connection, serve } from "./durable/harness.js";
+import { noServer, startServer } from "./server/nats-server.js";
 
 const message = (act: () => unknown): string => {
   try {
@@ -98,4 +103,53 @@ test("a reporter without onError prints whatever was thrown as a warning", async
   } finally {
     for (const each of listeners) process.on("warning", each);
   }
+});
+
+test("a server whose module cannot be loaded leaves no connection behind, also one that is still being made", async () => {
+  let greet: (socket: Socket) => void = () => {};
+  const greeted = new Promise<Socket>((resolve) => {
+    greet = resolve;
+  });
+  const listener = createServer((socket) => {
+    socket.on("data", (bytes) => {
+      if (bytes.includes("PING")) socket.write("PONG\r\n");
+    });
+    greet(socket);
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void listener.close());
+  const servers = `nats://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  const source = new URL("./fixtures/absent.tasks.ts", import.meta.url);
+  const options = { servers, module: "absent", pool: { size: 1 }, onError: () => {} };
+  await expect(serveWith(source, options, systemClock)).rejects.toMatchObject({ name: "ClearwayError" });
+  const socket = await greeted;
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  // The client has waited for this.
+  socket.write('INFO {"server_id":"x","version":"2.10.0","proto":1,"max_payload":1048576}\r\n');
+  await closed;
+});
+
+afterEach(() => void vi.useRealTimers());
+
+describe.skipIf(noServer)("while an app's test fakes the timers", () => {
+  test("durable calls settle, and so do close() of the pool and of the server", async () => {
+    const server = await startServer();
+    const worker = await serve(await connection(server.url), { idempotent: ["echo"] });
+    const work = await caller(await connection(server.url));
+    vi.useFakeTimers();
+    expect(await work.call.echo(1)).toBe(1);
+    // An object in the servers' store.
+    const large = await work.call.echo(new Uint8Array(3_000_000));
+    expect((large as Uint8Array).length).toBe(3_000_000);
+    await work.close();
+    await worker.close(1_000);
+  });
+});
+
+test("a pool names a queueMicrotask that does not run, which NATS's client needs", async () => {
+  vi.useFakeTimers({ toFake: ["queueMicrotask"] });
+  await expect(remotePool({ module: "work" })).rejects.toMatchObject({
+    code: "connect-failed",
+    message: expect.stringContaining("queueMicrotask"),
+  });
 });

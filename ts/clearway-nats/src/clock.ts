@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis;
+
+/**
+ * Timers and the monotonic clock as they were when the library was loaded, so that the fake timers of an app's tests do not stop it. No other
+ * file uses the globals. The library's own tests replace members.
+ */
+export const timers = {
+  setTimeout,
+  clearTimeout,
+  setInterval,
+  clearInterval,
+  setImmediate,
+  clearImmediate,
+  queueMicrotask: globalThis.queueMicrotask,
+  nowMs: performance.now.bind(performance),
+};
+
+/** Longest time of a timer of Node, in milliseconds, which is 24 days. A longer one ends after 1 ms. */
+export const timerMsMax = 2 ** 31 - 1;
+
+/** The time and the timers of a pool or a server. Tests use a clock of their own. */
+export interface Clock {
+  /** Returns the time in milliseconds. It never goes back. */
+  nowMs(): number;
+  /** Calls `act` once after the time. Returns a function that prevents it. */
+  after(ms: number, act: () => void): () => void;
+  /** Calls `act` again and again. Returns a function that ends it. Does not keep the process alive. */
+  every(ms: number, act: () => void): () => void;
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  nowMs: () => timers.nowMs(),
+  after(ms, act) {
+    if (ms === Number.POSITIVE_INFINITY) return () => {};
+    const wait = (leftMs: number): NodeJS.Timeout =>
+      timers.setTimeout(
+        () => {
+          if (leftMs > timerMsMax) timer = wait(leftMs - timerMsMax);
+          else act();
+        },
+        Math.min(leftMs, timerMsMax),
+      );
+    let timer = wait(ms);
+    return () => timers.clearTimeout(timer);
+  },
+  every(ms, act) {
+    const timer = timers.setInterval(act, ms);
+    timer.unref();
+    return () => timers.clearInterval(timer);
+  },
+};
+
+/** Waits for a step, at most a number of milliseconds. Never rejects: the servers may be away. The step itself goes on. */
+export async function within(timeoutMs: number, step: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+  });
+  await Promise.race([
+    step.then(
+      () => {},
+      () => {},
+    ),
+    late,
+  ]);
+  timers.clearTimeout(timer);
+}
