@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { abortOf, onAbort } from "./abort.js";
 import { abortSignal, checked, type Rules, type Test } from "./checked.js";
-import type { Payload } from "./lent.js";
-import type { NativeMessage } from "./message.js";
-import type { Port, StreamSink } from "./port.js";
+import type { NativeMessage, Payload, StreamSink } from "./message.js";
+import type { Port } from "./port.js";
 
 /**
  * The policy when a stream's queue is full. With `wait`, the source waits. With `fail`, the stream ends with the error `overflow`. With

@@ -10,9 +10,8 @@ export type { NativeFeatures, ViewKind } from "./addon.js";
 export { NativeError, type NativeErrorCode, nativeErrorCodes } from "./error.js";
 export { type ListenOptions, latest, type NativeEvents, type WhenFull } from "./events.js";
 export type { NativeCopyReason, NativeLedger, NativeLedgerSide } from "./ledger.js";
-export type { Attachments, LentMemory, Payload } from "./lent.js";
 export type { NativeMemory } from "./memory.js";
-export type { NativeMessage } from "./message.js";
+export type { Attachments, LentMemory, NativeMessage, Payload } from "./message.js";
 export {
   loadPlugin,
   type NativeChannel,

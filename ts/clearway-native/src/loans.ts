@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Addon, Handle } from "./addon.js";
+import { statusError } from "./error.js";
 import { enterCopy, type NativeCopyReason, type NativeLedgerSide } from "./ledger.js";
-import { handleOf, type Payload } from "./lent.js";
-import { statusError } from "./status.js";
+import { handleOf, type Payload } from "./message.js";
 
 // The minimum size of a message that is lent instead of copied, in bytes. Lending costs about as much as copying this number of bytes,
 // 0.3 us. The lab's scenario `native` measured it.

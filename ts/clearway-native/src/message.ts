@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { NativeError } from "./error.js";
+import type { Handle } from "./addon.js";
+import { invalid, NativeError } from "./error.js";
 import type { NativeMemory } from "./memory.js";
 
 /**
@@ -19,6 +20,18 @@ export interface NativeMessage extends Disposable {
   /** Releases the native memory of the message and of its attachments. Calling it again does nothing. */
   release(): void;
 }
+
+/** Receives the events of one stream. */
+export interface StreamSink {
+  event(message: NativeMessage): void;
+  /** Reports that `count` events were dropped. */
+  eventsDropped(count: number): void;
+  /** Reports the end of the stream. `error` is undefined if the stream ended normally. */
+  end(error: unknown): void;
+}
+
+/** Receives a message of the plugin, and answers it with `Port.answer` or `Port.answerError`. */
+export type MessageSink = (message: NativeMessage, reply: Handle) => void;
 
 const noAttachments: readonly NativeMessage[] = Object.freeze([]);
 
@@ -71,4 +84,86 @@ export class Message implements NativeMessage {
   [Symbol.dispose](): void {
     this.release();
   }
+}
+
+/** The method of the plugin that lent memory uses. */
+export interface LoanOwner {
+  endLoan(handle: Handle): void;
+}
+
+/**
+ * JavaScript's memory that is lent to native code without a copy. Native code may use it after a call has returned. A loan ends in two
+ * steps. First, JavaScript calls `release()`; it can then no longer send the memory. Second, native code releases its last reference, and
+ * `returned` settles. Until then, native code may write to the memory. `await using` does the first step and waits for the second.
+ */
+export class LentMemory implements AsyncDisposable {
+  /** The lent view itself. JavaScript can read it at any time. */
+  readonly bytes: Uint8Array;
+  /** Settles when the loan has ended: after `release()`, native code has released its last reference. */
+  readonly returned: Promise<void>;
+  readonly #owner: LoanOwner;
+  #handle: Handle | undefined;
+  /** @internal The answer of a handler that answers with the whole memory. It needs no release, so all calls return this object. */
+  readonly message: NativeMessage;
+  /** @internal The number of lent bytes. It does not change if JavaScript detaches the view's buffer. */
+  readonly lentBytes: number;
+
+  /** @internal */
+  constructor(owner: LoanOwner, handle: Handle, bytes: Uint8Array, returned: Promise<void>) {
+    this.#owner = owner;
+    this.#handle = handle;
+    this.bytes = bytes;
+    this.lentBytes = bytes.byteLength;
+    this.message = new Message(bytes);
+    this.returned = returned;
+  }
+
+  /** The size in bytes. It is 0 if JavaScript has transferred the view's buffer. */
+  get size(): number {
+    return this.bytes.byteLength;
+  }
+
+  /** Whether JavaScript has called `release()`. */
+  get released(): boolean {
+    return this.#handle === undefined;
+  }
+
+  /** Ends JavaScript's part of the loan. Calls with this memory then throw `released`. Calling this method again does nothing. */
+  release(): void {
+    if (this.#handle === undefined) return;
+    const handle = this.#handle;
+    this.#handle = undefined;
+    this.#owner.endLoan(handle);
+  }
+
+  /** Ends the loan at the end of an `await using` block. Waits until native code has released the memory. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+    await this.returned;
+  }
+
+  /** @internal The core's handle of the memory. Throws `released` after the release. */
+  get handle(): Handle {
+    if (this.#handle === undefined) {
+      throw new NativeError("released", `the loan was ended: size=${this.bytes.byteLength}`);
+    }
+    return this.#handle;
+  }
+}
+
+/** The content of a message to a plugin: JavaScript's own bytes, native memory, lent memory, or null. */
+export type Payload = Uint8Array | NativeMemory | LentMemory | null;
+
+/** The memories attached to a message, at most 32. They are not copied. */
+export type Attachments = readonly (NativeMemory | LentMemory)[];
+
+/** Returns a payload in the addon's form: undefined for null, bytes, or a memory's handle. Throws `released` for released memory. */
+export const toAddonPayload = (payload: Payload): Uint8Array | Handle | undefined =>
+  payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : handleOf(payload);
+
+/** Returns the core's handle of a memory. Throws `released` for released memory, and `invalid-argument` for a value of another type. */
+export function handleOf(memory: NativeMemory | LentMemory): Handle {
+  const handle: unknown = memory?.handle;
+  if (typeof handle !== "number") throw invalid("message", "a Uint8Array, memory, or null", memory);
+  return handle;
 }

@@ -3,14 +3,12 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addon, type NativeFeatures, type ViewKind } from "./addon.js";
 import { checked, type Rules, typed } from "./checked.js";
-import { invalid, textOf } from "./error.js";
+import { invalid, statuses, textOf, toStderr } from "./error.js";
 import { type ListenOptions, listen, type NativeEvents } from "./events.js";
 import { type NativeLedger, snapshot } from "./ledger.js";
-import type { Attachments, LentMemory, Payload } from "./lent.js";
 import type { NativeMemory } from "./memory.js";
-import type { NativeMessage } from "./message.js";
-import { type MessageSink, Port } from "./port.js";
-import { statuses, toStderr } from "./status.js";
+import type { Attachments, LentMemory, MessageSink, NativeMessage, Payload } from "./message.js";
+import { Port } from "./port.js";
 
 /** Options of `loadPlugin`. */
 export interface PluginOptions {

@@ -3,27 +3,23 @@ import { abortOf, onAbort } from "./abort.js";
 import type { Addon, Handle, ViewKind } from "./addon.js";
 import { abortSignal, checked, list, type Rules } from "./checked.js";
 import { Records } from "./decode.js";
-import { invalid, NativeError, textOf } from "./error.js";
+import { invalid, logLater, NativeError, notDirectError, type OnLog, statusError, statuses, textOf } from "./error.js";
 import { emptySide, type NativeLedger } from "./ledger.js";
-import { type Attachments, handleOf, LentMemory, type Payload, toAddonPayload } from "./lent.js";
 import { Loans } from "./loans.js";
 import { type MemoryOwner, NativeMemory } from "./memory.js";
-import { type NativeMessage, nullMessage } from "./message.js";
+import {
+  type Attachments,
+  handleOf,
+  LentMemory,
+  type MessageSink,
+  type NativeMessage,
+  nullMessage,
+  type Payload,
+  type StreamSink,
+  toAddonPayload,
+} from "./message.js";
 import { Pump, type RecordSink } from "./pump.js";
 import { kind } from "./record.js";
-import { logLater, notDirectError, type OnLog, statusError, statuses } from "./status.js";
-
-/** Receives the events of one stream. */
-export interface StreamSink {
-  event(message: NativeMessage): void;
-  /** Reports that `count` events were dropped. */
-  eventsDropped(count: number): void;
-  /** Reports the end of the stream. `error` is undefined if the stream ended normally. */
-  end(error: unknown): void;
-}
-
-/** Receives a message of the plugin, and answers it with `Port.answer` or `Port.answerError`. */
-export type MessageSink = (message: NativeMessage, reply: Handle) => void;
 
 /** A call whose promise has not settled. */
 interface PendingCall {

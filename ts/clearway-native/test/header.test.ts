@@ -3,6 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { statuses } from "../src/error.js";
+import { nativeErrorCodes } from "../src/index.js";
 import { include } from "./fixtures/probe.js";
 
 const has = (program: string): boolean => spawnSync(program, ["--version"]).status === 0;
@@ -54,4 +56,22 @@ test.skipIf(!has("cc"))("a handle of one kind is none of another", () => {
   expect(use("return host->release(reply);")).toContain("clearway_memory");
   expect(use("return host->release(1);")).toContain("clearway_memory");
   expect(use("clearway_memory memory = reply; return host->release(memory);")).toContain("error");
+});
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
+
+test("the statuses equal those of clearway.h", () => {
+  const header = read("../../../native/include/clearway.h");
+  const of = (name: string): number => Number(new RegExp(`#define CLEARWAY_${name} (\\d+)`).exec(header)?.[1]);
+  for (const [name, number] of Object.entries(statuses)) expect(`${name} ${of(name)}`).toBe(`${name} ${number}`);
+});
+
+test("spec/errors.md lists every code of native plugins, in order, with the package's meaning", () => {
+  const page = read("../../../spec/errors.md");
+  const part = page.slice(page.indexOf("## Native plugins"));
+  const rows = [...part.matchAll(/^\| `([a-z-]+)` \| (.*?) \| .+ \|$/gm)].map(([, code, meaning]) => [code, meaning]);
+  const source = read("../src/error.ts");
+  const given = [...source.matchAll(/\/\*\* (.+) \*\/\n\s+"([a-z-]+)"/g)].map(([, meaning, code]) => [code, meaning]);
+  expect(given.map(([code]) => code)).toEqual([...nativeErrorCodes]);
+  expect(rows).toEqual(given);
 });

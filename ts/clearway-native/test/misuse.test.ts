@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plugins } from "../../../scripts/native.mjs";
 import { addon } from "../src/addon.js";
+import { statuses } from "../src/error.js";
 import { loadPlugin } from "../src/index.js";
 import { field } from "../src/record.js";
-import { statuses } from "../src/status.js";
 import { codeOf, collect, open, probes, suite, told } from "./fixtures/probe.js";
 
 type Wrong = (...given: unknown[]) => unknown;

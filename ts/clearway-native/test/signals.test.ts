@@ -3,7 +3,72 @@ import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { Plugin } from "../src/index.js";
 import { codeOf, open, suite, told } from "./fixtures/probe.js";
-import { type ForeignSignal, foreignSignals, misdeeds } from "./fixtures/signals.js";
+
+/** A signal with one replaced property, and a function that aborts the signal. */
+interface ForeignSignal {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+type Act = () => unknown;
+
+function over(what: keyof AbortSignal, part: (act: Act, signal: AbortSignal) => PropertyDescriptor) {
+  return (act: Act): ForeignSignal => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    Object.defineProperty(signal, what, { configurable: true, ...part(act, signal) });
+    return { signal, abort: () => controller.abort("enough") };
+  };
+}
+
+type Adding = Parameters<EventTarget["addEventListener"]>;
+
+/**
+ * Functions that make foreign signals, one for each way in which the package uses a signal. The replaced property runs `act`, and the other
+ * properties work.
+ */
+const foreignSignals: Readonly<Record<string, (act: Act) => ForeignSignal>> = {
+  aborted: over("aborted", (act) => ({ get: act })),
+  "aborted, read again": over("aborted", (act) => {
+    let reads = 0;
+    return { get: () => (reads++ === 0 ? false : act()) };
+  }),
+  reason: over("reason", (act) => ({ get: act })),
+  "addEventListener()": over("addEventListener", (act) => ({ value: act })),
+  "addEventListener() after it has added": over("addEventListener", (act, signal) => ({
+    value: (...args: Adding) => {
+      EventTarget.prototype.addEventListener.apply(signal, args);
+      return act();
+    },
+  })),
+  "addEventListener() after it has called the listener": over("addEventListener", (act) => ({
+    value: (_type: string, listener: () => void) => {
+      listener();
+      return act();
+    },
+  })),
+  "removeEventListener()": over("removeEventListener", (act) => ({ value: act })),
+};
+
+const refuse = (): never => {
+  throw new Error("do not look");
+};
+
+/** Functions that throw, and functions that return a wrong value. */
+const misdeeds: Readonly<Record<string, Act>> = {
+  "throws an Error": () => {
+    throw new Error("foreign");
+  },
+  "throws undefined": () => {
+    throw undefined;
+  },
+  "throws an object that cannot be read": () => {
+    throw new Proxy(() => {}, { get: refuse, getPrototypeOf: refuse, ownKeys: refuse, has: refuse });
+  },
+  "returns undefined": () => undefined,
+  "returns a symbol": () => Symbol("odd"),
+  "returns a promise that never settles": () => new Promise(() => {}),
+};
 
 /** Resolves with "settled" when the promise has resolved or rejected. */
 const settled = (promise: Promise<unknown>): Promise<string> =>

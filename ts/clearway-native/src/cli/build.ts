@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `clearway-native build`: compiles the addon from the sources in this package, for a system without a prebuilt one.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,8 +7,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { visible } from "../../../../scripts/terminal-text.mjs";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
-import { textOf } from "../error.js";
-import { UsageError } from "./usage.js";
+import { textOf, UsageError } from "../error.js";
+
+// `clearway-native build`: compiles the addon from the sources in this package, for a system without a prebuilt one.
 
 /** The oldest Rust that compiles the addon: its minor version after 1. */
 const rustMinor = 88;

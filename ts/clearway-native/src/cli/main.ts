@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { visible } from "../../../../scripts/terminal-text.mjs";
+import { UsageError } from "../error.js";
 import { gen } from "../gen/gen.js";
 import { build } from "./build.js";
-import { UsageError } from "./usage.js";
 
 const HELP = `Usage: clearway-native gen <schema> [options]
        clearway-native build [--out <file>]

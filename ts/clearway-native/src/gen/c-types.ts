@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { TypeShape } from "clearway/channel";
-import type { Model, NamedType } from "./model.js";
-import { directions, quoted, screamingSnake, snake, UniqueNames, UnsupportedSchemaError, words } from "./names.js";
+import {
+  directions,
+  type Model,
+  type NamedType,
+  quoted,
+  screamingSnake,
+  snake,
+  UniqueNames,
+  UnsupportedSchemaError,
+  words,
+} from "./model.js";
 
 const scalars: Record<string, string> = {
   any: "const clearway_value *",

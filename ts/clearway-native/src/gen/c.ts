@@ -2,8 +2,7 @@
 import type { EventShape, MethodShape, TypeShape } from "clearway/channel";
 import { cSupport } from "./c-support.js";
 import { CTypes, cFunction, cLiteral, enumerators, escapeComment } from "./c-types.js";
-import type { Model } from "./model.js";
-import { quoted, screamingSnake, snake, UniqueNames, UnsupportedSchemaError } from "./names.js";
+import { type Model, quoted, screamingSnake, snake, UniqueNames, UnsupportedSchemaError } from "./model.js";
 
 /**
  * Returns the C header of a schema. It has the schema's types, a table for the functions of the methods, and functions that dispatch calls,

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Implements `clearway-native gen`. Reads a schema, and writes a C header and a Rust module for a plugin.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SchemaShape } from "clearway/channel";
 import { visible } from "../../../../scripts/terminal-text.mjs";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
-import { UsageError } from "../cli/usage.js";
+import { UsageError } from "../error.js";
 import { generateC } from "./c.js";
-import { buildModel, type Model } from "./model.js";
-import { UnsupportedSchemaError, words } from "./names.js";
+import { buildModel, type Model, UnsupportedSchemaError, words } from "./model.js";
 import { generateRust, rustfmt } from "./rust.js";
+// Implements `clearway-native gen`. Reads a schema, and writes a C header and a Rust module for a plugin.
 
 export interface GenOptions {
   readonly c?: string;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { EventShape, MethodShape, SchemaShape, TypeShape } from "clearway/channel";
-import { UnsupportedSchemaError } from "./names.js";
 
 type Compound = Exclude<TypeShape, { kind: "null" | "bool" | "i32" | "int" | "i64" | "f64" | "text" }> & {
   kind: "struct" | "one-of" | "list" | "map" | "nullable";
@@ -73,4 +72,78 @@ function notNull(shape: TypeShape, place: string): void {
     throw new UnsupportedSchemaError(
       `${place}: the type null says nothing there; as arguments or a result it says that there are none`,
     );
+}
+
+/** Returns the words of a name, in lower case. `batteryLevel`, `battery-level` and `battery/level` have the same two words. */
+export function words(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2")
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.toLowerCase());
+}
+
+// The reserved words of C and of Rust, and the macros that C compilers for Linux define without `-std=c11`. They are one set, so that a
+// schema has the same names in both languages.
+const reservedWords = new Set(
+  (
+    "abstract alignas alignof as asm async await auto become bool box break case char const constexpr continue crate default do double dyn " +
+    "else enum extern false final float fn for gen goto i386 if impl in inline int let linux long loop macro match mod move mut null nullptr " +
+    "override priv pub ref register restrict return self short signed sizeof static static_assert struct super switch " +
+    "thread_local trait true try type typedef typeof typeof_unqual union unix unsafe unsigned unsized use virtual void volatile where while yield"
+  ).split(" "),
+);
+
+/** Returns the name of a field, a function or a parameter: `battery_level`. */
+export function snake(name: string): string {
+  const joined = words(name).join("_");
+  if (joined === "") return "value";
+  return reservedWords.has(joined) || /^\d/.test(joined) ? `${joined}_` : joined;
+}
+
+/** Returns the name of a type or of an enumerator: `BatteryLevel`. */
+export function pascal(name: string): string {
+  const joined = words(name)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+  return joined === "" || /^\d/.test(joined) ? `N${joined}` : joined === "Self" ? "Self_" : joined;
+}
+
+/** Returns the name of a constant: `BATTERY_LEVEL`. */
+export function screamingSnake(name: string): string {
+  return words(name).join("_").toUpperCase() || "VALUE";
+}
+
+/** The names that the generated code already uses in one scope. Each name can be used once. */
+export class UniqueNames {
+  readonly #uses = new Map<string, string>();
+
+  /**
+   * Reserves a name and returns it. `use` describes its use for the error, such as `methods.level`. Throws {@link
+   * UnsupportedSchemaError} if the name is in use.
+   */
+  reserve(name: string, use: string): string {
+    const other = this.#uses.get(name);
+    if (other !== undefined)
+      throw new UnsupportedSchemaError(`${use} and ${other} would both be called ${name}; rename one of them`);
+    this.#uses.set(name, use);
+    return name;
+  }
+}
+
+/** The error for a valid schema for which no code can be generated. */
+export class UnsupportedSchemaError extends Error {}
+
+/** Characters that change the direction of the text around them. Rust refuses them in literals and comments. */
+export const directions = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** Quotes a text as JSON, in one line. Throws if UTF-8 cannot represent the text. */
+export function quoted(text: string): string {
+  if (/\p{Surrogate}/u.test(text))
+    throw new UnsupportedSchemaError(`half of a surrogate pair has no UTF-8: ${JSON.stringify(text)}`);
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
 import { spawnSync } from "node:child_process";
 import type { TypeShape } from "clearway/channel";
-import type { Model, NamedType } from "./model.js";
-import { directions, pascal, quoted, screamingSnake, snake, UniqueNames, words } from "./names.js";
+import {
+  directions,
+  type Model,
+  type NamedType,
+  pascal,
+  quoted,
+  screamingSnake,
+  snake,
+  UniqueNames,
+  words,
+} from "./model.js";
 import { rustSupport } from "./rust-support.js";
 
 const scalars: Record<string, string> = {

@@ -7,7 +7,7 @@ import { errorCodes } from "../../src/error/clearway-error.js";
 import { decodeError, encodeError } from "../../src/error/wire.js";
 
 const whole = readFileSync(new URL("../../../../spec/errors.md", import.meta.url), "utf8");
-const page = whole.slice(0, whole.indexOf("## Native plugins")); // the rest is another package's: ts/clearway-native/test/codes.test.ts
+const page = whole.slice(0, whole.indexOf("## Native plugins")); // the rest is another package's: ts/clearway-native/test/header.test.ts
 const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, code, meaning, then]) => ({
   code,
   meaning,
