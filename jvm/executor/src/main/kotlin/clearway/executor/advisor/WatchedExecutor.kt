@@ -4,13 +4,13 @@ package clearway.executor.advisor
 import clearway.executor.host.Clock
 import clearway.executor.model.Costs
 import clearway.executor.model.Placement
+import clearway.executor.run.Recorder
 import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.TimeUnit
 import jdk.jfr.Category
 import jdk.jfr.Description
 import jdk.jfr.Event
-import jdk.jfr.FlightRecorder
 import jdk.jfr.Label
 import jdk.jfr.Name
 import jdk.jfr.StackTrace
@@ -181,19 +181,11 @@ internal class BurstEvent : Event() {
 
 /** Writes events to running flight recordings. Does nothing if the runtime has no flight recorder. */
 internal object FlightEvents {
-    private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
-
     fun burst(site: String, burst: Burst) {
-        // The first event of a JVM initializes the recorder, which takes up to a second. So this function writes no
-        // event before the recorder is initialized.
-        if (isThere && burst.done > 0 && Writer.isRecorder) Writer.burst(site, burst)
+        if (burst.done > 0 && Recorder.isInitialized) Writer.burst(site, burst)
     }
 
-    /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
-        val isRecorder: Boolean
-            get() = FlightRecorder.isInitialized()
-
         fun burst(site: String, burst: Burst) {
             val event = BurstEvent()
             if (!event.shouldCommit()) return

@@ -90,7 +90,11 @@ internal interface Carriers {
         override fun add(count: Int): Int {
             var more = count
             while (more > 0 && !change(more)) more /= 2
-            repeat(more) { OwnThread.detached { OwnThread("clearway-carrier-start", ::startCarrier) }.start() }
+            try {
+                repeat(more) { OwnThread.detached { OwnThread("clearway-carrier-start", ::startCarrier) }.start() }
+            } catch (_: OutOfMemoryError) {
+                // The system cannot start more threads. The carriers were added, and must be taken back, all the same.
+            }
             return more
         }
 

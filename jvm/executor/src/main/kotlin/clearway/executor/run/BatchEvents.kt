@@ -46,27 +46,35 @@ internal class DecisionEvent : Event() {
     @JvmField @field:Label("Predicted, 0: not") @field:Timespan(Timespan.NANOSECONDS) var predicted: Long = 0
 }
 
-/** Writes events to running flight recordings. Costs two field reads if no recording ever ran. */
-internal object BatchEvents {
+/** The flight recorder of the JVM, which may be absent. */
+internal object Recorder {
     private val isThere = ModuleLayer.boot().findModule("jdk.jfr").isPresent
 
+    /**
+     * Whether the recorder is initialized. Without this check, the first event of a JVM would initialize it, which
+     * takes up to a second.
+     */
+    val isInitialized: Boolean
+        get() = isThere && Present.isInitialized
+
+    /** Loaded only if the JVM has a flight recorder, as the objects that write events are. */
+    private object Present {
+        val isInitialized: Boolean
+            get() = FlightRecorder.isInitialized()
+    }
+}
+
+/** Writes events to running flight recordings. Costs two field reads if no recording ever ran. */
+internal object BatchEvents {
     fun learnt(site: String, seen: Observation, threads: Int) {
-        if (isThere && Writer.isRecorder) Writer.learnt(site, seen, threads)
+        if (Recorder.isInitialized) Writer.learnt(site, seen, threads)
     }
 
     fun decided(site: String, from: Placement, plan: Plan, size: Int) {
-        if (isThere && Writer.isRecorder) Writer.decided(site, from, plan, size)
+        if (Recorder.isInitialized) Writer.decided(site, from, plan, size)
     }
 
-    /** Loaded only if the JVM has a flight recorder. */
     private object Writer {
-        /**
-         * Whether the recorder is initialized. Without this check, the first event of a JVM would initialize it, which
-         * takes up to a second.
-         */
-        val isRecorder: Boolean
-            get() = FlightRecorder.isInitialized()
-
         fun learnt(site: String, seen: Observation, threads: Int) {
             val event = BatchEvent()
             if (!event.shouldCommit()) return

@@ -27,7 +27,9 @@ internal class VirtualJobs(
     @Volatile private var probed = false
     private var samples = 0
     private var patience = PATIENCE_MIN
-    private var added = 0
+    /** The number of added carriers. The thread that stops this object gives them back, too. */
+    private val added = AtomicInteger()
+    @Volatile private var stopped = false
 
     /** Whether jobs run. They may pin all carriers at any time. */
     override val mayGetStuck: Boolean
@@ -68,8 +70,7 @@ internal class VirtualJobs(
                 giveBack()
                 return false
             }
-            probed = true
-            start { probed = false }
+            probe()
             return true
         }
         samples++
@@ -78,15 +79,29 @@ internal class VirtualJobs(
         // Carriers may be busy instead of pinned, so the next wait is longer. Each addition doubles what was added, so
         // that many pinned carriers need few waits.
         patience = minOf(patience * 2, PATIENCE_MAX)
-        added += carriers.add(added + 1)
+        added.addAndGet(carriers.add(added.get() + 1))
+        // `stop` may have run meanwhile, before these carriers were counted.
+        if (stopped) giveBack()
         return true
     }
 
-    override fun stop(): Unit = giveBack()
+    private fun probe() {
+        probed = true
+        try {
+            start { probed = false }
+        } catch (thrown: Throwable) {
+            probed = false // Without a thread, no probe can show that the carriers run.
+            throw thrown
+        }
+    }
+
+    override fun stop() {
+        stopped = true
+        giveBack()
+    }
 
     private fun giveBack() {
-        val surplus = added
-        added = 0
+        val surplus = added.getAndSet(0)
         if (surplus > 0) carriers.remove(surplus)
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import kotlin.concurrent.thread
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
@@ -149,20 +150,28 @@ class VirtualJobsTest {
     private class World : Carriers, ThreadFactory {
         var pinned = false
         var carriers = 2
+        var onAdd: () -> Unit = {}
+        var onNewThread: () -> Unit = {}
         private val ready = ArrayList<Runnable>()
 
-        override fun add(count: Int): Int = count.also { carriers += it }
+        override fun add(count: Int): Int {
+            onAdd()
+            carriers += count
+            return count
+        }
 
         override fun remove(count: Int) {
             carriers -= count
         }
 
-        override fun newThread(run: Runnable): Thread =
-            object : Thread(run) {
+        override fun newThread(run: Runnable): Thread {
+            onNewThread()
+            return object : Thread(run) {
                 override fun start() {
                     if (pinned) ready += run else run.run()
                 }
             }
+        }
 
         fun unpin() {
             pinned = false
@@ -212,6 +221,32 @@ class VirtualJobsTest {
         jobs.offer {} // Does not end, as a job that waits.
         world.pinned = false
         repeat(1_000) { jobs.unpin() }
+        assertEquals(2, world.carriers)
+    }
+
+    @Test
+    fun `no carrier is added when a probe could not start`() {
+        val world = World().apply { pinned = true }
+        val jobs = VirtualJobs(world, world)
+        jobs.offer {}
+        world.onNewThread = {
+            world.onNewThread = {}
+            throw OutOfMemoryError("no thread")
+        }
+        assertThrows(OutOfMemoryError::class.java) { jobs.unpin() }
+        world.unpin()
+        repeat(1_000) { jobs.unpin() }
+        assertEquals(2, world.carriers)
+        assertFalse(jobs.unpin())
+    }
+
+    @Test
+    fun `carriers that are added during the stop are taken back`() {
+        val world = World().apply { pinned = true }
+        val jobs = VirtualJobs(world, world)
+        jobs.offer {}
+        world.onAdd = { jobs.stop() }
+        jobs.samples(17)
         assertEquals(2, world.carriers)
     }
 
