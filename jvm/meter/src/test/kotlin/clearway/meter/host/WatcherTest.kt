@@ -4,6 +4,7 @@ package clearway.meter.host
 import clearway.meter.MeterOptions
 import clearway.meter.Stall
 import clearway.meter.StallCause
+import clearway.meter.StallWatch
 import clearway.meter.record.Marks
 import java.net.URLClassLoader
 import java.util.concurrent.CompletableFuture
@@ -50,6 +51,19 @@ class WatcherTest {
         thread.join()
         assertNull(uncaught.get())
         assertEquals("the executor's execute does not return", whyNot(watcher))
+    }
+
+    @Test
+    fun `reading ready keeps nothing, and no reader can make the watch ready`() {
+        val watcher = started { CountDownLatch(1).await() }
+        val watch = StallWatch(watcher)
+        repeat(100_000) { assertFalse(watch.ready.isDone) }
+        watch.ready.complete(null)
+        assertFalse(watch.ready.isDone)
+        assertTrue(watcher.ready.numberOfDependents <= 2)
+        blocked.get(1, TimeUnit.MINUTES)
+        watcher.stop()
+        watch.ready.get(1, TimeUnit.MINUTES)
     }
 
     @Test
