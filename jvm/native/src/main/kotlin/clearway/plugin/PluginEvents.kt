@@ -76,7 +76,9 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     private val changed = lock.newCondition()
     private val queue = ArrayDeque<Message>()
     /** The reads that wait for an event. If there is one, [queue] is empty. */
-    private val asking = ArrayDeque<CompletableFuture<Message?>>()
+    private var asking = ArrayDeque<CompletableFuture<Message?>>()
+    /** The number of reads in [asking] at which the cancelled ones among them are removed. */
+    private var askingMax = ASKING_MIN
     // The number of events after which credit is granted again: half of the window. The source gets few grants, and a
     // fast reader never lets it run out of credit.
     private val batch = maxOf(1, options.items shr 1)
@@ -90,6 +92,8 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     init {
         val window = Window(options.items, options.whenFull.ordinal, options.bytes)
         stream = nativeChannel.instance.listen(nativeChannel, options.arguments, window, this)
+        // An event may have failed the stream before this thread knew the stream's handle.
+        if (lock.withLock { over }) cancel()
     }
 
     /** The number of events that were dropped so far. */
@@ -123,8 +127,8 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
             var credit = 0L
             val message =
                 lock.withLock {
-                    forgetCancelled()
                     if (queue.isEmpty() && !over) {
+                        makeRoom()
                         asking.add(next)
                         return next
                     }
@@ -185,6 +189,16 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     }
 
     /**
+     * Removes the cancelled reads if they may be half of all, so that they take no more memory than the others. Called
+     * under the lock.
+     */
+    private fun makeRoom() {
+        if (asking.size < askingMax) return
+        asking = ArrayDeque(asking.filterNot { it.isDone })
+        askingMax = maxOf(ASKING_MIN, 2 * asking.size)
+    }
+
+    /**
      * Returns an iterator. `hasNext` blocks until an event arrives or the stream ends. Leaving a loop early does not
      * close the stream.
      */
@@ -205,8 +219,7 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
 
     /** Cancels the source and releases the events that wait. Does not block. A second call does nothing. */
     override fun close() {
-        nativeChannel.instance.streams.remove(tag)
-        if (finish(null, 0)) Abi.streamCancel(nativeChannel.instance.id, stream)
+        stop(null, 0)
         val left =
             lock.withLock {
                 problem = null
@@ -245,6 +258,17 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
         finish(problem, dropped)
     }
 
+    /** Cancels the source. The events that wait can still be read, and then the error. */
+    internal fun stop(problem: PluginException?, dropped: Long) {
+        nativeChannel.instance.streams.remove(tag)
+        if (finish(problem, dropped)) cancel()
+    }
+
+    private fun cancel() {
+        // The function returns `stale` if the stream has ended, which is no error here.
+        Abi.streamCancel(nativeChannel.instance.id, stream)
+    }
+
     private fun finish(why: PluginException?, dropped: Long): Boolean {
         val readers =
             lock.withLock {
@@ -265,5 +289,9 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
         // All these reads were cancelled at this moment, so a later one gets the error.
         if (error != null && readers.isNotEmpty()) lock.withLock { problem = error }
         return true
+    }
+
+    private companion object {
+        const val ASKING_MIN = 2
     }
 }

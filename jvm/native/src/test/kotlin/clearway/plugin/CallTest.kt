@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.plugin
 
+import clearway.plugin.abi.Abi
+import clearway.plugin.abi.Layout
+import clearway.plugin.host.Loader
+import clearway.plugin.host.PluginInstance
 import clearway.plugin.host.Status
 import java.lang.foreign.Arena
 import java.nio.ByteBuffer
@@ -51,6 +55,25 @@ class LoadTest {
         val problem = assertThrows(PluginException::class.java) { Plugin.load(Built.probe("refuses")) }
         assertEquals(PluginErrorCode.INIT_FAILED, problem.code)
         assertTrue("the probe refuses" in problem.message.orEmpty())
+    }
+
+    @Test
+    fun `a plugin whose reading thread cannot start is closed and freed`() {
+        lateinit var opened: PluginInstance
+        assertThrows(OutOfMemoryError::class.java) {
+            Loader.Opener.open(
+                Built.probe(),
+                PluginOptions(),
+                reading = { instance ->
+                    opened = instance
+                    throw OutOfMemoryError("no thread")
+                },
+            )
+        }
+        val stats = opened.arena.allocate(Layout.STATS_BYTES, 8)
+        stats.set(Layout.LONG, Layout.STATS_SIZE, Layout.STATS_BYTES)
+        assertEquals(Status.STALE.ordinal, Abi.pluginStats(opened.id, stats))
+        assertEquals(Status.STALE.ordinal, Abi.waiterWake(opened.waiter))
     }
 
     @Test

@@ -3,10 +3,16 @@ package clearway.plugin
 
 import clearway.plugin.coroutines.asFlow
 import clearway.plugin.coroutines.awaitSend
+import clearway.plugin.host.Decoder
+import clearway.plugin.host.Loader
+import clearway.plugin.host.MemoryContext
+import clearway.plugin.host.Scratch
+import java.lang.foreign.MemorySegment
 import java.lang.foreign.ValueLayout.JAVA_BYTE
 import java.time.Duration
 import java.util.Random
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.CoroutineStart
@@ -122,6 +128,43 @@ class EventsTest {
         quiet.close()
         reader.join()
         assertTrue(taken == null || numberIn(checkNotNull(taken)) == 1)
+    }
+
+    @Test
+    fun `reads that were cancelled behind one that waits are not kept`() = probe { plugin ->
+        val quiet = plugin.ticks(ListenOptions().arguments(int32s(2, 16, 999_999)))
+        quiet.take()
+        quiet.read()
+        repeat(10_000) { quiet.read().cancel(true) }
+        val asking = PluginEvents::class.java.getDeclaredField("asking").apply { isAccessible = true }
+        assertTrue((asking.get(quiet) as Collection<*>).size <= 2)
+    }
+
+    /** A decoder for which the JVM has no memory. */
+    private class Failing(memories: MemoryContext) : Decoder(memories) {
+        @Volatile var fails = true
+
+        override fun message(events: MemorySegment, at: Long, scratch: Scratch): Message =
+            if (fails) throw OutOfMemoryError("none left") else super.message(events, at, scratch)
+    }
+
+    @Test
+    fun `what cannot be decoded fails its call, its stream or its request`() {
+        lateinit var decoder: Failing
+        Loader.Opener.open(Built.probe(), PluginOptions(), { memories -> Failing(memories).also { decoder = it } })
+            .use { plugin ->
+                fun sent(channel: String) = codeOf { plugin.channel(channel).send(int32s(1)).get(60, TimeUnit.SECONDS) }
+                assertEquals(PluginErrorCode.OUT_OF_MEMORY, sent("pool/echo"))
+                assertEquals(PluginErrorCode.OUT_OF_MEMORY, sent("echo"))
+                val events = plugin.ticks(ListenOptions().arguments(int32s(0, 16, 0)))
+                assertEquals(PluginErrorCode.OUT_OF_MEMORY, codeOf { events.take() })
+                assertTrue(events.ended)
+                plugin.handle("probe/asked") { null }
+                assertEquals(PluginErrorCode.FAILED, sent("ask"))
+                decoder.fails = false
+                while (numberIn(plugin.channel("cancels").call()) != 1) Thread.yield()
+                assertEquals(0, plugin.stats().native.getValue("calls"))
+            }
     }
 
     @Test

@@ -60,7 +60,7 @@ public object PluginServer {
             for ((name, codec) in channels.events) served +=
                 events(plugin.channel(name), codec, endpoint, channels.options)
             for (name in channels.pluginMessages) served += forwardToEndpoint(plugin, name, endpoint)
-        } catch (problem: RuntimeException) {
+        } catch (problem: Throwable) {
             end.close()
             throw problem
         }

@@ -122,10 +122,10 @@ internal class PayloadWriter(
 }
 
 /** Decodes the events of libclearway (clearway_event). An event must not be released before it is decoded. */
-internal class Decoder(private val memories: MemoryContext) {
+internal open class Decoder(private val memories: MemoryContext) {
 
     /** Returns the content of the event at offset `at`. A message in native memory has its own reference. */
-    fun message(events: MemorySegment, at: Long, scratch: Scratch): Message {
+    open fun message(events: MemorySegment, at: Long, scratch: Scratch): Message {
         val from = at + Layout.EVENT_CONTENT
         val data = events.get(Layout.LONG, from + Layout.CONTENT_DATA)
         val size = events.get(Layout.LONG, from + Layout.CONTENT_SIZE)

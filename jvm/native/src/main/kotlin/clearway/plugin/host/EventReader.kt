@@ -4,6 +4,7 @@
 package clearway.plugin.host
 
 import clearway.plugin.Message
+import clearway.plugin.PluginEvents
 import clearway.plugin.PluginException
 import clearway.plugin.abi.Abi
 import clearway.plugin.abi.Layout
@@ -21,7 +22,7 @@ import java.util.concurrent.RejectedExecutionException
  * never run Java code.
  */
 internal class EventReader(private val instance: PluginInstance) : Runnable {
-    private val decoder = Decoder(instance.memories)
+    private val decoder = instance.decoder
     private val events = instance.arena.allocate(Layout.EVENT_BYTES * BATCH, 8)
     private val returned = instance.arena.allocate(8 * BATCH, 8)
     private val count = instance.arena.allocate(8, 8)
@@ -30,6 +31,7 @@ internal class EventReader(private val instance: PluginInstance) : Runnable {
     private val scratch = Scratch()
     private val thread = ownThread("clearway plugin", this)
 
+    /** Starts the thread. From then on, it owns the plugin and the waiter, and frees them. */
     fun start() = thread.start()
 
     /**
@@ -90,7 +92,7 @@ internal class EventReader(private val instance: PluginInstance) : Runnable {
     private fun deliver(at: Long) {
         val tag = events.get(Layout.LONG, at + Layout.EVENT_TAG)
         when (events.get(Layout.INT, at + Layout.EVENT_KIND)) {
-            ITEM -> instance.streams[tag]?.arrived(message(at), events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
+            ITEM -> instance.streams[tag]?.let { item(it, at) }
             ANSWER -> instance.waiting.remove(tag)?.let { instance.settle(it, events, at, scratch) }
             END -> end(tag, at)
             MESSAGE -> messageFromPlugin(at)
@@ -103,17 +105,43 @@ internal class EventReader(private val instance: PluginInstance) : Runnable {
 
     private fun message(at: Long): Message = decoder.message(events, at, scratch)
 
+    // An event that cannot be decoded ends its stream: a later event would hide the missing one, whose credit is lost.
+    private fun item(stream: PluginEvents, at: Long) {
+        val dropped = events.get(Layout.LONG, at + Layout.EVENT_DROPPED)
+        val message =
+            try {
+                message(at)
+            } catch (problem: Throwable) {
+                return stream.stop(instance.undecoded(problem, stream.channel), dropped)
+            }
+        stream.arrived(message, dropped)
+    }
+
     private fun end(tag: Long, at: Long) {
         val stream = instance.streams.remove(tag) ?: return
         val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
         val problem =
-            if (status == Status.OK_NUMBER) null else instance.error(status, stream.channel, decoder.text(events, at))
+            try {
+                if (status == Status.OK_NUMBER) null
+                else instance.error(status, stream.channel, decoder.text(events, at))
+            } catch (problem: Throwable) {
+                instance.undecoded(problem, stream.channel)
+            }
         stream.ended(problem, events.get(Layout.LONG, at + Layout.EVENT_DROPPED))
     }
 
     private fun messageFromPlugin(at: Long) {
-        val channel = decoder.text(events, at)
         val reply = events.get(Layout.LONG, at + Layout.EVENT_HANDLE)
+        try {
+            handle(decoder.text(events, at), reply, at)
+        } catch (problem: Throwable) {
+            // The plugin waits for an answer to each message.
+            refuse(reply, Status.FAILED, messageOf(problem))
+            throw problem
+        }
+    }
+
+    private fun handle(channel: String, reply: Long, at: Long) {
         val handler = instance.handlers[channel]
         if (handler == null) return refuse(reply, Status.NO_HANDLER, "nobody handles $channel")
         val message = message(at)

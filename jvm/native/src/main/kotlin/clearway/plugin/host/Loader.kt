@@ -52,20 +52,30 @@ internal object Loader {
      * Opens a plugin after the checks. This is a separate object, because the JVM must not load a class of
      * java.lang.foreign before the check of the JDK's release.
      */
-    private object Opener {
-        fun open(path: Path, options: PluginOptions): Plugin {
+    object Opener {
+        /** Opens a plugin. `decoding` and `reading` create the objects that decode and read its events. */
+        fun open(
+            path: Path,
+            options: PluginOptions,
+            decoding: (MemoryContext) -> Decoder = ::Decoder,
+            reading: (PluginInstance) -> EventReader = ::EventReader,
+        ): Plugin {
             val waiter = withScratch { scratch ->
                 check(Abi.waiterNew(scratch.number), "waiter")
                 scratch.number.get(Layout.LONG, 0)
             }
+            var id = 0L
             try {
-                val id = Arena.ofConfined().use { opened(path, options, it) }
+                id = Arena.ofConfined().use { opened(path, options, it) }
                 check(Abi.waiterWatch(waiter, id), "waiter")
-                val instance = PluginInstance(id, waiter, path.toString(), options)
-                val reader = EventReader(instance)
+                val instance = PluginInstance(id, waiter, path.toString(), options, decoding)
+                val reader = reading(instance)
+                val plugin = Plugin(instance, reader, path)
                 reader.start()
-                return Plugin(instance, reader, path)
-            } catch (problem: RuntimeException) {
+                return plugin
+            } catch (problem: Throwable) {
+                // Also after an Error, such as the OutOfMemoryError of a system that cannot start a thread.
+                if (id != 0L) Abi.pluginFree(id)
                 Abi.waiterFree(waiter)
                 throw problem
             }

@@ -31,7 +31,13 @@ import java.util.concurrent.atomic.AtomicLong
  *  Pending, PluginEvents ◄ EventReader ◄ one wake, then all queued items  ◄── answers, events
  * ```
  */
-internal class PluginInstance(val id: Long, val waiter: Long, val path: String, val options: PluginOptions) {
+internal class PluginInstance(
+    val id: Long,
+    val waiter: Long,
+    val path: String,
+    val options: PluginOptions,
+    decoding: (MemoryContext) -> Decoder,
+) {
     val memories = MemoryContext(options.views)
 
     /** Native memory that lives as long as this object: the names of channels, and the buffers for events. */
@@ -41,7 +47,7 @@ internal class PluginInstance(val id: Long, val waiter: Long, val path: String, 
     val streams = ConcurrentHashMap<Long, PluginEvents>()
     val handlers = ConcurrentHashMap<String, MessageHandler>()
     private val tags = AtomicLong(0)
-    private val decoder = Decoder(memories)
+    val decoder = decoding(memories)
     private val payloads = PayloadWriter(memories, loans) { tags.incrementAndGet() }
 
     /** Whether closing has begun. Closing removes the handlers one after another. */
@@ -174,18 +180,25 @@ internal class PluginInstance(val id: Long, val waiter: Long, val path: String, 
         } catch (problem: PluginException) {
             waiting.remove(pending.tag)
             pending.fail(problem)
-        } catch (problem: RuntimeException) {
+        } catch (problem: Throwable) {
             waiting.remove(pending.tag)
             throw problem
         }
         return pending
     }
 
-    /** Settles a call with the event that contains its answer. */
+    /** Settles a call with the event that contains its answer. An answer that cannot be decoded fails the call. */
     fun settle(pending: Pending, events: MemorySegment, at: Long, scratch: Scratch) {
         val status = events.get(Layout.INT, at + Layout.EVENT_STATUS)
-        if (status != Status.OK_NUMBER) pending.fail(error(status, pending.channel, decoder.text(events, at)))
-        else if (!pending.isDone) pending.answer(decoder.message(events, at, scratch))
+        val answer =
+            try {
+                if (status != Status.OK_NUMBER) throw error(status, pending.channel, decoder.text(events, at))
+                if (pending.isDone) return
+                decoder.message(events, at, scratch)
+            } catch (problem: Throwable) {
+                return pending.fail(undecoded(problem, pending.channel))
+            }
+        pending.answer(answer)
     }
 
     fun giveUp(pending: Pending) {
@@ -207,7 +220,7 @@ internal class PluginInstance(val id: Long, val waiter: Long, val path: String, 
                 check(status, channel.name)
                 scratch.number.get(Layout.LONG, 0)
             }
-        } catch (problem: RuntimeException) {
+        } catch (problem: Throwable) {
             streams.remove(tag)
             throw problem
         }
@@ -248,6 +261,13 @@ internal class PluginInstance(val id: Long, val waiter: Long, val path: String, 
     fun error(status: Int, what: String, text: String = ""): PluginException {
         val gone = closed && status == Status.STALE.ordinal || closing && status == Status.NO_HANDLER.ordinal
         return if (gone) closedError() else Status.error(status, what, text)
+    }
+
+    /** Returns the exception for an event that could not be decoded, for example for lack of memory. */
+    fun undecoded(problem: Throwable, what: String): PluginException {
+        if (problem is PluginException) return problem
+        val code = if (problem is OutOfMemoryError) PluginErrorCode.OUT_OF_MEMORY else PluginErrorCode.BAD_ANSWER
+        return PluginException(code, "$what: an event could not be decoded: $problem", problem)
     }
 
     fun closedError() = PluginException(PluginErrorCode.CLOSED, "the plugin is closed: $path")
