@@ -3,6 +3,7 @@ package clearway.channel
 
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MethodCall
+import clearway.channel.transport.CloseCode
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.TransportLimits
 import clearway.channel.wire.Head
@@ -256,6 +257,29 @@ class ListenerLimitsTest {
             bare.frames(Op.POST, 2)
             val credit = bare.frames(Op.CREDIT, 1).map { Pair(it.a, it.b) }
             assertEquals(listOf(Pair(10L, 10L * event.size)), credit)
+        }
+
+    /** Sends `count` events with attachments of these sizes to a stream with this window, and its end. */
+    private fun events(bare: Bare, count: Int, sizes: List<Int>, window: ListenOptions): EventStream<Any?> {
+        val stream = bare.end.events("e").listen<Any?>(null, window)
+        val event = frameWithAttachments(Head(Op.EVENT, id = 1), "", sizes, byteArrayOf(0, 0))
+        repeat(count) { bare.there.send(event) }
+        bare.there.send(writeFrame(Head(Op.END, id = 1)))
+        return stream
+    }
+
+    @Test
+    fun `events whose empty attachments take more memory than the window end the transport`() =
+        Bare(EndpointOptions().replyBytesMax(10_000)).use { bare ->
+            events(bare, 2, List(1_000) { 0 }, ListenOptions().window(100, 1_000))
+            assertEquals(CloseCode.PROTOCOL, bare.end.closed.get(60, TimeUnit.SECONDS).code)
+        }
+
+    @Test
+    fun `events whose attachments have 128 bytes fill the window`() =
+        Bare(EndpointOptions().replyBytesMax(1)).use { bare ->
+            val stream = events(bare, 8, List(100) { 128 }, ListenOptions().window(8, 8 * 12_802))
+            assertEquals(8, stream.count())
         }
 
     /** Lets a peer on the plain wire send events of these sizes. Returns the stream when all have arrived. */

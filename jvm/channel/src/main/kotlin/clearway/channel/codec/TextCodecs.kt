@@ -124,6 +124,9 @@ internal fun utf8Size(text: CharSequence): Long {
     return size
 }
 
+/** Returns a text in which unpaired surrogates, which UTF-8 cannot encode, are replaced. */
+internal fun wellFormed(text: String): String = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)
+
 // Returns the value of a hex digit, or -1 for any other byte. This file maps hex digits directly to bits. The time of
 // BigInteger's own parser grows with the square of the number of digits.
 

@@ -12,6 +12,7 @@ import clearway.channel.Messages
 import clearway.channel.MethodTable
 import clearway.channel.Reply
 import clearway.channel.ServeOptions
+import clearway.channel.transport.withSafeToString
 import java.util.concurrent.CompletableFuture
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
@@ -91,7 +92,7 @@ private fun <T> CoroutineScope.run(
                 done.completeExceptionally(
                     ChannelException(ChannelError.CANCELLED, "$channel: the handler was cancelled", null, thrown)
                 )
-            thrown != null -> done.completeExceptionally(thrown)
+            thrown != null -> done.completeExceptionally(withSafeToString(thrown))
             else -> done.complete(result?.getOrNull())
         }
     }

@@ -41,11 +41,12 @@ import java.util.concurrent.ConcurrentHashMap
 internal class Received(
     val body: ByteBuffer,
     val flags: Int,
-    val attachments: List<ByteBuffer>,
+    val attachments: List<ByteBuffer> = emptyList(),
+    attachedBytes: Long = 0,
     private val nameBytes: Int = 0,
 ) {
     /** The number of bytes of credit that the message uses. */
-    val bytes: Long = attachments.fold(body.remaining().toLong()) { sum, each -> sum + each.remaining() }
+    val bytes: Long = body.remaining() + attachedBytes
 
     /**
      * The number of bytes that are charged to the other end while this end keeps the message (spec/channel.md): its

@@ -142,7 +142,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             if (frame == null) connection.broken("received ${bytes.size} bytes that are not a frame")
             else {
                 val flags = frame.flags and (Flag.WHOLE or Flag.EMPTY)
-                val message = Received(frame.body, flags, frame.attachments, frame.name.remaining())
+                val nameBytes = frame.name.remaining()
+                val message = Received(frame.body, flags, frame.attachments, frame.attachedBytes, nameBytes)
                 if (connection.isPlain) plain(frame, message) else ours(frame, message)
             }
         }

@@ -41,7 +41,9 @@ internal class Listener<T>(
 
     private val credit = ReceiveCredit(windowItems, windowBytes)
     private val kept = ArrayDeque<Kept>()
-    private val asking = ArrayDeque<CompletableFuture<Event<T>>>()
+    private var asking = ArrayDeque<CompletableFuture<Event<T>>>()
+    /** The number of reads in [asking] at which the cancelled ones among them are removed. */
+    private var askingMax = ASKING_MIN
     /** How the stream ends after the waiting events were read; null while the stream is open. */
     private var ending: Ending? = null
     private var droppedAtEnd = 0L
@@ -98,7 +100,7 @@ internal class Listener<T>(
     override fun read(): CompletableFuture<Event<T>> {
         val next = CompletableFuture<Event<T>>()
         lock.locked {
-            forgetCancelled()
+            makeRoom()
             asking.add(next)
             settle()
         }
@@ -142,9 +144,16 @@ internal class Listener<T>(
         }
     }
 
-    // A reader that gave up takes no event. Readers that poll with a timeout leave at most one cancelled read behind.
+    // A reader that gave up takes no event.
     private fun forgetCancelled() {
         while (asking.peek()?.isDone == true) asking.remove()
+    }
+
+    /** Removes the cancelled reads if they may be half of all, so that they take no more memory than the others. */
+    private fun makeRoom() {
+        if (asking.size < askingMax) return
+        asking = ArrayDeque(asking.filterNot { it.isDone })
+        askingMax = maxOf(ASKING_MIN, 2 * asking.size)
     }
 
     private fun settle() {
@@ -199,5 +208,9 @@ internal class Listener<T>(
     private fun dropAll() {
         kept.clear()
         waitingBytes = 0
+    }
+
+    private companion object {
+        const val ASKING_MIN = 2
     }
 }

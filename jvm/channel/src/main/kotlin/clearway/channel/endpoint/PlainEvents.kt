@@ -13,12 +13,13 @@ import clearway.channel.codec.MethodReply
 import clearway.channel.codec.NOTHING
 import clearway.channel.codec.OverLimit
 import clearway.channel.codec.encodeReply
+import clearway.channel.transport.SerialTasks
 import clearway.channel.valueOf
 import clearway.channel.wire.ErrorParts
 import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
-import java.nio.ByteBuffer
+import java.util.concurrent.CompletableFuture
 
 /**
  * Serves a channel's events on the plain wire (spec/wire.md). The other end calls the methods `listen` and `cancel`. A
@@ -32,20 +33,28 @@ internal class PlainPublisher(
 ) : Handler {
     private val connection = core.connection
     private val done = codec.encodeReply(MethodReply.Success(null))
+    private val none = codec.encodeReply(MethodReply.Failure("error", "No active stream to cancel"))
+    private val inOrder = SerialTasks(connection.settings.executor)
     private var active: Source? = null
 
+    // The codec may be application code, so the executor runs it. A `cancel` stays behind its `listen`.
     override fun request(served: Served) {
-        try {
-            answer(served)
-        } catch (thrown: Throwable) {
-            connection.lock.defer { served.fail(thrown) { connection.envelope(codec, it, connection.settings.stacks) } }
-        } finally {
-            served.ended()
-        }
+        val task = { serve(served) }
+        inOrder.add(task)
+        connection.lock.defer { served.started { inOrder.start(task) } }
     }
 
-    private fun answer(served: Served) {
-        val method = connection.decodeCall(codec, served.message).method
+    private fun serve(served: Served): Unit =
+        run(
+            served,
+            { CompletableFuture.completedFuture(connection.decodeCall(codec, served.message).method) },
+            { method -> connection.lock.locked { answer(served, method) } },
+            { thrown -> served.fail(thrown) { connection.envelope(codec, it, connection.settings.stacks) } },
+        )
+
+    private fun answer(served: Served, method: String) {
+        // The transport may have closed meanwhile. A stream that begins after that would never end.
+        if (served.settled) return
         if (method == "listen" && core.plainRunning.size >= connection.settings.callsMax) served.answer(Status.BUSY)
         else if (method == "listen") {
             active?.cancel()
@@ -54,12 +63,8 @@ internal class PlainPublisher(
             open(served.message)
         } else if (method == "cancel") {
             val running = active
-            if (running == null) {
-                val none = MethodReply.Failure("error", "No active stream to cancel")
-                return served.answer(Status.DONE, codec.encodeReply(none))
-            }
-            running.cancel()
-            served.answer(Status.DONE, done)
+            running?.cancel()
+            served.answer(Status.DONE, if (running == null) none else done)
         } else served.answer(Status.NOT_IMPLEMENTED)
     }
 
@@ -100,7 +105,7 @@ internal class PlainPublisher(
         source.queue.credit.grant(UNBOUNDED, UNBOUNDED)
         core.plainSources.add(source)
         active = source
-        serving.begin(source, Received(args.body.duplicate(), args.flags, emptyList<ByteBuffer>()))
+        serving.begin(source, Received(args.body.duplicate(), args.flags))
     }
 }
 

@@ -205,8 +205,8 @@ internal class RequestRouter(private val connection: Connection, private val rep
     }
 
     private fun startTimer() {
-        val next = early.nextMs ?: return
         if (timer != null) return
+        val next = early.nextMs ?: return
         timer =
             settings.clock.after(maxOf(next - settings.clock.nowMs(), 1)) {
                 connection.lock.locked {

@@ -7,6 +7,7 @@ import clearway.channel.EventStream
 import clearway.channel.ListenOptions
 import clearway.channel.codec.NOTHING
 import clearway.channel.codec.OverLimit
+import clearway.channel.transport.OBJECT_BYTES
 import clearway.channel.wire.Flag
 import clearway.channel.wire.Frame
 import clearway.channel.wire.Head
@@ -25,6 +26,16 @@ internal class Subscriptions(private val connection: Connection, private val out
         val stream = Listener(connection.lock, this, options.windowItems, options.windowBytes)
 
         override fun decode(message: Received): T = decode.invoke(message)
+
+        /**
+         * Maximum charge of the events that wait when another one arrives. Credit counts bytes only, and an event may
+         * have thousands of empty attachments. Events whose attachments have 128 bytes or more never exceed it.
+         */
+        private val waitingBytesMax =
+            2 * options.windowBytes + OBJECT_BYTES * options.windowItems + connection.settings.replyBytesMax
+
+        val mayWait: Boolean
+            get() = stream.waitingBytes <= waitingBytesMax
 
         private var unsentItems = 0L
         private var unsentBytes = 0L
@@ -112,7 +123,8 @@ internal class Subscriptions(private val connection: Connection, private val out
 
     fun event(frame: Frame, message: Received) {
         val listen = open[frame.id] ?: return
-        if (!listen.stream.arrived(message, message.bytes, frame.a))
+        if (!listen.mayWait) connection.broken("events with too many small attachments: ${listen.channel}")
+        else if (!listen.stream.arrived(message, message.bytes, frame.a))
             connection.broken("an event without credit: ${listen.channel}")
     }
 

@@ -5,6 +5,7 @@ import clearway.channel.codec.CodecException
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.OverLimit
 import clearway.channel.codec.encode
+import clearway.channel.codec.wellFormed
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
@@ -176,6 +177,3 @@ internal fun closeBody(reason: CloseReason): ByteArray {
         body(reason.message.take(MESSAGE_MAX), emptyMap())
     }
 }
-
-// Replaces unpaired surrogates, which UTF-8 cannot encode.
-private fun wellFormed(text: String) = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)

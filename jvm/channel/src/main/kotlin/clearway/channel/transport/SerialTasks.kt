@@ -21,8 +21,10 @@ import java.util.concurrent.atomic.AtomicInteger
  */
 internal class SerialTasks(private val executor: Executor) {
     private val waiting = ArrayDeque<() -> Unit>()
-    /** The run that was passed to the executor and has not ended; null if there is none. */
-    private var running: Run? = null
+    /** Whether a run that the executor has accepted will take the waiting tasks, or takes them now. */
+    private var accepted = false
+    /** Whether a run takes the waiting tasks now. */
+    private var running = false
 
     /** Adds a task and starts it: calls [add], then [start]. */
     fun run(task: () -> Unit) {
@@ -37,54 +39,59 @@ internal class SerialTasks(private val executor: Executor) {
 
     /**
      * Starts to run the waiting tasks, which include `task`. Throws the executor's exceptions. In that case, `task` is
-     * removed unless it has begun, and the other tasks wait for the next [start].
+     * removed unless it has begun.
      */
     fun start(task: () -> Unit) {
+        // A run that another thread is passing to the executor does not count, because the executor may refuse it.
+        synchronized(waiting) { if (accepted || waiting.isEmpty()) return }
         val run = Run()
-        synchronized(waiting) {
-            if (running != null || waiting.isEmpty()) return
-            running = run
-        }
         try {
             executor.execute(run)
         } catch (thrown: Throwable) {
-            run.refused()
-            synchronized(waiting) { waiting.remove(task) }
-            throw thrown
+            // The run of another task may have taken this one.
+            if (refused(run, task)) throw thrown
+            return
         }
+        synchronized(waiting) { if (!run.begun) accepted = true }
     }
+
+    /** Removes the task of a run for which the executor threw. Returns false if another run has taken the task. */
+    private fun refused(run: Run, task: () -> Unit): Boolean =
+        synchronized(waiting) {
+            val removed = waiting.remove(task)
+            // The executor may have started the run before it threw.
+            val begun = run.begun
+            run.begun = true
+            removed || begun
+        }
 
     /**
      * Runs the waiting tasks, but only once. The executor may call `run` twice, and two calls would run two tasks at
      * the same time.
      */
     private inner class Run : Runnable {
-        private var begun = false
-
-        /** Handles an exception of the executor. The executor may have started this run before it threw. */
-        fun refused() {
-            synchronized(waiting) {
-                if (begun) return
-                begun = true
-                running = null
-            }
-        }
+        var begun = false
 
         override fun run() {
             synchronized(waiting) {
                 if (begun) return
                 begun = true
+                if (running) return
+                running = true
+                accepted = true
             }
-            while (true) {
-                val task =
-                    synchronized(waiting) {
-                        val next = waiting.poll()
-                        if (next == null) running = null
-                        next
-                    } ?: return
-                guarded(task)
-            }
+            while (true) guarded(next() ?: return)
         }
+
+        private fun next(): (() -> Unit)? =
+            synchronized(waiting) {
+                val next = waiting.poll()
+                if (next == null) {
+                    running = false
+                    accepted = false
+                }
+                next
+            }
     }
 }
 

@@ -10,6 +10,7 @@ import clearway.channel.codec.CodecLimits
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.OverLimit
 import clearway.channel.codec.encode
+import clearway.channel.codec.wellFormed
 import java.io.PrintWriter
 import java.io.StringWriter
 import java.nio.ByteBuffer
@@ -133,6 +134,3 @@ private inline fun <T> foreign(ask: () -> T): T? =
     } catch (_: Throwable) {
         null
     }
-
-// Replaces unpaired surrogates, which UTF-8 cannot encode, because the error must be sent in any case.
-private fun wellFormed(text: String): String = String(text.toByteArray(Charsets.UTF_8), Charsets.UTF_8)

@@ -85,6 +85,8 @@ internal class Frame(
     val name: ByteBuffer,
     val body: ByteBuffer,
     val attachments: List<ByteBuffer>,
+    /** The bytes of all attachments. */
+    val attachedBytes: Long,
 )
 
 private fun padded(bytes: Int): Int = (bytes + 7) and -8
@@ -123,7 +125,7 @@ internal fun readFrame(bytes: ByteArray): Frame? {
     val bodyEnd = bodyAt + bodyBytes.toInt()
     val inside = flags and Flag.INSIDE != 0
     if (!inside && (count != 0 || bodyEnd != bytes.size)) return null
-    val attachments = if (inside) readInside(bytes, head, padded(bodyEnd), count) ?: return null else emptyList()
+    val attached = if (inside) readInside(bytes, head, padded(bodyEnd), count) ?: return null else null
     return Frame(
         first and 0xff,
         flags,
@@ -133,7 +135,8 @@ internal fun readFrame(bytes: ByteArray): Frame? {
         last ushr 16,
         part(bytes, HEAD_BYTES, nameBytes),
         part(bytes, bodyAt, bodyBytes.toInt()),
-        attachments,
+        attached ?: emptyList(),
+        attached?.bytesInAll ?: 0L,
     )
 }
 
@@ -142,7 +145,7 @@ private fun unsigned(value: Int): Long = value.toLong() and 0xffff_ffffL
 private fun part(bytes: ByteArray, from: Int, size: Int): ByteBuffer =
     ByteBuffer.wrap(bytes, from, size).slice().order(ByteOrder.LITTLE_ENDIAN)
 
-private fun readInside(bytes: ByteArray, head: ByteBuffer, tableAt: Int, count: Int): List<ByteBuffer>? {
+private fun readInside(bytes: ByteArray, head: ByteBuffer, tableAt: Int, count: Int): Inside? {
     var at = tableAt.toLong() + padded(count * 4)
     if (count == 0 || at > bytes.size) return null
     val begins = IntArray(count)
@@ -159,12 +162,15 @@ private fun readInside(bytes: ByteArray, head: ByteBuffer, tableAt: Int, count: 
 
 /**
  * The attachments inside a frame. Makes a view when it is asked for: a frame of 260 KB may have 65,535 empty
- * attachments, and events with them wait in streams whose credit counts bytes.
+ * attachments.
  */
 private class Inside(private val bytes: ByteArray, private val begins: IntArray, private val sizes: IntArray) :
     AbstractList<ByteBuffer>(), RandomAccess {
     override val size: Int
         get() = begins.size
+
+    val bytesInAll: Long
+        get() = sizes.fold(0L) { sum, each -> sum + each }
 
     override fun get(index: Int): ByteBuffer = part(bytes, begins[index], sizes[index])
 }

@@ -12,6 +12,7 @@ import clearway.channel.Reply
 import clearway.channel.UnexpectedValueException
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
+import clearway.channel.foreign.Mute
 import clearway.channel.transport.MemoryTransport
 import java.nio.ByteBuffer
 import java.util.concurrent.CompletableFuture
@@ -162,9 +163,14 @@ class CallsTest {
     fun `an exception of a suspending handler goes to the caller, and the scope stays active`() = connected { ends ->
         ends.there
             .methods("math")
-            .handle(MethodTable().onSuspending("fail", this) { _, _ -> throw RemoteException("MINE", "broken") })
+            .handle(
+                MethodTable()
+                    .onSuspending("fail", this) { _, _ -> throw RemoteException("MINE", "broken") }
+                    .onSuspending("mute", this) { _, _ -> throw Mute() }
+            )
         ends.there.messages("log").handleSuspending(this) { _, _ -> throw CancellationException("not the coroutine's") }
         assertEquals("MINE", thrownBy<RemoteException> { ends.here.methods("math").awaitCall<Any?>("fail") }.code)
+        thrownBy<RemoteException> { ends.here.methods("math").awaitCall<Any?>("mute") }
         assertEquals("cancelled", thrownBy<RemoteException> { ends.here.messages("log").awaitSend(1) }.code)
         assertTrue(coroutineContext[Job]?.isActive == true)
     }

@@ -11,12 +11,15 @@ import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseReason
 import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.SerialTasks
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
@@ -224,6 +227,36 @@ private fun overflow(): Nothing =
     }
 
 private fun deeper(depth: Int): Int = 1 + deeper(depth + 1)
+
+/** Tests of an executor that refuses tasks of [SerialTasks]. */
+class RefusingExecutorTest {
+    @TestFactory
+    fun `a task that arrives while the executor refuses another one is run, or is refused itself`() =
+        listOf(false, true).map { refusesAll ->
+            dynamicTest(if (refusesAll) "the executor refuses all" else "the executor refuses one") {
+                val passed = AtomicInteger()
+                val begun = CountDownLatch(1)
+                val mayRefuse = CountDownLatch(1)
+                val tasks = SerialTasks { run ->
+                    val isFirst = passed.incrementAndGet() == 1
+                    if (isFirst) {
+                        begun.countDown()
+                        mayRefuse.await()
+                    }
+                    if (isFirst || refusesAll) throw RejectedExecutionException("full")
+                    run.run()
+                }
+                val ran = LinkedBlockingQueue<String>()
+                val one = CompletableFuture.runAsync { tasks.run { ran += "one" } }
+                begun.await()
+                val two = runCatching { tasks.run { ran += "two" } }
+                mayRefuse.countDown()
+                val refused = listOf(Outcome.of(one).get(Scene.LIMIT, TimeUnit.SECONDS).error, two.exceptionOrNull())
+                assertEquals(if (refusesAll) emptyList() else listOf("one", "two"), ran.toList())
+                assertEquals(if (refusesAll) 0 else 2, refused.count { it == null })
+            }
+        }
+}
 
 /** Tests of an application's own transport that throws. */
 class TransportTest {

@@ -9,6 +9,8 @@ import clearway.channel.Reply
 import clearway.channel.Wire
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MessageCodec
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodCodec
 import clearway.channel.transport.guarded
 import java.nio.ByteBuffer
 import java.util.concurrent.CompletableFuture
@@ -37,6 +39,14 @@ private class ForeignCodec(private val encode: () -> Unit = {}, private val deco
     override fun decodeOwned(message: ByteBuffer): Any? {
         decode.invoke()
         return Codecs.STANDARD.decodeOwned(message)
+    }
+}
+
+/** The standard codec of methods with application code before it decodes a call. */
+private class ForeignCallCodec(private val decode: () -> Unit) : MethodCodec by Codecs.STANDARD_METHODS {
+    override fun decodeCall(message: ByteArray): MethodCall {
+        decode()
+        return Codecs.STANDARD_METHODS.decodeCall(message)
     }
 }
 
@@ -141,6 +151,10 @@ internal val POINTS: List<Point> =
                     act()
                     sink.end()
                 })
+            listOf(a.events("values").listen<Int>().read())
+        },
+        Point("the codec of a source of events, reading") {
+            b.events("values", ForeignCallCodec(::act)).serveEach({ listOf(1) })
             listOf(a.events("values").listen<Int>().read())
         },
         Point("an iterable of events") {
