@@ -115,6 +115,28 @@ struct HostileTests {
     stream.stop()
   }
 
+  @Test("An event for whose credit there was no room ends the connection")
+  func unsentCredit() async throws {
+    let (here, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 1000))
+    async let connecting = Endpoint.connect(here)
+    let bare = BareEnd(there)
+    let endpoint = try await connecting
+    var options = ListenOptions()
+    options.windowItems = 2
+    let stream = try endpoint.events("e").listen(options: options)
+    var events = stream.makeAsyncIterator()
+    await eventually { bare.received(Op.listen).count == 1 }
+    let id = bare.received(Op.listen)[0].head.id
+    there.pause()
+    try await endpoint.messages("m", codec: BinaryCodec()).post([UInt8](repeating: 1, count: 2000))
+    for _ in 0..<2 {
+      bare.send(Head(op: Op.event, id: id), body: [0, 0])
+      _ = try await events.next()
+    }
+    bare.send(Head(op: Op.event, id: id), body: [0, 0])
+    #expect(await endpoint.closed().code == .protocolViolation)
+  }
+
   @Test("Frames for calls and streams that are not open have no effect")
   func strangers() async throws {
     let (endpoint, bare) = try await besideBare()

@@ -377,13 +377,17 @@ struct ReceiveCredit {
     return true
   }
 
-  /// Counts an event that was taken. Returns a grant when half of the window was taken.
+  /// Counts an event that was taken. Returns a grant when half of the window was taken. The source
+  /// may use it once it is `sent`.
   mutating func taken(_ size: Int64) -> (items: UInt32, bytes: UInt32)? {
     owedItems += 1
     owedBytes += size
     if owedItems * 2 < items, owedBytes * 2 < bytes { return nil }
     defer { (owedItems, owedBytes) = (0, 0) }
-    out.grant(owedItems, owedBytes)
     return (UInt32(clamping: owedItems), UInt32(clamping: owedBytes))
+  }
+
+  mutating func sent(_ grant: (items: UInt32, bytes: UInt32)) {
+    out.grant(Int64(grant.items), Int64(grant.bytes))
   }
 }

@@ -18,8 +18,9 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   let arguments: [UInt8]
   let options: ListenOptions
   var id: UInt32 = 0
-  /// The credit that was granted and not sent.
-  var unsent: (items: UInt32, bytes: UInt32) = (0, 0)
+  /// The credit that was granted and not sent. The source cannot use it, so it is at most the
+  /// window and one event.
+  private var unsent: (items: UInt32, bytes: UInt32) = (0, 0)
   private var credit: ReceiveCredit
   private var kept = Deque<Kept>()
   private var reader: (turn: Turn, continuation: CheckedContinuation<Next, any Error>)?
@@ -52,6 +53,19 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
     kept.append(Kept(message: frame.message, dropped: Int(frame.head.a)))
     settle()
     return true
+  }
+
+  func grant(_ grant: (items: UInt32, bytes: UInt32)) {
+    unsent.items += grant.items
+    unsent.bytes += grant.bytes
+  }
+
+  /// Returns the credit that waits, which is sent now; nil if there is none.
+  func takeUnsent() -> (items: UInt32, bytes: UInt32)? {
+    if unsent.items == 0 { return nil }
+    defer { unsent = (0, 0) }
+    credit.sent(unsent)
+    return unsent
   }
 
   /// Ends the stream. Reads return the waiting events first.
@@ -175,8 +189,7 @@ final class Subscriptions: @unchecked Sendable {
   }
 
   func grant(_ listen: Subscription, _ grant: (items: UInt32, bytes: UInt32)) {
-    listen.unsent.items += grant.items
-    listen.unsent.bytes += grant.bytes
+    listen.grant(grant)
     sendCredit(listen)
   }
 
@@ -190,10 +203,9 @@ final class Subscriptions: @unchecked Sendable {
   /// Without room, credit waits and adds up. Otherwise a peer that sends events and reads nothing
   /// would make one frame wait for each of them.
   private func sendCredit(_ listen: Subscription) {
-    if listen.unsent.items == 0 || connection.isCongested { return }
-    connection.control(
-      Head(op: Op.credit, id: listen.id, a: listen.unsent.items, b: listen.unsent.bytes))
-    listen.unsent = (0, 0)
+    if connection.isCongested { return }
+    guard let credit = listen.takeUnsent() else { return }
+    connection.control(Head(op: Op.credit, id: listen.id, a: credit.items, b: credit.bytes))
   }
 
   func stop(_ listen: Subscription) {
