@@ -72,7 +72,7 @@ const orAll = (paths: string[]): string[] => (everyTest ? ["test/**/*.test.ts"] 
 // A model of the ring's protocol. It contains none of the library's code, so it runs on one host only.
 const models = "test/transport/ring/model.node.test.ts";
 
-// Node itself, instead of Vite, loads the copies of the library that `test/fixtures/partial-library.ts` makes. After a module was missing,
+// Node itself, instead of Vite, loads the copies of the library that `test/pool/missing-modules.node.test.ts` makes. After a module was missing,
 // Node looks for its file again at the next import.
 const server = { deps: { external: [/\/built\/partial-/] } };
 

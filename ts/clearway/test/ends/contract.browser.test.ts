@@ -16,7 +16,7 @@ function connect(wanted: Wanted, ring?: "offer" | "accept"): Connected {
   const frame = document.createElement("iframe");
   const other = ring && (ring === "offer" ? "accept" : "offer");
   const options = JSON.stringify({ control, ...wanted, ...(other && { ring: other }) });
-  const script = new URL("./window-end.ts", import.meta.url).href;
+  const script = new URL("./other-end.ts", import.meta.url).href;
   frame.srcdoc = `<body data-options='${options}'><script>${imports}</script><script type="module" src="${script}"></script>`;
   document.body.append(frame);
   const b = new RemoteEnd(wanted.frameBytesMax);
@@ -58,7 +58,7 @@ describe.runIf(shares)("between windows that share memory", () => {
 channelTransportContract("shared-worker", (wanted): Connected => {
   const name = `contract ${Math.random()}`;
   const b = new RemoteEnd(wanted.frameBytesMax).use(new BroadcastChannel(name));
-  const worker = new SharedWorker(new URL("./end.shared-worker.ts", import.meta.url), { type: "module", name });
+  const worker = new SharedWorker(new URL("./other-end.ts", import.meta.url), { type: "module", name });
   return {
     a: sharedWorkerTransport(worker, wanted),
     b,
@@ -68,7 +68,7 @@ channelTransportContract("shared-worker", (wanted): Connected => {
 });
 
 async function activeWorker(): Promise<ServiceWorker> {
-  const script = new URL("./end.service-worker.ts", import.meta.url);
+  const script = new URL("./other-end.ts", import.meta.url);
   const registration = await navigator.serviceWorker.register(script, { type: "module" });
   if (registration.active) return registration.active;
   const worker = (registration.installing ?? registration.waiting)!;

@@ -3,7 +3,7 @@
 
 import type { Pool } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, testPool } from "../fixtures/pools.js";
+import { builtUrl, testPool, warmed } from "../fixtures/pools.js";
 
 type Errors = typeof import("../fixtures/errors.tasks.js");
 
@@ -77,8 +77,7 @@ describe("the stack of an error", () => {
   });
 
   test.runIf(showsAwaiting)("has the caller's part when the worker exited", async () => {
-    const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"));
-    await pool.ready();
+    const pool = await warmed(testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash")));
     const error = (await thrownBy(() => pool.call.leave())) as Error;
     expect(error).toMatchObject({ code: "worker-exited" });
     expect(error.stack).toMatch(thisFile);

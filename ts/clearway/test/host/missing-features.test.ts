@@ -21,7 +21,7 @@ describe("without iterable web streams", () => {
 
   test("a task reads a stream that is an argument", async () => {
     expect(
-      await testPool<typeof import("../fixtures/sources.tasks.js")>(builtUrl("sources")).call.first(stream("a")),
+      await testPool<typeof import("../fixtures/streams.tasks.js")>(builtUrl("streams")).call.first(stream("a")),
     ).toBe("a");
   });
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { lazyModule, preload } from "../../src/lazy/lazy.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => useFakeTimers());
-afterEach(() => useRealTimers());
 
 test("a lazy module is loaded once for all concurrent callers", async () => {
   let loads = 0;

@@ -18,10 +18,23 @@ class Reader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
 }
 
+const parsers = { openmetrics: "prometheus_client.openmetrics.parser", prometheus: "prometheus_client.parser" };
+/** Reads metrics from stdin with the parser of that module, and prints its families as JSON. */
+const readMetrics = `
+import importlib, json, sys
+parse = importlib.import_module(sys.argv[1]).text_string_to_metric_families
+json.dump({
+    family.name: {
+        "type": family.type,
+        "samples": [[sample.name, sample.labels, sample.value] for sample in family.samples],
+    }
+    for family in parse(sys.stdin.buffer.read().decode("utf-8"))
+}, sys.stdout)`;
+
 /** Returns the families of a text as the client library reads them. Fails where the text departs from the format. */
 function parsed(text: string, format: "openmetrics" | "prometheus"): unknown {
   if (!existsSync(python)) throw new Error("there is no Python with prometheus-client: run scripts/setup.sh python");
-  const args = [here("./read_metrics.py"), format];
+  const args = ["-c", readMetrics, parsers[format]];
   const { stdout, stderr, status } = spawnSync(python, args, { input: text, encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout);

@@ -2,14 +2,12 @@
 // What users of Piscina rely on, and no other suite checks. docs/differences.md lists what differs.
 import { move, type PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { gates } from "../fixtures/gates.js";
-import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gates, held, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 import { taskFolder } from "../fixtures/task-folder.js";
 
 /** Creates a pool whose calls end when the test says so. Its first worker is ready. */
 async function gatedPool(options: PoolOptions = {}) {
-  const pool = testPool<typeof import("../fixtures/gates.tasks.js")>(builtUrl("gates"), options);
-  await pool.ready();
+  const pool = await warmed(plainPool(options));
   const { channel, ...rest } = gates();
   const pass = (name: string, signal?: AbortSignal) => pool.with({ signal }).call.pass(name, channel);
   return { pool, ...rest, pass };
@@ -104,12 +102,8 @@ describe("a signal", () => {
   test("may have any value as its reason", async () => {
     const pool = plainPool();
     for (const reason of ["a text", 0, null, { code: 1 }]) {
-      const controller = new AbortController();
-      const started = gate();
-      const call = pool.with({ signal: controller.signal, onProgress: () => started.tell() }).call.hold();
-      await started.promise;
-      controller.abort(reason);
-      expect(await reasonOf(call)).toBe(reason);
+      const { release } = await held(pool);
+      expect(await release(reason)).toBe(reason);
     }
   });
 

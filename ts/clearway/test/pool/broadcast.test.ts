@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type BroadcastError, ClearwayError, move, type Pool } from "clearway";
 import { describe, expect, test } from "vitest";
-import { gates } from "../fixtures/gates.js";
-import { builtUrl, gate, inProcesses, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, gates, held, inProcesses, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
-type Gates = typeof import("../fixtures/gates.tasks.js");
-
 const crashing = (size: number) => testPool<Crash>(builtUrl("crash"), { size });
 
 /** Settles when all workers of a pool are ready. */
@@ -43,7 +40,7 @@ describe("a broadcast calls", () => {
   });
 
   test.each([1, 2])("a busy worker once a task ends there, with a concurrency of %s", async (concurrency) => {
-    const pool = testPool<Gates>(builtUrl("gates"), { size: 1, concurrency });
+    const pool = plainPool({ size: 1, concurrency });
     const { channel, begun, open } = gates();
     const names = Array.from({ length: concurrency }, (_, at) => at);
     const calls = Promise.all(names.map((name) => pool.call.pass(name, channel)));
@@ -78,8 +75,7 @@ describe("a broadcast calls", () => {
   });
 
   test("the worker that takes the place of a recycled one", async () => {
-    const pool = testPool<Crash>(builtUrl("crash"), { size: 1, recycle: { tasks: 1 } });
-    await pool.ready();
+    const pool = await warmed(testPool<Crash>(builtUrl("crash"), { size: 1, recycle: { tasks: 1 } }));
     const runs = [pool.call.runs(), pool.broadcast.runs()];
     expect(await Promise.all(runs)).toEqual([1, [1]]);
     expect(pool.stats().workers.restarts).toBe(0);
@@ -132,10 +128,7 @@ describe("a broadcast that fails", () => {
   test("waits until every call has ended", async () => {
     const pool = crashing(2);
     await untilReady(pool, 2);
-    const started = gate();
-    const holder = new AbortController();
-    const held = reasonOf(pool.with({ signal: holder.signal, onProgress: () => started.tell() }).call.hold());
-    await started.promise;
+    const { release } = await held(pool);
     const idle = await pool.call.who();
     let settled = false;
     const broadcast = reasonOf(pool.broadcast.failsIn(idle)).then((reason) => {
@@ -145,8 +138,7 @@ describe("a broadcast that fails", () => {
     await expect.poll(() => pool.stats().tasks["failsIn"]!.failed).toBe(1);
     await pool.ping();
     expect(settled).toBe(false);
-    holder.abort();
-    await held;
+    await release();
     expect((await broadcast).results).toHaveLength(1);
   });
 

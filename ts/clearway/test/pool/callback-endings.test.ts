@@ -2,6 +2,7 @@
 import { move } from "clearway";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
+import { revoked } from "../fixtures/misdeeds.js";
 import { callbackPool, gate, reasonOf, upTo, warmCallbackPool } from "../fixtures/pools.js";
 
 describe("a call with a callback", () => {
@@ -39,17 +40,9 @@ describe("a call with a callback", () => {
 
   test("times out although its callback hangs, and the worker goes on", async () => {
     const pool = await warmCallbackPool();
-    const call = pool.with({ deadlineMs: 20 }).call.each(
-      [1],
-      callback(() => new Promise(() => {})),
-    );
-    expect(await reasonOf(call)).toMatchObject({ code: "deadline" });
-    expect(
-      await pool.call.each(
-        [1],
-        callback(() => "next"),
-      ),
-    ).toEqual(["next"]);
+    const [hangs, answers] = [callback(() => new Promise(() => {})), callback(() => "next")];
+    expect(await reasonOf(pool.with({ deadlineMs: 20 }).call.each([1], hangs))).toMatchObject({ code: "deadline" });
+    expect(await pool.call.each([1], answers)).toEqual(["next"]);
   });
 
   test("fails with worker-exited if its worker ends during it, and a callback that settles later is harmless", async () => {
@@ -133,29 +126,19 @@ describe("a call with a callback", () => {
         },
       }),
       () => Proxy.revocable({}, {}).proxy,
-      () => {
-        const { proxy, revoke } = Proxy.revocable({}, {});
-        revoke();
-        return proxy;
-      },
+      revoked,
       () => ({ move: move(1) }),
       () => callback(() => {}),
     ];
-    const outcomes = await pool.call.atOnce(
-      upTo(hostile.length),
-      callback((at) => hostile[at as number]!()),
-    );
-    const [fn, symbol, then, twice, odd, , revoked, moved, nested] = outcomes;
+    const lie = callback((at: unknown) => hostile[at as number]!());
+    const outcomes = await pool.call.atOnce(upTo(hostile.length), lie);
+    const [fn, symbol, then, twice, odd, , unreadable, moved, nested] = outcomes;
     for (const each of [fn, symbol, odd, moved, nested]) expect(each).toMatchObject({ code: "not-cloneable" });
     expect(then).toMatchObject({ name: "RangeError", message: "then" });
     expect(twice).toEqual({ value: "first" });
-    expect(revoked).toHaveProperty("message");
-    expect(
-      await pool.call.each(
-        [1],
-        callback(() => "still here"),
-      ),
-    ).toEqual(["still here"]);
+    expect(unreadable).toHaveProperty("message");
+    const answers = callback(() => "still here");
+    expect(await pool.call.each([1], answers)).toEqual(["still here"]);
     expect(pool.stats()).toMatchObject({ open: 0, workers: { ready: 1 } });
   });
 });

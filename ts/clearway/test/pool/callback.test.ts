@@ -16,12 +16,8 @@ describe("a callback", () => {
 
   test("runs in the first call of a cold pool", async () => {
     const { call } = callbackPool();
-    expect(
-      await call.each(
-        [1, 2],
-        callback((value) => [value]),
-      ),
-    ).toEqual([[1], [2]]);
+    const list = callback((value: unknown) => [value]);
+    expect(await call.each([1, 2], list)).toEqual([[1], [2]]);
   });
 
   test("is awaited if it is asynchronous, and answers out of order if calls settle out of order", async () => {
@@ -63,36 +59,23 @@ describe("a callback", () => {
 
   test("fails the call if the task awaits it and it throws", async () => {
     const { call } = await warmCallbackPool();
-    const reason = await reasonOf(
-      call.each(
-        [1],
-        callback(() => Promise.reject(Object.assign(new RangeError("no"), { code: "mine" }))),
-      ),
-    );
-    expect(reason).toMatchObject({ name: "RangeError", message: "no", code: "mine" });
+    const fails = callback(() => Promise.reject(Object.assign(new RangeError("no"), { code: "mine" })));
+    expect(await reasonOf(call.each([1], fails))).toMatchObject({ name: "RangeError", message: "no", code: "mine" });
   });
 
   test("gets all calls that the task does not await before the result settles", async () => {
     const { call } = await warmCallbackPool();
     const seen: number[] = [];
-    expect(
-      await call.flood(
-        10_000,
-        callback((value: number) => void seen.push(value)),
-      ),
-    ).toBe(10_000);
+    const see = callback((value: number) => void seen.push(value));
+    expect(await call.flood(10_000, see)).toBe(10_000);
     expect(seen).toEqual(upTo(10_000));
   });
 
   test("gets the calls of a loop that never yields its thread", async () => {
     const { call } = await warmCallbackPool();
     const seen: number[] = [];
-    expect(
-      await call.blocks(
-        500,
-        callback((value: number) => void seen.push(value)),
-      ),
-    ).toBe(500);
+    const see = callback((value: number) => void seen.push(value));
+    expect(await call.blocks(500, see)).toBe(500);
     expect(seen).toEqual(upTo(500));
   });
 
@@ -165,22 +148,16 @@ describe("a callback", () => {
   test("works for tasks that give streams", async () => {
     const { call } = await warmCallbackPool();
     const values = [];
-    for await (const value of call.stream(
-      [1, 2, 3],
-      callback((each) => (each as number) * 2),
-    ))
-      values.push(value);
+    const double = callback((each: unknown) => (each as number) * 2);
+    for await (const value of call.stream([1, 2, 3], double)) values.push(value);
     expect(values).toEqual([2, 4, 6]);
   });
 
   test("ends with a stream that is broken off", async () => {
     const { call } = await warmCallbackPool();
     const seen: unknown[] = [];
-    for await (const _ of call.stream(
-      upTo(1000),
-      callback((each) => void seen.push(each)),
-    ))
-      break;
+    const see = callback((each: unknown) => void seen.push(each));
+    for await (const _ of call.stream(upTo(1000), see)) break;
     const before = seen.length;
     expect(await call.add(1, 2)).toBe(3);
     expect(seen.length).toBe(before);
@@ -198,13 +175,8 @@ describe("a callback", () => {
   test("runs in a worker's call although the task may run inline", async () => {
     const pool = await warmCallbackPool({ module: () => import("../fixtures/callback.tasks.js") });
     const { call } = pool.with({ placement: "inline" });
-    for (let at = 0; at < 50; at++)
-      expect(
-        await call.mapped(
-          at,
-          callback((value: number) => value),
-        ),
-      ).toBe(at + 1);
+    const same = callback((value: number) => value);
+    for (let at = 0; at < 50; at++) expect(await call.mapped(at, same)).toBe(at + 1);
     expect(pool.stats().tasks["mapped"]).toMatchObject({ inline: 0 });
   });
 
@@ -227,12 +199,9 @@ describe("a callback", () => {
   test.skipIf(inProcesses)("moves the memory under move() in both directions, and copies other memory", async () => {
     const pool = await warmCallbackPool();
     const received: number[] = [];
-    const sizes = await pool.call.sends(
-      100_000,
-      callback((bytes: Uint8Array) => void received.push(bytes.byteLength)),
-    );
+    const receive = callback((bytes: Uint8Array) => void received.push(bytes.byteLength));
+    expect(await pool.call.sends(100_000, receive)).toEqual([100_000, 0]);
     expect(received).toEqual([100_000, 100_000]);
-    expect(sizes).toEqual([100_000, 0]);
     const bytes = new Uint8Array(50_000).fill(9);
     expect(await pool.call.receives(callback(() => move(bytes)))).toEqual([50_000, 9]);
     expect(bytes.byteLength).toBe(0);
@@ -247,14 +216,8 @@ describe("a callback", () => {
   test("rejects a copy in either direction under strict", async () => {
     const pool = await warmCallbackPool();
     const { call } = pool.with({ strict: true });
-    expect(
-      await reasonOf(
-        call.sends(
-          100_000,
-          callback(() => {}),
-        ),
-      ),
-    ).toMatchObject({ code: "would-copy" });
+    const receive = callback(() => {});
+    expect(await reasonOf(call.sends(100_000, receive))).toMatchObject({ code: "would-copy" });
     expect(await reasonOf(call.receives(callback(() => new Uint8Array(1000))))).toMatchObject({ code: "would-copy" });
     expect(pool.stats().ledger.fromWorkers.copiedBytes).toBe(0);
   });

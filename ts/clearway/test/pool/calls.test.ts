@@ -2,7 +2,7 @@
 // Child processes, too: calls cross by pipes, and keys keep their process.
 import { ClearwayError, move, run } from "clearway";
 import { describe, expect, test } from "vitest";
-import { gate, inProcesses, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
+import { gate, held, inProcesses, type Plain, plainPool, plainUrl, reasonOf, warmed } from "../fixtures/pools.js";
 
 describe("a call", () => {
   test("returns the task's result", async () => {
@@ -193,15 +193,8 @@ describe("strict", () => {
 
 /** Runs `make` while the pool's only worker is busy. Returns the order in which its calls were answered. */
 async function orderOf(make: (call: (name: string, options?: { key?: string; priority?: number }) => void) => void) {
-  const pool = plainPool();
-  await pool.ready();
-  const started = gate();
-  const holder = new AbortController();
-  const holding = pool
-    .with({ signal: holder.signal, onProgress: () => started.tell() })
-    .call.hold()
-    .catch(() => {});
-  await started.promise;
+  const pool = await warmed(plainPool());
+  const { release } = await held(pool);
   const order: string[] = [];
   const calls: Promise<unknown>[] = [];
   make((name, options = {}) =>
@@ -212,8 +205,7 @@ async function orderOf(make: (call: (name: string, options?: { key?: string; pri
         .then(() => order.push(name)),
     ),
   );
-  holder.abort();
-  await holding;
+  await release();
   await Promise.all(calls);
   return order;
 }
@@ -232,8 +224,7 @@ describe("calls with a key", () => {
   });
 
   test("do not starve a call without a key when they repeat", async () => {
-    const pool = plainPool();
-    await pool.ready();
+    const pool = await warmed(plainPool());
     const { call } = pool.with({ key: "k" });
     let going = true;
     const again = async (): Promise<void> => {
@@ -285,17 +276,7 @@ describe("calls with a key", () => {
 
   test("run concurrently in a concurrent worker when their keys differ", async () => {
     const pool = plainPool({ concurrency: 4 });
-    const holder = new AbortController();
-    const calls = ["a", "b", "c"].map((key) => {
-      const begun = gate();
-      const ended = pool
-        .with({ key, signal: holder.signal, onProgress: () => begun.tell() })
-        .call.hold()
-        .catch(() => {});
-      return { begun, ended };
-    });
-    await Promise.all(calls.map(({ begun }) => begun.promise));
-    holder.abort();
-    await Promise.all(calls.map(({ ended }) => ended));
+    const calls = await Promise.all(["a", "b", "c"].map((key) => held(pool, { key })));
+    for (const { release } of calls) await release();
   });
 });

@@ -4,15 +4,14 @@
 import type { CallOptions, PoolOptions } from "clearway";
 import { describe, expect, test, vi } from "vitest";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { gate, inProcesses, plainPool, reasonOf } from "../fixtures/pools.js";
+import { gate, held, inProcesses, plainPool, reasonOf, warmed } from "../fixtures/pools.js";
 
 const shared = typeof SharedArrayBuffer === "function" && !inProcesses;
 
 /** Creates a ready pool, and a function that makes a call and reports when its task has started. */
 async function warm(options: PoolOptions = {}) {
   // A task that stops on a cancel does so within this time, however slow the machine is. Other tests set their own.
-  const pool = plainPool({ graceMs: 600_000, ...options });
-  await pool.ready();
+  const pool = await warmed(plainPool({ graceMs: 600_000, ...options }));
   const starting = (callOptions: CallOptions = {}) => {
     const started = gate();
     return { started: started.promise, call: pool.with({ ...callOptions, onProgress: () => started.tell() }).call };
@@ -22,20 +21,16 @@ async function warm(options: PoolOptions = {}) {
 
 describe("cancelling a waiting call", () => {
   test("drops it before it runs, and rejects with the signal's reason at once", async () => {
-    const { call, with: withOptions, starting, stats } = await warm();
-    const holder = new AbortController();
-    const busy = starting({ signal: holder.signal });
-    const held = reasonOf(busy.call.hold());
-    await busy.started;
+    const pool = await warm();
+    const { release } = await held(pool);
     const controller = new AbortController();
-    const waiting = withOptions({ signal: controller.signal }).call.count();
-    expect(stats().queue.items).toBe(1);
+    const waiting = pool.with({ signal: controller.signal }).call.count();
+    expect(pool.stats().queue.items).toBe(1);
     controller.abort(new RangeError("not any more"));
     expect(await reasonOf(waiting)).toMatchObject({ name: "RangeError", message: "not any more" });
-    expect(stats().queue.items).toBe(0);
-    holder.abort();
-    await held;
-    expect(await call.count()).toBe(1);
+    expect(pool.stats().queue.items).toBe(0);
+    await release();
+    expect(await pool.call.count()).toBe(1);
   });
 
   test("prevents it from being sent when the signal was aborted before", async () => {
@@ -117,10 +112,7 @@ describe("cancelling a running call", () => {
     const deaf = pool.starting({ signal: controller.signal });
     const running = reasonOf(deaf.call.deaf());
     await deaf.started;
-    const holder = new AbortController();
-    const beside = pool.starting({ signal: holder.signal });
-    const held = reasonOf(beside.call.hold());
-    await beside.started;
+    const { release } = await held(pool);
     controller.abort(new RangeError("stop"));
     await running;
     // The worker takes no more calls, and ends after its last one. Its replacement may already be there.
@@ -130,8 +122,7 @@ describe("cancelling a running call", () => {
         return ready === 0 || size === 2;
       })
       .toBe(true);
-    holder.abort(new RangeError("mine"));
-    expect(await held).toMatchObject({ message: "mine" });
+    expect(await release(new RangeError("mine"))).toMatchObject({ message: "mine" });
     expect(await pool.call.add(1, 2)).toBe(3);
   });
 
@@ -147,16 +138,13 @@ describe("cancelling a running call", () => {
     const calls = [reasonOf(deaf.call.deaf()), reasonOf(clean.call.cleansUp(channelName))];
     await Promise.all([deaf.started, clean.started]);
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      stop.deaf.abort();
-      vi.advanceTimersByTime(900);
-      stop.clean.abort();
-      await Promise.all(calls);
-      // The first call's grace period ends, and the second one's goes on.
-      vi.advanceTimersByTime(100);
-    } finally {
-      useRealTimers();
-    }
+    stop.deaf.abort();
+    vi.advanceTimersByTime(900);
+    stop.clean.abort();
+    await Promise.all(calls);
+    // The first call's grace period ends, and the second one's goes on.
+    vi.advanceTimersByTime(100);
+    useRealTimers();
     await expect.poll(() => told).toContain("cleaning");
     channel.postMessage("end");
     await expect.poll(() => told).toContain("clean");
@@ -172,17 +160,13 @@ test("a call that does not stop leaves no ready() waiting while other calls in i
   const beside = pool.starting({ signal: stop.beside.signal });
   const [deafEnd, besideEnd] = [reasonOf(deaf.call.deaf()), reasonOf(beside.call.hold())];
   await Promise.all([deaf.started, beside.started]);
-  let ready: Promise<void>;
   useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  try {
-    stop.deaf.abort();
-    await deafEnd;
-    // The grace period ends. The worker takes no more calls, and keeps its index until it has answered a ping.
-    vi.advanceTimersByTime(1000);
-    ready = pool.ready();
-  } finally {
-    useRealTimers();
-  }
+  stop.deaf.abort();
+  await deafEnd;
+  // The grace period ends. The worker takes no more calls, and keeps its index until it has answered a ping.
+  vi.advanceTimersByTime(1000);
+  const ready = pool.ready();
+  useRealTimers();
   await ready;
   expect(pool.stats().workers.ready).toBe(1);
   stop.beside.abort();
@@ -192,23 +176,15 @@ test("a call that does not stop leaves no ready() waiting while other calls in i
 describe("a time limit", () => {
   test("of timeoutMs counts from the task's start, not from the call", async () => {
     const pool = await warm();
-    const holder = new AbortController();
-    const busy = pool.starting({ signal: holder.signal });
-    const held = reasonOf(busy.call.hold());
-    await busy.started;
+    const { release } = await held(pool);
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      // Waits much longer than its timeoutMs, which only applies to a started task.
-      const waiting = pool.with({ timeoutMs: 5 }).call.add(1, 1);
-      const late = reasonOf(pool.with({ deadlineMs: 20 }).call.add(1, 1));
-      vi.advanceTimersByTime(20);
-      expect(await late).toMatchObject({ code: "deadline", message: expect.stringContaining("20 ms") });
-      holder.abort();
-      await held;
-      expect(await waiting).toBe(2);
-    } finally {
-      useRealTimers();
-    }
+    // Waits much longer than its timeoutMs, which only applies to a started task.
+    const waiting = pool.with({ timeoutMs: 5 }).call.add(1, 1);
+    const late = reasonOf(pool.with({ deadlineMs: 20 }).call.add(1, 1));
+    vi.advanceTimersByTime(20);
+    expect(await late).toMatchObject({ code: "deadline", message: expect.stringContaining("20 ms") });
+    await release();
+    expect(await waiting).toBe(2);
   });
 
   test("of timeoutMs ends a task that runs too long", async () => {
@@ -245,17 +221,13 @@ describe("a settled call", () => {
   test("leaves no timer", async () => {
     const pool = await warm();
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      const { call } = pool.with({ timeoutMs: 1e6, deadlineMs: 1e6 });
-      await call.add(1, 2);
-      await reasonOf(call.fail("x"));
-      for await (const each of call.numbers(5)) if (each === 2) break;
-      // Node unreferences a worker after 10 ms of idling. That timer may or may not exist at this moment.
-      vi.advanceTimersByTime(20);
-      expect(vi.getTimerCount()).toBe(0);
-    } finally {
-      useRealTimers();
-    }
+    const { call } = pool.with({ timeoutMs: 1e6, deadlineMs: 1e6 });
+    await call.add(1, 2);
+    await reasonOf(call.fail("x"));
+    for await (const each of call.numbers(5)) if (each === 2) break;
+    // Node unreferences a worker after 10 ms of idling. That timer may or may not exist at this moment.
+    vi.advanceTimersByTime(20);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

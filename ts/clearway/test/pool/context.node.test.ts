@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { callback } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { builtUrl, gate, plainPool, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, plainPool, testPool, warmed } from "../fixtures/pools.js";
 
 type Callbacks = typeof import("../fixtures/callback.tasks.js");
 type Crash = typeof import("../fixtures/crash.tasks.js");
@@ -29,8 +29,7 @@ describe("AsyncLocalStorage:", () => {
   });
 
   test("an iterable that a task reads runs in the context of its call, also its finally block", async () => {
-    const pool = plainPool({ concurrency: 4 });
-    await pool.ready();
+    const pool = await warmed(plainPool({ concurrency: 4 }));
     const seen: [name: string, context: unknown][] = [];
     const look = (name: string): void => void seen.push([name, storage.getStore()]);
     async function* values(name: string) {
@@ -107,6 +106,21 @@ describe("AsyncLocalStorage:", () => {
     storage.run("abort", () => controller.abort());
     await expect(call).rejects.toThrow("abort");
     expect(await told.promise).toBe("call");
+  });
+
+  test("the inputs and onResult of a mapping run in the async context of the first read", async () => {
+    const pool = plainPool();
+    const seen = new Set<unknown>();
+    const inputs = (function* () {
+      for (let at = 0; at < 50; at++) {
+        seen.add(storage.getStore());
+        yield at;
+      }
+    })();
+    const results = pool.map.add(inputs, { concurrency: 2, onResult: () => seen.add(storage.getStore()) });
+    await storage.run("first", () => results.next());
+    await storage.run("second", () => results.then(() => {}));
+    expect([...seen]).toEqual(["first"]);
   });
 
   test("onError runs in the context in which the pool was created", async () => {

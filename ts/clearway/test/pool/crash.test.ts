@@ -3,15 +3,11 @@
 // Child processes, too: a process crashes in more ways than a thread.
 import type { PoolOptions } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { builtUrl, gate, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, inProcesses, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
-async function warm(options: PoolOptions = {}) {
-  const pool = testPool<Crash>(builtUrl("crash"), options);
-  await pool.ready();
-  return pool;
-}
+const warm = (options: PoolOptions = {}) => warmed(testPool<Crash>(builtUrl("crash"), options));
 
 describe("a worker that exits", () => {
   test("fails its current call, and is replaced", async () => {

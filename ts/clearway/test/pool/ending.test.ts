@@ -3,7 +3,7 @@
 // Every host: threads, processes and web workers end differently.
 import { pool, run } from "clearway";
 import { describe, expect, test } from "vitest";
-import { gate, type Plain, plainPool, plainUrl, reasonOf } from "../fixtures/pools.js";
+import { held, type Plain, plainPool, plainUrl, reasonOf, warmed } from "../fixtures/pools.js";
 
 describe("close()", () => {
   test("finishes all calls, refuses new ones, and ends every worker", async () => {
@@ -36,8 +36,7 @@ describe("close()", () => {
   });
 
   test("waits until the callers of failed calls have their errors", async () => {
-    const made = plainPool({ concurrency: 4 });
-    await made.ready();
+    const made = await warmed(plainPool({ concurrency: 4 }));
     const told: string[] = [];
     const tell = () => void told.push("caller");
     made.call.fail("no").catch(tell);
@@ -54,15 +53,12 @@ describe("close()", () => {
   });
 
   test("fails a task and an unread stream that exceed its timeoutMs", async () => {
-    const made = plainPool();
-    await made.ready();
+    const made = await warmed(plainPool());
     const stream = made.with({ window: { items: 1 } }).call.numbers(100);
     await stream.next();
-    const started = gate();
-    const holding = reasonOf(made.with({ onProgress: () => started.tell() }).call.hold());
-    await started.promise;
+    const { ended } = await held(made);
     await made.close({ timeoutMs: 1 });
-    expect(await holding).toMatchObject({ code: "pool-closed" });
+    expect(await ended).toMatchObject({ code: "pool-closed" });
     // The value that had arrived is still delivered.
     expect((await stream.next()).value).toBe(1);
     expect(await reasonOf(stream.next())).toMatchObject({ code: "pool-closed" });
@@ -73,12 +69,8 @@ describe("close()", () => {
 describe("close({ dropWaiting: true })", () => {
   /** Creates a pool with one running call and some that wait. */
   async function busy() {
-    const made = plainPool();
-    await made.ready();
-    const begun = gate();
-    const holder = new AbortController();
-    const running = reasonOf(made.with({ signal: holder.signal, onProgress: () => begun.tell() }).call.hold());
-    await begun.promise;
+    const made = await warmed(plainPool());
+    const { ended: running, release } = await held(made);
     const waiting = [
       made.call.later(1),
       made.with({ key: "k", priority: 1 }).call.later(2),
@@ -87,7 +79,7 @@ describe("close({ dropWaiting: true })", () => {
       made.broadcast.later(3),
     ].map((each) => reasonOf(each));
     await expect.poll(() => made.stats().queue.items).toBeGreaterThanOrEqual(6);
-    return { made, running, waiting, finish: () => holder.abort(new RangeError("finished")) };
+    return { made, running, waiting, finish: () => void release(new RangeError("finished")) };
   }
 
   test("fails the calls that wait at once, and finishes the call that runs", async () => {
@@ -126,8 +118,7 @@ describe("close({ dropWaiting: true })", () => {
 
 describe("terminate()", () => {
   test("fails every call at once, also running ones, and ends every worker", async () => {
-    const made = plainPool({ size: 2, graceMs: 600_000 });
-    await made.ready();
+    const made = await warmed(plainPool({ size: 2, graceMs: 600_000 }));
     const calls = [made.call.forEver(), made.call.never(), ...Array.from({ length: 20 }, () => made.call.later(1))];
     const stream = made.call.numbers(100);
     const reading = reasonOf(stream.next());
@@ -140,8 +131,7 @@ describe("terminate()", () => {
   });
 
   test("overrides a pending close()", async () => {
-    const made = plainPool();
-    await made.ready();
+    const made = await warmed(plainPool());
     const holding = reasonOf(made.call.never());
     const closing = made.close();
     await made.terminate();

@@ -2,7 +2,7 @@
 // Child processes, too: a process reports its end otherwise than a thread.
 import type { PoolOptions, WorkerEvent } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, held, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 type Setup = typeof import("../fixtures/setup.tasks.js");
@@ -54,8 +54,7 @@ describe("onWorker receives", () => {
 
   test("the exit of a worker that a task blocked beyond its timeout, with an error", async () => {
     const { events, onWorker } = recorded();
-    const pool = plainPool({ onWorker, graceMs: 1 });
-    await pool.ready();
+    const pool = await warmed(plainPool({ onWorker, graceMs: 1 }));
     // The timeout counts from the task's start. A signal could abort the call before the worker has received it.
     expect(await reasonOf(pool.with({ timeoutMs: 1 }).call.forEver())).toMatchObject({ code: "timeout" });
     expect(await pool.call.add(1, 2)).toBe(3);
@@ -79,8 +78,7 @@ describe("onDrain is called", () => {
   /** Creates a pool that counts its drains. Its one worker is ready. */
   async function counting(options: PoolOptions = {}) {
     const seen = { drains: 0 };
-    const pool = plainPool({ ...options, onDrain: () => void seen.drains++ });
-    await pool.ready();
+    const pool = await warmed(plainPool({ ...options, onDrain: () => void seen.drains++ }));
     return { pool, seen };
   }
 
@@ -102,10 +100,7 @@ describe("onDrain is called", () => {
 
   test("when the calls that waited were cancelled", async () => {
     const { pool, seen } = await counting();
-    const begun = gate();
-    const holder = new AbortController();
-    const held = reasonOf(pool.with({ signal: holder.signal, onProgress: () => begun.tell() }).call.hold());
-    await begun.promise;
+    const { release } = await held(pool);
     const leaving = new AbortController();
     const left = reasonOf(pool.with({ signal: leaving.signal }).call.later(1));
     await pool.ping();
@@ -113,8 +108,7 @@ describe("onDrain is called", () => {
     leaving.abort();
     await left;
     expect(seen.drains).toBe(1);
-    holder.abort();
-    await held;
+    await release();
   });
 });
 

@@ -2,10 +2,7 @@
 // Child processes, too: batches cross by pipes.
 import { move, type Pool } from "clearway";
 import { describe, expect, test } from "vitest";
-import { gates } from "../fixtures/gates.js";
-import { builtUrl, gate, inProcesses, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
-
-type Gates = typeof import("../fixtures/gates.tasks.js");
+import { gate, gates, inProcesses, plainPool, reasonOf, warmed } from "../fixtures/pools.js";
 
 /** Returns numbers that record how many were read, and whether they were closed. */
 function source(count = Number.POSITIVE_INFINITY) {
@@ -20,7 +17,7 @@ function source(count = Number.POSITIVE_INFINITY) {
   return { seen, inputs: inputs() };
 }
 
-const untilIdle = (pool: Pool<never> | Pool<Gates> | ReturnType<typeof plainPool>) =>
+const untilIdle = (pool: Pool<never> | ReturnType<typeof plainPool>) =>
   expect.poll(() => pool.stats()).toMatchObject({ open: 0, queue: { items: 0 } });
 
 describe("map gives", () => {
@@ -69,7 +66,7 @@ describe("map gives", () => {
   });
 
   test.skipIf(inProcesses)("results in the order in which calls end, with `ordered: false`", async () => {
-    const pool = testPool<Gates>(builtUrl("gates"), { size: 3 });
+    const pool = plainPool({ size: 3 });
     const { channel, open } = gates();
     const results = pool.map.pass([0, 1, 2], { args: [channel], ordered: false });
     const read: unknown[] = [];
@@ -85,7 +82,7 @@ describe("map gives", () => {
   });
 
   test.skipIf(inProcesses)("onResult each result as its call ends, with the index of the input", async () => {
-    const pool = testPool<Gates>(builtUrl("gates"), { size: 2 });
+    const pool = plainPool({ size: 2 });
     const { channel, open } = gates();
     const told: unknown[] = [];
     const results = pool.map.pass(["a", "b"], {
@@ -116,8 +113,7 @@ describe("map gives", () => {
 
 describe("map reads", () => {
   test("nothing before the first read", async () => {
-    const pool = plainPool();
-    await pool.ready();
+    const pool = await warmed(plainPool());
     const { seen, inputs } = source();
     const results = pool.map.add(inputs);
     await pool.ping();
@@ -155,7 +151,7 @@ describe("map reads", () => {
   test.skipIf(inProcesses)(
     "at most `concurrency` inputs whose calls are open, when the results are awaited",
     async () => {
-      const pool = testPool<Gates>(builtUrl("gates"), { size: 4 });
+      const pool = plainPool({ size: 4 });
       const { channel, begun, open } = gates();
       const { seen, inputs } = source(5);
       const all = pool.map.pass(inputs, { args: [channel], concurrency: 2 }).then((values) => values);
@@ -197,7 +193,7 @@ describe("map reads", () => {
 
 describe("map ends", () => {
   test.skipIf(inProcesses)("with the first error: cancels the open calls, and closes the inputs", async () => {
-    const pool = testPool<Gates>(builtUrl("gates"), { size: 3 });
+    const pool = plainPool({ size: 3 });
     const { channel, fail, open, begun, ended } = gates();
     const { seen, inputs } = source();
     const results = pool.map.pass(inputs, { args: [channel], concurrency: 3 });
@@ -217,8 +213,7 @@ describe("map ends", () => {
   });
 
   test("with an error whose stack names the function that called map", async () => {
-    const pool = plainPool();
-    await pool.ready();
+    const pool = await warmed(plainPool());
     async function collectsResults() {
       return await pool.map.fail(["no"]);
     }
@@ -237,7 +232,7 @@ describe("map ends", () => {
   });
 
   test.skipIf(inProcesses)("when its reader breaks", async () => {
-    const pool = testPool<Gates>(builtUrl("gates"), { size: 2 });
+    const pool = plainPool({ size: 2 });
     const { channel, open, begun, ended } = gates();
     const { seen, inputs } = source();
     const reading = (async () => {
@@ -329,7 +324,7 @@ describe("map ends", () => {
   });
 
   test.skipIf(inProcesses)("on close() with the results of the calls that were open", async () => {
-    const pool = testPool<Gates>(builtUrl("gates"), { size: 2 });
+    const pool = plainPool({ size: 2 });
     const { channel, begun, open } = gates();
     const { seen, inputs } = source();
     const results = pool.map.pass(inputs, { args: [channel], concurrency: 2 });

@@ -1,13 +1,68 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { rmSync, writeFileSync } from "node:fs";
+// One host: the library's own code decides what a part of it that is missing, or late, means for a pool.
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Pool, PoolOptions } from "clearway";
+import { build } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { partialLibrary } from "../fixtures/partial-library.js";
-import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool, warmed } from "../fixtures/pools.js";
+
+type Library = typeof import("clearway");
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * Builds the entry `clearway` for Node with `clearway-rest` as a file of its own, as it is in browsers, and copies `records`. One of these two
+ * files loads on demand, or is missing until then.
+ */
+async function partialLibrary(part: "clearway-rest" | "records", how: "late" | "missing") {
+  const folder = mkdtempSync(here("../fixtures/built/partial-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  await build({
+    entryPoints: { index: here("../../src/index.ts"), "clearway-rest": here("../../src/pool/lifecycle/lifecycle.ts") },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    alias: { "#host": here("../../src/host/node.ts") },
+    define: { hasProcesses: "true" },
+    logLevel: "warning",
+    plugins: [
+      {
+        name: "records are an entry of their own",
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /\/records\.js$/ }, ({ kind }) =>
+            kind === "dynamic-import" ? { path: "./records.js", external: true } : undefined,
+          ),
+      },
+    ],
+  });
+  copyFileSync(here("../../dist/node/records.js"), `${folder}/records.js`);
+  const [file, aside] = [`${folder}/${part}.js`, `${folder}/aside.js`];
+  renameSync(file, aside);
+  const asked = gate();
+  const come = gate();
+  const gates = globalThis as { clearwayGates?: Record<string, unknown> };
+  gates.clearwayGates ??= {};
+  gates.clearwayGates[folder] = { asked, come };
+  if (how === "late") {
+    const held = `const { asked, come } = globalThis.clearwayGates[${JSON.stringify(folder)}];`;
+    writeFileSync(file, `${held} asked.tell(); await come.promise; export * from "./aside.js";`);
+  }
+  const library = (await import(/* @vite-ignore */ pathToFileURL(`${folder}/index.js`).href)) as Library;
+  return {
+    library,
+    /** Settles when the library loads the part. Only with `late`. */
+    asked: asked.promise,
+    /** Makes the part available. */
+    come: () => (how === "late" ? come.tell() : renameSync(aside, file)),
+  };
+}
 
 type RecordTasks = typeof import("../fixtures/records.tasks.js");
 
@@ -194,8 +249,7 @@ async function changed(before: string[], after: string[]) {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "tasks.mjs");
   writeFileSync(file, text(...before));
-  const pool = testPool<Tasks>(pathToFileURL(file), { size: 1 });
-  await pool.ready();
+  const pool = await warmed(testPool<Tasks>(pathToFileURL(file), { size: 1 }));
   writeFileSync(file, text(...after));
   await expect(pool.call.exit()).rejects.toMatchObject({ code: "worker-exited" });
   await pool.ready();

@@ -102,12 +102,12 @@ describe("a module that imports other task modules", () => {
   });
 
   test("cannot expose again once its worker has started", async () => {
-    const { call } = testPool<typeof import("../fixtures/exposes-late.tasks.js")>(builtUrl("exposes-late"));
-    expect(await reasonOf(call.late())).toMatchObject({
+    const { call } = combined();
+    expect(await reasonOf(call["own.late"]())).toMatchObject({
       code: "invalid-argument",
       message: expect.stringContaining("after its start"),
     });
-    expect(await call.ping()).toBe("pong");
+    expect(await call["own.ping"]()).toBe("pong");
   });
 });
 

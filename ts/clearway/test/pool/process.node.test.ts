@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { execFile, spawn } from "node:child_process";
+import childProcess, { type ChildProcess, execFile } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { readdirSync } from "node:fs";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { listenTo } from "../../src/channel/transport/port-like.js";
 import { inheritedFlags, processEnvironment } from "../../src/host/node/options.js";
-import { builtUrl, type Plain, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { adopt } from "../../src/host/node.js";
+import { builtUrl, type Plain, plainUrl, reasonOf, testPool, warmed } from "../fixtures/pools.js";
+import { outcomeOf } from "../fixtures/task-folder.js";
 
-/** Runs a program in its own process, like a user's script. Settles when it has exited by itself. */
-async function program(source: string): Promise<{ code: number | null; output: string }> {
-  // In the fixtures' folder, so that `clearway` resolves as it does there.
-  const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = `${folder}/program.mjs`;
-  const head = `import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(plainUrl.href)});\n`;
-  await writeFile(file, head + source);
-  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (data) => {
-      output += data;
-    });
-  }
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, output: output.trim() };
-}
+const program = (source: string) => outcomeOf(plainUrl, source);
 
 describe("a script exits by itself", () => {
   test.each([
@@ -81,8 +68,7 @@ describe.runIf(process.platform === "linux")("threads", () => {
     const before = threads();
     const closed = testPool<Plain>(plainUrl, { size: 3 });
     await closed.call.add(1, 2);
-    const ended = testPool<Plain>(plainUrl, { size: 2 });
-    await ended.ready();
+    const ended = await warmed(testPool<Plain>(plainUrl, { size: 2 }));
     const spinning = reasonOf(ended.call.forEver());
     expect(threads()).toBeGreaterThan(before);
     await Promise.all([closed.close(), ended.terminate()]);
@@ -119,8 +105,7 @@ describe("a factory", () => {
 });
 
 test("resource limits fail the call that reaches them, and replace only its worker", async () => {
-  const made = testPool<Plain>(plainUrl, { resourceLimits: { maxOldGenerationSizeMb: 16 } });
-  await made.ready();
+  const made = await warmed(testPool<Plain>(plainUrl, { resourceLimits: { maxOldGenerationSizeMb: 16 } }));
   expect(await reasonOf(made.call.fillMemory())).toMatchObject({ code: "out-of-memory" });
   expect(await made.call.add(1, 2)).toBe(3);
 });
@@ -182,4 +167,101 @@ test("a pool that was used and left open imports no module after the test runner
     env,
   });
   expect(JSON.parse(stdout)).toEqual([]);
+});
+
+// A task's output may still be in flight when the task is answered. It must arrive before its worker or the process ends.
+const lines = 1_000;
+
+test.each([
+  ["a script ends", `await pool(url, { size: 1 }).call.print(${lines});`, lines],
+  [
+    "a script with a warm pool ends",
+    `const p = pool(url, { size: 1 }); await p.ready(); await p.call.print(${lines});`,
+    lines,
+  ],
+  [
+    "a script whose second call prints ends",
+    `const p = pool(url, { size: 1 }); await p.call.print(1); await p.call.print(${lines - 1});`,
+    lines,
+  ],
+  ["a pool is closed", `const p = pool(url, { size: 1 }); await p.call.print(${lines}); await p.close();`, lines],
+  [
+    "a pool is closed after its second call",
+    `const p = pool(url, { size: 1 }); await p.call.print(0); await p.call.print(${lines}); await p.close();`,
+    lines,
+  ],
+  ["run() has given its result", `await run(url).call.print(${lines});`, lines],
+  [
+    "a worker is recycled",
+    `const p = pool(url, { size: 1, recycle: { tasks: 1 } }); for (let at = 0; at < 3; at++) await p.call.print(${lines}); await p.close();`,
+    3 * lines,
+  ],
+])("all output of a task arrives when %s", async (_when, source, count) => {
+  const { output } = await program(source);
+  expect(output.split("\n").filter((line) => line.startsWith("line "))).toHaveLength(count);
+});
+
+// Node reports a worker's uncaught error through a separate channel, which may overtake the worker's earlier messages.
+const told = () => {
+  const words: unknown[] = [];
+  const say =
+    (what: string) =>
+    (...values: unknown[]) =>
+      void words.push([what, ...values]);
+  return { words, say };
+};
+
+test("a worker's uncaught error is reported after its messages, and before its exit", async () => {
+  const { words, say } = told();
+  const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
+  const events = { message: say("message"), messageError: say("unreadable"), error: say("error"), exit: say("exit") };
+  const handle = adopt(worker, events);
+  const stray = new Error("stray");
+  worker.emit("error", stray);
+  worker.emit("message", "ready");
+  await handle.terminate();
+  expect(words).toEqual([
+    ["message", "ready"],
+    ["error", stray],
+    ["exit", expect.any(Number)],
+  ]);
+});
+
+test("the end of a channel over a worker is reported in the same order", () => {
+  const { words, say } = told();
+  const worker = Object.assign(new EventEmitter(), { postMessage: () => {} });
+  const listeners = { message: say("message"), unreadable: say("unreadable"), gone: say("gone"), error: say("error") };
+  const stop = listenTo(worker, listeners);
+  const stray = new Error("stray");
+  worker.emit("error", stray);
+  worker.emit("message", "hello");
+  worker.emit("exit", 1);
+  expect(words).toEqual([
+    ["message", "hello"],
+    ["error", stray],
+    ["gone", { exitCode: 1 }],
+  ]);
+  stop();
+  expect(worker.eventNames()).toEqual([]);
+});
+
+test("the end of a child process is reported although a process that it has started prints in every turn", async () => {
+  const forked = vi.spyOn(childProcess, "fork");
+  onTestFinished(() => forked.mockRestore());
+  const options = { processes: true, stdout: { write() {} } };
+  const made = await warmed(testPool<typeof import("../fixtures/process.tasks.js")>(builtUrl("process"), options));
+  const child = forked.mock.results[0]?.value as ChildProcess;
+  const exited = once(child, "exit");
+  let settled = false;
+  const lost = reasonOf(made.call.exit(7)).finally(() => {
+    settled = true;
+  });
+  await exited;
+  // The other process has inherited the pipe. It prints until the test ends.
+  for (let turns = 0; turns < 1000 && !settled; turns++) {
+    child.stdout?.emit("data", Buffer.from("."));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(settled).toBe(true);
+  expect(await lost).toMatchObject({ code: "worker-exited", message: expect.stringContaining("exit code 7") });
 });

@@ -1,41 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How a program with child processes ends, and how they end with it. Each program is a process of its own, like a user's script.
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { outcomeOf, type ProgramOptions, runs, startProgram } from "../fixtures/task-folder.js";
 
-/** Starts a program. `first` runs before the library is loaded. */
-async function program(source: string, inline = false, first = ""): Promise<ChildProcess> {
-  // In the fixtures' folder, so that `clearway` resolves as it does there.
-  const folder = await mkdtemp(fileURLToPath(new URL("../fixtures/built/program-", import.meta.url)));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = `${folder}/program.mjs`;
-  const head = `import "data:text/javascript,${encodeURIComponent(first)}"; import { pool, run } from "clearway"; const url = new URL(${JSON.stringify(builtUrl("process").href)});
-    const make = (options) => pool(url, { size: 1, processes: true, ...options });\n`;
-  await writeFile(file, source.startsWith('import "data:') ? source.replace(";", `; ${head}`) : head + source);
-  const args = inline ? ["--input-type=module", "-e", head + source] : [file];
-  // In a group of its own, as a terminal and a service manager start it.
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
-}
-
-/** Settles when the program has exited by itself. */
-async function outcome(source: string, inline = false, first = ""): Promise<{ code: number | null; output: string }> {
-  const child = await program(source, inline, first);
-  let output = "";
-  for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (data) => (output += data));
-  const [code] = await once(child, "close");
-  return { code, output: output.trim() };
-}
+const url = builtUrl("process");
+const program = (source: string) => startProgram(url, source);
+const outcome = (source: string, options?: ProgramOptions) => outcomeOf(url, source, options);
 
 describe("a process that has closed its resources", () => {
   test("writes the profile that its flags ask for, because it ends by itself", async () => {
@@ -90,7 +67,7 @@ test("a script whose timers are numbers, as in Jest's environment for jsdom, use
     }
     meter.stop();
     await a.close();`;
-  expect(await outcome(source, false, jsdom)).toEqual({ code: 0, output: "2\n2" });
+  expect(await outcome(source, { first: jsdom })).toEqual({ code: 0, output: "2\n2" });
 });
 
 describe("a script exits by itself", () => {
@@ -126,7 +103,7 @@ describe("a script exits by itself", () => {
 
 test("a script of the command line runs once, and not in its processes", async () => {
   const source = `console.log("script"); console.log(await run(url, { processes: true }).call.add(1, 2));`;
-  expect(await outcome(source, true)).toEqual({ code: 0, output: "script\n3" });
+  expect(await outcome(source, { inline: true })).toEqual({ code: 0, output: "script\n3" });
 });
 
 test.each([
@@ -138,12 +115,6 @@ test.each([
   const { code, output } = await outcome(source);
   expect([code, output.length]).toEqual([0, length]);
 });
-
-/** Whether a process runs. One that has ended, and that no parent has noticed yet, does not. */
-function runs(pid: number): boolean {
-  const stat = `/proc/${pid}/stat`;
-  return existsSync(stat) && !/^\d+ \(.*\) [ZX]/.test(readFileSync(stat, "utf8"));
-}
 
 // Prints the number of its worker's process when that is where it should be.
 const idle = "const p = make(); console.log(await p.call.pid()); setInterval(() => {}, 1000);";
@@ -202,8 +173,6 @@ describe.runIf(process.platform === "linux")("a process ends with its parent", (
   });
 });
 
-type Native = typeof import("../fixtures/native.tasks.js");
-
 /** Makes a pool of one worker, which is inside native code until the test has finished. */
 async function inNativeCode() {
   const folder = mkdtempSync(join(tmpdir(), "clearway-native-"));
@@ -212,10 +181,13 @@ async function inNativeCode() {
   process.once("worker", (worker: Worker) => {
     exit = once(worker, "exit");
   });
-  const pool = testPool<Native>(builtUrl("native"), { graceMs: 1, processes: false });
+  const pool = testPool<typeof import("../fixtures/process.tasks.js")>(builtUrl("process"), {
+    graceMs: 1,
+    processes: false,
+  });
   const abort = new AbortController();
   const started = join(folder, "started");
-  const call = reasonOf(pool.with({ signal: abort.signal }).call.wait(started));
+  const call = reasonOf(pool.with({ signal: abort.signal }).call.waitInNativeCode(started));
   // The thread waits in native code for the process that writes this file.
   await expect.poll(() => existsSync(started)).toBe(true);
   const pid = Number(readFileSync(started, "utf8"));

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What differs if a pool's workers are child processes. The project `node-processes` runs the other suites over them.
-import { existsSync, readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { move, type PoolOptions, pool, run } from "clearway";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { encodeMessage, ProcessMessage } from "../../src/host/node/process-messages.js";
 import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
-import { taskFolder } from "../fixtures/task-folder.js";
+import { runs, taskFolder } from "../fixtures/task-folder.js";
 
 type Tasks = typeof import("../fixtures/process.tasks.js");
 
 const url = builtUrl("process");
 const processPool = (options: PoolOptions = {}) => testPool<Tasks>(url, { processes: true, ...options });
-
-/** Whether a process runs. One that has ended, and whose parent has not noticed it yet, does not. */
-function runs(pid: number): boolean {
-  const stat = `/proc/${pid}/stat`;
-  return existsSync(stat) && !/^\d+ \(.*\) [ZX]/.test(readFileSync(stat, "utf8"));
-}
 
 const children = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "ProcessWrap").length;
 
@@ -242,38 +235,6 @@ describe("an error with parts that only threads can exchange", () => {
 });
 
 describe("the options of a pool with processes", () => {
-  test("set the environment, the arguments, Node's options and the data of its workers", async () => {
-    const { url: file } = taskFolder({ "first.mjs": "globalThis.imported = true;" });
-    const execArgv = ["--import", file("first.mjs").href];
-    const options = { env: { A: "1" }, argv: ["x", "y z"], execArgv, workerData: { seeds: new Map([[1, 2]]) } };
-    const facts = await processPool(options).call.facts("A");
-    expect(facts).toMatchObject({ env: "1", execArgv, workerData: options.workerData, imported: true });
-    expect(facts.argv).toEqual([expect.stringContaining("process.tasks.js"), "x", "y z"]);
-  });
-
-  test("are inherited if they are not set", async () => {
-    vi.stubEnv("CLEARWAY_TEST_FACT", "inherited");
-    try {
-      const facts = await processPool().call.facts("CLEARWAY_TEST_FACT");
-      expect(facts).toMatchObject({ env: "inherited", execArgv: process.execArgv, workerData: null });
-    } finally {
-      vi.unstubAllEnvs();
-    }
-  });
-
-  test("direct its output, all of which arrives before the pool has closed", async () => {
-    const seen = { out: "", err: "" };
-    const made = processPool({
-      stdout: { write: (bytes) => (seen.out += String(bytes)) },
-      stderr: { write: (bytes) => (seen.err += String(bytes)) },
-    });
-    const long = "x".repeat(200_000);
-    await made.call.print("one");
-    await made.call.print(long);
-    await made.close();
-    expect([seen.out === `one\n${long}\n`, seen.err === `error one\nerror ${long}\n`]).toEqual([true, true]);
-  });
-
   test("are refused if only threads can have them", async () => {
     const { SHARE_ENV } = await import("node:worker_threads");
     const refusal = (options: PoolOptions, message: string): void => {
@@ -313,12 +274,7 @@ describe("calls of a pool with processes fail with worker-start-failed", () => {
     expect(await failure(builtUrl("silent"))).toContain("ended before it called expose()");
   });
 
-  test("for an option that Node does not know, which the message names", async () => {
-    expect(await failure(url, { execArgv: ["--no-such-option"] })).toContain("--no-such-option");
-  });
-
-  test("for data that cannot be copied", async () => {
-    await failure(url, { workerData: () => {} });
+  test("for data that only threads can exchange", async () => {
     await failure(url, { workerData: new Blob(["x"]) });
   });
 

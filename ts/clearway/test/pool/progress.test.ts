@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A task reports faster than its listener reads: unread values are limited and in order, and the last one is never lost.
 import { describe, expect, test } from "vitest";
-import { plainPool } from "../fixtures/pools.js";
+import { plainPool, warmed } from "../fixtures/pools.js";
 
 const inNode = typeof process === "object" && typeof process.versions?.node === "string";
 // The limits of `progressWindow`, in values and in characters.
@@ -18,8 +18,7 @@ describe("a task that reports progress in a tight loop", () => {
   ])(
     "and %s has its values delivered in order, and the last one before its result",
     async (_name, count, everyTurns) => {
-      const pool = plainPool();
-      await pool.ready();
+      const pool = await warmed(plainPool());
       const told: number[] = [];
       const onProgress = (value: unknown): void => void told.push(value as number);
       expect(await pool.with({ onProgress }).call.floods(count, everyTurns)).toBe(count);
@@ -31,8 +30,7 @@ describe("a task that reports progress in a tight loop", () => {
   );
 
   test("has every value delivered while its listener keeps up, for any number of values", async () => {
-    const pool = plainPool();
-    await pool.ready();
+    const pool = await warmed(plainPool());
     const told: number[] = [];
     const { call } = pool.with({ onProgress: (value) => told.push(value as number) });
     for (let round = 0; round < 12; round++) expect(await call.report(2000)).toBe(2000);
@@ -44,8 +42,7 @@ describe("a task that reports progress in a tight loop", () => {
     ["as many values as the window has", 20_000, 8, windowValues],
     ["as many characters as the window has", 600, 1 << 16, windowBytes / (1 << 16)],
   ])("sends %s, and then only the newest, when its listener reads nothing", async (_name, count, length, most) => {
-    const pool = plainPool();
-    await pool.ready();
+    const pool = await warmed(plainPool());
     const flag = new Int32Array(new SharedArrayBuffer(4));
     const told: string[] = [];
     const onProgress = (value: unknown): void => {
@@ -61,8 +58,7 @@ describe("a task that reports progress in a tight loop", () => {
   });
 
   test("reports an error for each value that cannot be cloned, and continues", async () => {
-    const pool = plainPool();
-    await pool.ready();
+    const pool = await warmed(plainPool());
     const told: unknown[] = [];
     expect(await pool.with({ onProgress: (value) => told.push(value) }).call.reportsThrowing(50)).toBe("done");
     expect(told.pop()).toBe("last");

@@ -3,15 +3,14 @@
 import type { Pool, PoolOptions } from "clearway";
 import { callback, proxy } from "clearway/callback";
 import { describe, expect, test } from "vitest";
-import { builtUrl, gate, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Proxied = typeof import("../fixtures/proxied.tasks.js");
 
 const proxyPool = (options: PoolOptions = {}): Pool<Proxied> => testPool<Proxied>(builtUrl("proxied"), options);
 
 async function warmPool(): Promise<Pool<Proxied>> {
-  const pool = proxyPool();
-  await pool.ready();
+  const pool = await warmed(proxyPool());
   for (let at = 0; at < 3; at++) await pool.call.add(1, 2);
   await pool.ping();
   return pool;

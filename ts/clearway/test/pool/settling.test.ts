@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { pool } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { connect, memoryPair } from "../../src/channel.js";
+import { globals } from "../../src/globals.js";
 import { retireAll } from "../../src/pool/lifecycle/retire.js";
 import { type PoolWorker, WorkerLife } from "../../src/pool/worker/worker.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { builtUrl, gate, type Plain, plainPool, plainUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
+import { builtUrl, held, type Plain, plainPool, plainUrl, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 // Former hangs. The random plans of `no-hang` would find them again; these tests name the cause.
 
@@ -74,17 +76,12 @@ describe("a call settles", () => {
 
 describe("the ledger", () => {
   test("counts arguments that were sent to a worker, not those that were dropped before", async () => {
-    const pool = plainPool({ queue: { items: 1, whenFull: "fail" } });
-    await pool.ready();
-    const begun = gate<unknown>();
-    const controller = new AbortController();
-    const holding = reasonOf(pool.with({ signal: controller.signal, onProgress: begun.tell }).call.hold());
-    await begun.promise;
+    const pool = await warmed(plainPool({ queue: { items: 1, whenFull: "fail" } }));
+    const { release } = await held(pool);
     const waiting = pool.call.echo(new Uint8Array(100));
     expect(await reasonOf(pool.call.echo(new Uint8Array(1000)))).toMatchObject({ code: "queue-full" });
     expect(await reasonOf(pool.call.echo([new Uint8Array(10), () => 1]))).toMatchObject({ code: "queue-full" });
-    controller.abort();
-    await holding;
+    await release();
     await waiting;
     expect(await reasonOf(pool.call.echo([new Uint8Array(10), () => 1]))).toMatchObject({ code: "not-cloneable" });
     expect(pool.stats().ledger.toWorkers.copies).toEqual({ "argument-not-moved": { count: 1, bytes: 100 } });
@@ -93,17 +90,13 @@ describe("the ledger", () => {
 
 test("close() waits for a worker's resources at most for its time limit", async () => {
   useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  try {
-    const life = new WorkerLife();
-    life.ready();
-    const worker = { life, calls: { size: 1 }, leaving: new Promise(() => {}) };
-    const retired = retireAll([worker as unknown as PoolWorker], 1_000);
-    vi.advanceTimersByTime(1_000);
-    await retired;
-    expect(life.state).toBe("draining");
-  } finally {
-    useRealTimers();
-  }
+  const life = new WorkerLife();
+  life.ready();
+  const worker = { life, calls: { size: 1 }, leaving: new Promise(() => {}) };
+  const retired = retireAll([worker as unknown as PoolWorker], 1_000);
+  vi.advanceTimersByTime(1_000);
+  await retired;
+  expect(life.state).toBe("draining");
 });
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
@@ -132,8 +125,7 @@ function registrations(): Set<unknown> {
 }
 
 test("a stream that was read to its end, left or cancelled is not kept until the garbage collector runs", async () => {
-  const streams = testPool<Streams>(builtUrl("streams"));
-  await streams.ready();
+  const streams = await warmed(testPool<Streams>(builtUrl("streams")));
   const registered = registrations();
   for await (const value of streams.call.count(3)) expect(value).toBeLessThan(3);
   for await (const _ of streams.call.count(1_000_000)) break;
@@ -145,4 +137,66 @@ test("a stream that was read to its end, left or cancelled is not kept until the
     for await (const _ of streams.with({ signal: controller.signal }).call.count(1_000_000)) controller.abort();
   }).rejects.toThrow();
   expect(registered.size).toBe(0);
+});
+
+const dayMs = 86_400_000;
+
+/** Sets the machine's clock, as this thread sees it. */
+function setClock(byMs: number): void {
+  const { wallMs } = globals;
+  const read = Date.now;
+  Date.now = () => read() + byMs;
+  globals.wallMs = () => wallMs() + byMs;
+  onTestFinished(() => {
+    Date.now = read;
+    globals.wallMs = wallMs;
+  });
+}
+
+describe.each([
+  ["back", -dayMs],
+  ["forth", dayMs],
+])("when the machine's clock is set %s by a day", (_, byMs) => {
+  test("a call to a channel without a handler fails when its time is over, and not before", async () => {
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const [left, right] = memoryPair();
+    const [end] = await Promise.all([connect(left), connect(right)]);
+    let failed = false;
+    const call = reasonOf(end.methods("nobody").call("m")).finally(() => {
+      failed = true;
+    });
+    await vi.advanceTimersByTimeAsync(200);
+    setClock(byMs);
+    // A second call makes the router look at the first one.
+    void reasonOf(end.methods("nobody").call("m"));
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(failed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await call).code).toBe("no-handler");
+  });
+
+  test("a pool's time limits stay as they were", async () => {
+    const pool = await warmed(plainPool());
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let failed = false;
+    const call = reasonOf(pool.with({ deadlineMs: 1_000 }).call.never()).finally(() => {
+      failed = true;
+    });
+    setClock(byMs);
+    vi.advanceTimersByTime(999);
+    await Promise.resolve();
+    expect(failed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect((await call).code).toBe("deadline");
+  });
+
+  test("a stream gives all its values", async () => {
+    const pool = plainPool();
+    const values: unknown[] = [];
+    for await (const value of pool.call.yieldsNested(1)) {
+      if (values.length === 0) setClock(byMs);
+      values.push(value);
+    }
+    expect(values).toHaveLength(2);
+  });
 });

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { globals } from "../../src/globals.js";
 import { settingsOf } from "../../src/pool/options.js";
 import { fakeClock, useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
@@ -16,8 +16,7 @@ describe("the size of a pool", () => {
 
   test("grows under load to its maximum, and shrinks to its minimum after idling", async () => {
     // The cancelled tasks stop by themselves, after a time that depends on the machine.
-    const pool = plainPool({ size: { min: 1, max: 3, idleMs: 1 }, graceMs: 600_000 });
-    await pool.ready();
+    const pool = await warmed(plainPool({ size: { min: 1, max: 3, idleMs: 1 }, graceMs: 600_000 }));
     expect(pool.stats().workers.size).toBe(1);
     const controller = new AbortController();
     const holding = Array.from({ length: 6 }, () => reasonOf(pool.with({ signal: controller.signal }).call.hold()));
@@ -31,23 +30,20 @@ describe("the size of a pool", () => {
 
   test("shrinks to its minimum and no further, when several workers have idled equally long", async () => {
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    try {
-      const pool = testPool<Crash>(builtUrl("crash"), { size: { min: 1, max: 3, idleMs: 300 }, graceMs: 600_000 });
-      await pool.ready();
-      const begun = [gate(), gate(), gate()];
-      const controller = new AbortController();
-      const holding = begun.map(({ tell }) =>
-        reasonOf(pool.with({ signal: controller.signal, onProgress: () => tell() }).call.hold()),
-      );
-      await Promise.all(begun.map(({ promise }) => promise));
-      controller.abort();
-      await Promise.all(holding);
-      while (pool.stats().workers.busy > 0) await pool.ping();
-      vi.advanceTimersByTime(1_000);
-      expect(pool.stats().workers.ready).toBe(1);
-    } finally {
-      useRealTimers();
-    }
+    const pool = testPool<Crash>(builtUrl("crash"), { size: { min: 1, max: 3, idleMs: 300 }, graceMs: 600_000 });
+    await pool.ready();
+    const begun = [gate(), gate(), gate()];
+    const controller = new AbortController();
+    const holding = begun.map(({ tell }) =>
+      reasonOf(pool.with({ signal: controller.signal, onProgress: () => tell() }).call.hold()),
+    );
+    await Promise.all(begun.map(({ promise }) => promise));
+    controller.abort();
+    await Promise.all(holding);
+    while (pool.stats().workers.busy > 0) await pool.ping();
+    vi.advanceTimersByTime(1_000);
+    expect(pool.stats().workers.ready).toBe(1);
+    useRealTimers();
   });
 
   test("has a maximum of at least its minimum, on any machine", () => {
@@ -83,8 +79,7 @@ describe("recycling", () => {
 
 describe("concurrency", () => {
   test("runs at most the given number of tasks at once in one worker", async () => {
-    const pool = plainPool({ concurrency: 3 });
-    await pool.ready();
+    const pool = await warmed(plainPool({ concurrency: 3 }));
     let started = 0;
     const all = gate();
     const controller = new AbortController();
@@ -121,8 +116,7 @@ describe("statistics", () => {
   });
 
   test("with metrics contain queue, transit, run and return time of each call, in microseconds", async () => {
-    const pool = plainPool({ metrics: true });
-    await pool.ready();
+    const pool = await warmed(plainPool({ metrics: true }));
     for (let at = 0; at < 20; at++) await pool.call.spin(1);
     const { spin } = pool.stats().tasks;
     for (const part of ["queueUs", "transitUs", "runUs", "returnUs"] as const) {

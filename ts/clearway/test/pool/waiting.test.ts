@@ -1,55 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
-import { gates } from "../fixtures/gates.js";
-import { builtUrl, gate, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gates, held, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
 
 const inNode = typeof process === "object" && typeof process.versions?.node === "string";
 
 /** Creates a pool whose one worker is busy until `release` is called. Calls wait until then. */
-async function held(options: PoolOptions = {}) {
-  const pool = plainPool(options);
-  await pool.ready();
-  const started = gate();
-  const holder = new AbortController();
-  const holding = reasonOf(pool.with({ signal: holder.signal, onProgress: () => started.tell() }).call.hold());
-  await started.promise;
-  return {
-    pool,
-    release: async () => {
-      holder.abort();
-      await holding;
-    },
-  };
+async function busy(options: PoolOptions = {}) {
+  const pool = await warmed(plainPool(options));
+  const { release } = await held(pool);
+  return { pool, release };
 }
 
 // Browsers cannot tell a proxy from the object that it presents, so a plain one is copied when its call is made.
-describe.runIf(inNode)("an argument that becomes unreadable before its call is sent", () => {
-  test.each<[name: string, make: () => [value: object, spoil: () => void]]>([
-    [
-      "a proxy that was revoked",
-      () => {
-        const { proxy, revoke } = Proxy.revocable({}, {});
-        return [proxy, revoke];
-      },
-    ],
-  ])("fails only its own call: %s", async (_name, make) => {
-    const { pool, release } = await held();
-    const [value, spoil] = make();
-    const calls = [pool.call.later(1), reasonOf(pool.call.echo(value)), pool.call.later(2)];
-    spoil();
-    await release();
-    const [first, refused, last] = await Promise.all(calls);
-    expect([first, last]).toEqual([2, 3]);
-    expect(refused).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
-    expect(await pool.call.add(1, 1)).toBe(2);
-  });
+test.runIf(inNode)("an argument that becomes unreadable before its call is sent fails only its own call", async () => {
+  const { pool, release } = await busy();
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  const calls = [pool.call.later(1), reasonOf(pool.call.echo(proxy)), pool.call.later(2)];
+  revoke();
+  await release();
+  const [first, refused, last] = await Promise.all(calls);
+  expect([first, last]).toEqual([2, 3]);
+  expect(refused).toMatchObject({ name: "ClearwayError", code: "not-cloneable" });
+  expect(await pool.call.add(1, 1)).toBe(2);
 });
 
 test("an argument is read when its call is made: what its getters do later changes nothing", async () => {
-  const { pool, release } = await held();
+  const { pool, release } = await busy();
   let spoilt = false;
   const read = (): number => {
     if (spoilt) throw new RangeError("not any more");
@@ -63,7 +42,7 @@ test("an argument is read when its call is made: what its getters do later chang
 
 describe("a full queue", () => {
   test("with `wait` loses nothing, and room() settles when there is room", async () => {
-    const { pool, release } = await held({ queue: { items: 2 } });
+    const { pool, release } = await busy({ queue: { items: 2 } });
     const calls = [1, 2, 3, 4].map((each) => pool.call.later(each));
     let roomy = false;
     const room = pool.room().then(() => {
@@ -77,7 +56,7 @@ describe("a full queue", () => {
   });
 
   test("with `dropOldest` drops as many old calls as a large new call needs", async () => {
-    const { pool, release } = await held({ queue: { bytes: 100, whenFull: "dropOldest" } });
+    const { pool, release } = await busy({ queue: { bytes: 100, whenFull: "dropOldest" } });
     const small = Promise.allSettled([1, 2, 3, 4].map(() => pool.call.echo(new Uint8Array(25))));
     const large = pool.call.echo(new Uint8Array(70)) as Promise<Uint8Array>;
     expect(pool.stats().queue).toEqual({ items: 2, bytes: 95 });
@@ -88,7 +67,7 @@ describe("a full queue", () => {
   });
 
   test("does not count streams that are not read", async () => {
-    const { pool, release } = await held({ queue: { items: 1, whenFull: "fail" } });
+    const { pool, release } = await busy({ queue: { items: 1, whenFull: "fail" } });
     const streams = [pool.call.numbers(2), pool.call.numbers(2), pool.call.numbers(2)];
     expect(pool.stats().queue.items).toBe(0);
     await release();
@@ -114,31 +93,22 @@ describe("calls with a key", () => {
 
   test("wait for their worker without blocking other calls", async () => {
     const pool = testPool<Crash>(builtUrl("crash"), { size: 2 });
-    const holder = new AbortController();
-    const started = gate();
-    const keyed = pool.with({ key: "k" }).call;
-    const holding = reasonOf(
-      pool.with({ key: "k", signal: holder.signal, onProgress: () => started.tell() }).call.hold(),
-    );
-    await started.promise;
-    const waiting = keyed.who();
+    const { release } = await held(pool, { key: "k" });
+    const waiting = pool.with({ key: "k" }).call.who();
     const others = await Promise.all(Array.from({ length: 10 }, () => pool.call.who()));
     expect(new Set(others).size).toBe(1);
     expect(pool.stats().queue.items).toBe(1);
-    holder.abort();
-    await holding;
+    await release();
     expect(others).not.toContain(await waiting);
   });
 });
-
-type Gates = typeof import("../fixtures/gates.tasks.js");
 
 const noQueue: PoolOptions = { queue: { items: 0 } };
 const full = { code: "queue-full" };
 
 /** Creates a pool without a queue whose calls end when the test says so. All its workers are ready. */
 async function gated(options: PoolOptions = {}) {
-  const pool = testPool<Gates>(builtUrl("gates"), { ...noQueue, ...options });
+  const pool = plainPool({ ...noQueue, ...options });
   const size = (options.size ?? 1) as number;
   await expect.poll(() => pool.stats().workers.ready).toBe(typeof size === "number" ? size : 1);
   const { channel, begun, open } = gates();
@@ -183,8 +153,7 @@ describe("with 0 items in the queue,", () => {
     await open("first", "second");
     expect(await Promise.all(calls)).toEqual(["first", "second"]);
     expect(pool.stats().workers.size).toBe(2);
-    const short = plainPool({ ...noQueue, size: { min: 1, max: 2 } });
-    await short.ready();
+    const short = await warmed(plainPool({ ...noQueue, size: { min: 1, max: 2 } }));
     for (let turn = 0; turn < 20; turn++) await short.call.add(turn);
     const both = [short.call.add(1), short.call.add(2)];
     expect(await Promise.all(both)).toEqual([2, 3]);
@@ -192,23 +161,19 @@ describe("with 0 items in the queue,", () => {
   });
 
   test("a short call does not wait at a busy worker either", async () => {
-    const pool = plainPool(noQueue);
-    await pool.ready();
+    const pool = await warmed(plainPool(noQueue));
     for (let turn = 0; turn < 20; turn++) await pool.call.add(turn);
     expect(await Promise.all([pool.call.add(1), reasonOf(pool.call.add(2))])).toMatchObject([2, full]);
   });
 
   test("a stream is refused when it is read, while no worker is free", async () => {
-    const pool = plainPool(noQueue);
-    await pool.ready();
+    const pool = await warmed(plainPool(noQueue));
     const values: number[] = [];
     for await (const value of pool.call.numbers(3)) values.push(value);
     expect(values).toEqual([0, 1, 2]);
-    const held = new AbortController();
-    const holding = reasonOf(pool.with({ signal: held.signal }).call.hold());
+    const { release } = await held(pool);
     expect(await reasonOf(pool.call.numbers(3).next())).toMatchObject(full);
-    held.abort();
-    await holding;
+    await release();
   });
 
   test("a call with a key needs the worker of its key", async () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
 import type { PoolCall } from "../../src/pool/call/call.js";
 import type { Engine } from "../../src/pool/engine.js";
@@ -7,29 +7,19 @@ import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/lost-worker.
 import { accepts, choose, Estimate, mayGoAhead } from "../../src/pool/schedule/scheduler.js";
 import { type PoolWorker, WorkerLife, type WorkerState } from "../../src/pool/worker/worker.js";
 import { workerIndexOf } from "../../src/pool/worker-of-key.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 
-type Event = "ready" | "drainIdle" | "drainBusy" | "drainedIdle" | "drainedBusy" | "exit" | "exitKilled";
-
-function send(life: WorkerLife, event: Event): unknown {
-  switch (event) {
-    case "ready":
-      return life.ready();
-    case "drainIdle":
-      return life.drain(0);
-    case "drainBusy":
-      return life.drain(1);
-    case "drainedIdle":
-      return life.drained(0);
-    case "drainedBusy":
-      return life.drained(1);
-    case "exit":
-      return life.exit(false);
-    case "exitKilled":
-      return life.exit(true);
-  }
-}
+const acts = {
+  ready: (life: WorkerLife) => life.ready(),
+  drainIdle: (life: WorkerLife) => life.drain(0),
+  drainBusy: (life: WorkerLife) => life.drain(1),
+  drainedIdle: (life: WorkerLife) => life.drained(0),
+  drainedBusy: (life: WorkerLife) => life.drained(1),
+  exit: (life: WorkerLife) => life.exit(false),
+  exitKilled: (life: WorkerLife) => life.exit(true),
+};
+type Event = keyof typeof acts;
 
 const ways: Record<WorkerState, Event[]> = {
   starting: [],
@@ -91,10 +81,10 @@ describe("the life of a worker", () => {
   for (const state of Object.keys(table) as WorkerState[]) {
     test.each(Object.keys(table[state]) as Event[])(`${state}, then %s`, (event) => {
       const life = new WorkerLife();
-      for (const step of ways[state]) send(life, step);
+      for (const step of ways[state]) acts[step](life);
       expect(life.state).toBe(state);
       const [action, then] = table[state][event];
-      expect(send(life, event)).toBe(action);
+      expect(acts[event](life)).toBe(action);
       expect(life.state).toBe(then);
     });
   }
@@ -122,7 +112,6 @@ describe("restarts", () => {
   }
 
   beforeEach(() => useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
-  afterEach(() => useRealTimers());
 
   test("a pool without failed workers reports no pause", () => {
     expect(pauseOf(poolOf().pool)).toBeUndefined();

@@ -15,7 +15,7 @@ const python = here("../../../../.cache/python/bin/python3");
 /** Returns the contents of an IPC stream as pyarrow reads them. */
 function pyarrow(stream: Uint8Array): { types: Record<string, string>; nullable: string[]; rows: unknown[] } {
   if (!existsSync(python)) throw new Error("there is no Python with pyarrow: run scripts/setup.sh python");
-  const { stdout, stderr, status } = spawnSync(python, [here("./read_arrow.py")], {
+  const { stdout, stderr, status } = spawnSync(python, [here("./arrow.py"), "read"], {
     input: stream,
     maxBuffer: 1 << 26,
     encoding: "utf8",
@@ -169,11 +169,10 @@ test("the expected rows of these tests are the pushed rows", () => {
   expect(thrown(() => everything(30))).toBeUndefined();
 });
 
-// The streams that pyarrow writes, by name. `scripts/setup.sh python` installs pyarrow.
+// The streams that pyarrow writes, by name.
 let streams: Record<string, string>;
 beforeAll(() => {
-  const python = here("../../../../.cache/python/bin/python3");
-  const { stdout, stderr, status } = spawnSync(python, [here("./write_arrow.py")], {
+  const { stdout, stderr, status } = spawnSync(python, [here("./arrow.py"), "write"], {
     maxBuffer: 1 << 26,
     encoding: "utf8",
   });

@@ -215,16 +215,3 @@ describe("a value with misleading properties", () => {
     expect(writer.finish().toObjects()).toEqual([{ raw: null, tags: null, at: null }]);
   });
 });
-
-test.each([
-  [() => text({ dictionary: 1 as never }), "dictionary must be of type boolean: dictionary=1"],
-  [() => text(null as never), "options must be an object: options=null"],
-  [() => timestamp(5 as never), "options must be an object: options=5"],
-  [() => Student.table("x" as never), 'options must be an object: options="x"'],
-  [() => Student.tableOf(5 as never), "rows must be iterable: rows=5"],
-  [() => Student.tableOf([]).toObjects({ rowsMax: "9" as never }), 'rowsMax must be a number: rowsMax="9"'],
-  [() => Student.tableOf([]).release({ before: Number.NaN }), "before must be a number: before=NaN"],
-  [() => struct(null as never), "fields must be an object: fields=null"],
-])("an option of the wrong type is refused by name: %#", (act, message) => {
-  expect(thrown(act)).toMatchObject({ code: "invalid-argument", message });
-});

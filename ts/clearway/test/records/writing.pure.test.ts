@@ -129,13 +129,10 @@ describe("a writer", () => {
     expect(rows).toEqual(Array(3).fill({ word: null, raw: null, on: null }));
   });
 
-  test("refuses invalid columns, types and options", () => {
+  test("refuses a record without columns, and what is no type", () => {
     expect(thrown(() => record({}))?.code).toBe("invalid-argument");
     expect(thrown(() => record({ x: "u32" as never }))?.message).toContain('the column "x" must be a type');
-    expect(thrown(() => record(JSON.parse('{"__proto__": 1}')))?.message).toContain("__proto__");
     expect(thrown(() => list(nullable(u8) as never))?.message).toContain("not nullable");
-    expect(thrown(() => Student.table({ rowsPerChunk: 0 }))?.message).toContain("rowsPerChunk=0");
-    expect(thrown(() => timestamp({ unit: "d" as "s" }))?.message).toContain('unit="d"');
   });
 
   test("keeps columns with the names of a cursor's own properties", () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type PoolOptions, pool } from "clearway";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
 import { gate, reasonOf } from "../fixtures/pools.js";
 
 type Things = typeof import("../fixtures/resource.tasks.js");
@@ -26,10 +26,7 @@ async function thingPool(options: PoolOptions = {}) {
 }
 
 /** Replaces the pool's timers by fake ones, so that its time limits pass on demand. */
-function ownTimers(): void {
-  useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => useRealTimers());
-}
+const ownTimers = (): void => useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
 /** Advances the pool's timers until the promise settles. */
 async function passUntil<T>(settled: Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type Held,
   Lease,
@@ -8,16 +8,11 @@ import {
   resource,
   type UseOutcome,
 } from "../../src/resource/resource.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
 
-beforeEach(() => {
-  useFakeTimers();
-});
-afterEach(() => {
-  useRealTimers();
-});
+beforeEach(() => useFakeTimers());
 
-/** Returns a resource that logs its life: `open 1`, `check 1`, `close 1`, `cancel 1`. */
+/** Returns a resource that logs its life: `open 1`, `check 1`, `close 1`, `cancel 1`. `leases` are new ones, of any resource. */
 function logged(more: Partial<ResourceDefinition<number>> = {}) {
   const log: string[] = [];
   let opened = 0;
@@ -36,10 +31,8 @@ function logged(more: Partial<ResourceDefinition<number>> = {}) {
     checkAfterMs: 100,
     ...more,
   });
-  return { log, thing };
+  return { log, thing, leases: new Leases({ now: () => Date.now() }) };
 }
-
-const leasesOf = (): Leases => new Leases({ now: () => Date.now() });
 
 async function use(leases: Leases, thing: ReturnType<typeof logged>["thing"], outcome: Parameters<Held["release"]>[0]) {
   const held = await leases.hold({ thing });
@@ -49,8 +42,7 @@ async function use(leases: Leases, thing: ReturnType<typeof logged>["thing"], ou
 
 describe("leases", () => {
   test("are opened lazily, and reused after a release", async () => {
-    const { log, thing } = logged();
-    const leases = leasesOf();
+    const { log, thing, leases } = logged();
     expect(log).toEqual([]);
     expect(await use(leases, thing, "ok")).toBe(1);
     expect(await use(leases, thing, "ok")).toBe(1);
@@ -59,16 +51,14 @@ describe("leases", () => {
   });
 
   test("give each concurrent holder its own value", async () => {
-    const { thing } = logged();
-    const leases = leasesOf();
+    const { thing, leases } = logged();
     const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
     expect([one!.values["thing"], two!.values["thing"]]).toEqual([1, 2]);
     expect(leases.live).toBe(2);
   });
 
   test("are reused last in, first out, so that others reach their idle time", async () => {
-    const { log, thing } = logged();
-    const leases = leasesOf();
+    const { log, thing, leases } = logged();
     const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
     await one!.release("ok");
     await two!.release("ok");
@@ -81,8 +71,7 @@ describe("leases", () => {
   });
 
   test("are checked after idling, and replaced when the check fails", async () => {
-    const { log, thing } = logged({ check: (value) => value !== 1 });
-    const leases = leasesOf();
+    const { log, thing, leases } = logged({ check: (value) => value !== 1 });
     await use(leases, thing, "ok");
     await vi.advanceTimersByTimeAsync(200);
     expect(await use(leases, thing, "ok")).toBe(2);
@@ -94,16 +83,14 @@ describe("leases", () => {
     ["throws", () => Promise.reject(new Error("gone"))],
     ["returns a value other than true", () => undefined as unknown as boolean],
   ])("count a check that %s as failed", async (_how, check) => {
-    const { log, thing } = logged({ check });
-    const leases = leasesOf();
+    const { log, thing, leases } = logged({ check });
     await use(leases, thing, "failed");
     expect(await use(leases, thing, "ok")).toBe(2);
     expect(log).toEqual(["open 1", "close 1", "open 2"]);
   });
 
   test("are closed after their idle time, and not before", async () => {
-    const { log, thing } = logged();
-    const leases = leasesOf();
+    const { log, thing, leases } = logged();
     await use(leases, thing, "ok");
     await vi.advanceTimersByTimeAsync(900);
     await use(leases, thing, "ok");
@@ -115,22 +102,21 @@ describe("leases", () => {
   });
 
   test("are kept forever with an infinite idle time", async () => {
-    const { log, thing } = logged({ idleMs: Number.POSITIVE_INFINITY });
-    await use(leasesOf(), thing, "ok");
+    const { log, thing, leases } = logged({ idleMs: Number.POSITIVE_INFINITY });
+    await use(leases, thing, "ok");
     await vi.advanceTimersByTimeAsync(1e10);
     expect(log).toEqual(["open 1"]);
   });
 
   test("treat an idle time beyond 32 bits as long", async () => {
-    const { log, thing } = logged({ idleMs: 2 ** 40 });
-    await use(leasesOf(), thing, "ok");
+    const { log, thing, leases } = logged({ idleMs: 2 ** 40 });
+    await use(leases, thing, "ok");
     await vi.advanceTimersByTimeAsync(1000);
     expect(log).toEqual(["open 1"]);
   });
 
   test("are closed at their maximum age, whether idle or on release", async () => {
-    const { log, thing } = logged({ maxAgeMs: 500, idleMs: Number.POSITIVE_INFINITY });
-    const leases = leasesOf();
+    const { log, thing, leases } = logged({ maxAgeMs: 500, idleMs: Number.POSITIVE_INFINITY });
     await use(leases, thing, "ok");
     await vi.advanceTimersByTimeAsync(500);
     const held = await leases.hold({ thing });
@@ -142,7 +128,7 @@ describe("leases", () => {
 
   test("are cancelled at once, and closed after the cancel has settled", async () => {
     let through!: () => void;
-    const { log, thing } = logged({
+    const { log, thing, leases } = logged({
       cancel: () => {
         log.push("cancel");
         return new Promise<void>((resolve) => {
@@ -150,7 +136,6 @@ describe("leases", () => {
         });
       },
     });
-    const leases = leasesOf();
     const held = await leases.hold({ thing });
     held.cancel();
     held.cancel();
@@ -165,8 +150,7 @@ describe("leases", () => {
 
   test("stop waiting for a close or a cancel that hangs", async () => {
     const hangs = (): Promise<void> => new Promise(() => {});
-    const { thing } = logged({ close: hangs, cancel: hangs });
-    const leases = leasesOf();
+    const { thing, leases } = logged({ close: hangs, cancel: hangs });
     const held = await leases.hold({ thing });
     held.cancel();
     const settled = vi.fn();
@@ -180,8 +164,7 @@ describe("leases", () => {
     const throws = (): never => {
       throw new Error("no");
     };
-    const { thing } = logged({ close: throws, cancel: throws, check: throws });
-    const leases = leasesOf();
+    const { thing, leases } = logged({ close: throws, cancel: throws, check: throws });
     const held = await leases.hold({ thing });
     held.cancel();
     await held.release("cancelled");
@@ -192,10 +175,9 @@ describe("leases", () => {
   });
 
   test("fail with the name and cause of a value that cannot be opened, and release the others", async () => {
-    const { log, thing } = logged();
+    const { log, thing, leases } = logged();
     const cause = new RangeError("no route");
     const broken = resource({ open: () => Promise.reject(cause) });
-    const leases = leasesOf();
     await expect(leases.hold({ thing, broken })).rejects.toMatchObject({
       code: "resource-failed",
       message: 'the resource "broken" could not be opened: no route',
@@ -208,14 +190,13 @@ describe("leases", () => {
   test("that are being opened, or whose cancel runs, are closed before a shutdown ends", async () => {
     let letOpen = (): void => {};
     let letCancel = (): void => {};
-    const { log, thing } = logged({
+    const { log, thing, leases } = logged({
       cancel: () => new Promise<void>((resolve) => (letCancel = resolve)),
     });
     const slow = resource({
       open: () => new Promise<number>((resolve) => (letOpen = () => resolve(7))),
       close: (value) => void log.push(`close ${value}`),
     });
-    const leases = leasesOf();
     const opening = leases.hold({ slow }).then((held) => held.release("ok"));
     const held = await leases.hold({ thing });
     held.cancel();
@@ -230,8 +211,7 @@ describe("leases", () => {
   });
 
   test("are closed on shutdown when idle, and otherwise on release", async () => {
-    const { log, thing } = logged();
-    const leases = leasesOf();
+    const { log, thing, leases } = logged();
     const [one, two] = await Promise.all([leases.hold({ thing }), leases.hold({ thing })]);
     await one!.release("ok");
     await leases.shutDown();

@@ -1,12 +1,178 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One host: a database behind the contract of resources, which no host changes.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type PoolOptions, pool } from "clearway";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import pg from "pg";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
 import { gate, reasonOf } from "../fixtures/pools.js";
-import { PostgresServer, type Sessions, sessionsOf } from "../fixtures/postgres.js";
 import type { PostgresData } from "../fixtures/postgres.tasks.js";
+
+const versions = "/usr/lib/postgresql";
+// Fails a start that hangs. On a busy machine, a start takes seconds.
+const startLimitMs = 90_000;
+// Below the range of ephemeral ports (32768 and up on Linux). A server that restarts during a test must find its port free, so no
+// client's connection may take it.
+const portsFrom = 20_000;
+const portsTo = 32_000;
+
+/** A session of the server, as `pg_stat_activity` shows it. */
+interface Sessions {
+  pid: number;
+  state: string;
+  query: string;
+}
+
+let shared: PostgresServer | undefined;
+
+afterAll(async () => {
+  await shared?.remove();
+  shared = undefined;
+});
+
+/** The PostgreSQL server of a test file: in a temporary folder, on loopback, removed after the file's tests. */
+class PostgresServer {
+  readonly #bin = binaries();
+  // The server must own the folder. It is in /tmp because the path of a socket is limited to 107 bytes.
+  readonly #folder = mkdtempSync("/tmp/clearway-postgres-");
+  readonly #user = userOfServer();
+  #server: ChildProcess | undefined;
+  port = 0;
+
+  /** Returns the file's server. It runs, also after a test that has ended it. */
+  static async started(): Promise<PostgresServer> {
+    if (shared === undefined) {
+      const server = new PostgresServer();
+      shared = server;
+      server.#initialize();
+      server.port = await freePort();
+    }
+    if (shared.#server === undefined) await shared.begin();
+    return shared;
+  }
+
+  /** The address for clients in other threads, as plain data. */
+  get address(): { host: string; port: number; user: string; database: string } {
+    return { host: "127.0.0.1", port: this.port, user: "postgres", database: "postgres" };
+  }
+
+  /** Starts the server, on the same port each time. */
+  async begin(): Promise<void> {
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      port: String(this.port),
+      unix_socket_directories: this.#folder,
+      fsync: "off",
+      max_connections: "30",
+      shared_buffers: "16MB",
+      autovacuum: "off",
+    };
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const server = spawn(join(this.#bin, "postgres"), ["-D", this.#data, ...flags], {
+      cwd: this.#folder,
+      stdio: ["ignore", "ignore", "pipe"],
+      ...this.#user,
+    });
+    this.#server = server;
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string): void => reject(new Error(`PostgreSQL did not start: ${why}\n${said}`));
+      const limit = setTimeout(() => fail("it took too long"), startLimitMs);
+      server.stderr!.setEncoding("utf8").on("data", (text: string) => {
+        said = (said + text).slice(-4000);
+        if (!said.includes("database system is ready to accept connections")) return;
+        clearTimeout(limit);
+        resolve();
+      });
+      server.once("error", (error) => fail(error.message));
+      server.once("exit", (code) => fail(`it exited with ${code}`));
+    });
+  }
+
+  /** Stops the server and all its sessions at once, like a fast shutdown. The data stays. */
+  async end(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const gone = new Promise((resolve) => server.once("exit", resolve));
+    server.kill("SIGINT");
+    const limit = setTimeout(() => server.kill("SIGQUIT"), 30_000);
+    await gone;
+    clearTimeout(limit);
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Opens the test's own connection, which its name distinguishes from the workers'. It ends with the test. */
+  async admin(): Promise<pg.Client> {
+    const admin = new pg.Client({ ...this.address, application_name: "admin" });
+    admin.on("error", () => {});
+    await admin.connect();
+    onTestFinished(() => admin.end());
+    return admin;
+  }
+
+  get #data(): string {
+    return join(this.#folder, "data");
+  }
+
+  #initialize(): void {
+    if (this.#user.uid !== undefined) execFileSync("chown", [`${this.#user.uid}:${this.#user.gid}`, this.#folder]);
+    const flags = ["-D", this.#data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+    try {
+      execFileSync(join(this.#bin, "initdb"), flags, { cwd: this.#folder, stdio: "pipe", ...this.#user });
+    } catch (error) {
+      throw new Error(`initdb failed: ${String((error as { stderr?: unknown }).stderr ?? error)}`, { cause: error });
+    }
+  }
+}
+
+/** Returns the sessions other than the test's own. */
+async function sessionsOf(admin: pg.Client): Promise<Sessions[]> {
+  const { rows } = await admin.query<Sessions>(
+    `select pid, state, query from pg_stat_activity
+     where backend_type = 'client backend' and application_name <> 'admin' order by backend_start`,
+  );
+  return rows;
+}
+
+function binaries(): string {
+  const installed = existsSync(versions) ? readdirSync(versions) : [];
+  const newest = installed.sort((a, b) => Number(b) - Number(a)).map((version) => join(versions, version, "bin"));
+  const bin = newest.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
+  if (bin !== undefined) return bin;
+  throw new Error(
+    `PostgreSQL's programs are not in ${versions}/*/bin. Add Debian's package: ` +
+      "sudo apt-get install -y --no-install-recommends postgresql",
+  );
+}
+
+// The server refuses to run as root. There it runs as the user that Debian's package has created for it.
+function userOfServer(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+/** Returns a free port on loopback. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = portsFrom + Math.floor(Math.random() * (portsTo - portsFrom));
+    const probe = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
 
 type Tasks = typeof import("../fixtures/postgres.tasks.js");
 
@@ -126,7 +292,6 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     const begun = gate<unknown>();
     // A fake clock: the timeout passes when the query runs, and not before, however slow the machine is.
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => useRealTimers());
     const running = reasonOf(database.with({ timeoutMs: 100, onProgress: begun.tell }).call.sleep(sleepS));
     const pid = await begun.promise;
     while (!(await sessionsOf(admin)).some(sleeps(pid)));
@@ -148,7 +313,6 @@ describe("a pool whose workers hold a PostgreSQL connection", () => {
     while (!(await sessionsOf(admin)).some(isAtWork));
     // A fake clock: the grace period passes when the query has been cancelled, and not before, however slow the machine is.
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => useRealTimers());
     controller.abort();
     expect(await running).toMatchObject({ name: "AbortError" });
     while ((await sessionsOf(admin)).some(isAtWork));

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { childTransport, parentTransport, streamTransport } from "../../src/stdio.js";
 import { Log, pattern } from "../channel/transports/contract.js";
-import { optionSuite, refusalOf } from "../fixtures/option-suite.js";
+import { optionSuite, refusalSuite } from "../fixtures/option-suite.js";
 import { socketPair } from "./socket-pair.js";
 
 const program = fileURLToPath(new URL("./peer.child.mjs", import.meta.url));
@@ -177,30 +177,24 @@ optionSuite({
   },
 });
 
-describe("an argument that is not an option", () => {
-  test.each<[shown: string, act: () => unknown]>([
-    ["streams must be an object: streams=undefined", () => streamTransport(undefined as never)],
-    ["streams must be an object: streams=5", () => streamTransport(5 as never)],
-    ["streams must be an object with readable and writable", () => streamTransport({} as never)],
-    [
-      "streams.readable must be a readable stream: streams.readable=5",
-      () => streamTransport({ ...streams(), readable: 5 as never }),
-    ],
-    [
-      "streams.writable must be a writable stream: streams.writable=null",
-      () => streamTransport({ ...streams(), writable: null as never }),
-    ],
-    ["(the nearest is writable)", () => streamTransport({ ...streams(), writeable: new PassThrough() } as never)],
-    ["child must be a ChildProcess: child=null", () => childTransport(null as never)],
-    ["child must be a ChildProcess: child=[object]", () => childTransport({} as never)],
-    ["options must be an object: options=5", () => parentTransport(5 as never)],
-    ["(the nearest is windowBytes): window=5", () => parentTransport({ window: 5 } as never)],
-  ])("is refused with its value: %s", async (shown, act) => {
-    const reason = await refusalOf(act);
-    expect(reason.code).toBe("invalid-argument");
-    expect(reason.message).toContain(shown);
-  });
-});
+refusalSuite("an argument that is not an option", [
+  ["streams must be an object: streams=undefined", () => streamTransport(undefined as never)],
+  ["streams must be an object: streams=5", () => streamTransport(5 as never)],
+  ["streams must be an object with readable and writable", () => streamTransport({} as never)],
+  [
+    "streams.readable must be a readable stream: streams.readable=5",
+    () => streamTransport({ ...streams(), readable: 5 as never }),
+  ],
+  [
+    "streams.writable must be a writable stream: streams.writable=null",
+    () => streamTransport({ ...streams(), writable: null as never }),
+  ],
+  ["(the nearest is writable)", () => streamTransport({ ...streams(), writeable: new PassThrough() } as never)],
+  ["child must be a ChildProcess: child=null", () => childTransport(null as never)],
+  ["child must be a ChildProcess: child=[object]", () => childTransport({} as never)],
+  ["options must be an object: options=5", () => parentTransport(5 as never)],
+  ["(the nearest is windowBytes): window=5", () => parentTransport({ window: 5 } as never)],
+]);
 
 test("a child process counts as part of the same program, and a socket's other endpoint does not", async () => {
   const [one, other] = await socketPair();

@@ -5,6 +5,7 @@ import { weightMax, weightOf } from "../../src/stream/producer.js";
 import { CodedValue, Form } from "../../src/transfer/crossing.js";
 import { TurnBudget, turnBudgetMs } from "../../src/transport/turn-budget.js";
 import fc from "../fixtures/fast-check.js";
+import { revoked } from "../fixtures/misdeeds.js";
 import { FakeTurns } from "./fake-turns.js";
 import { Log, settle } from "./timeline.js";
 
@@ -229,12 +230,6 @@ test("weighing an object with many properties reads at most 10,000 of them befor
   expect(weightOf(wide)).toBe(weightMax);
   expect(reads).toBe(10_001);
 });
-
-function revoked(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return proxy;
-}
 
 function endless(collection: object): object {
   const forever = function* (): Generator<number> {

@@ -2,15 +2,14 @@
 // Child processes, too: batches cross by pipes.
 import type { Batches, PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, reasonOf, testPool, upTo, warmed } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
 
 const cold = (options: PoolOptions = {}) => testPool<Streams>(builtUrl("streams"), { size: 1, ...options });
 
 async function warm(options: PoolOptions = {}): Promise<ReturnType<typeof cold>> {
-  const pool = cold(options);
-  await pool.ready();
+  const pool = await warmed(cold(options));
   // A first call opens the ring, where there is one.
   await pool.call.plain(1);
   await pool.ping();
@@ -26,8 +25,6 @@ async function all<T>(batches: Batches<T>): Promise<{ arrays: T[][]; end: unknow
     arrays.push(step.value);
   }
 }
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
 describe.each([
   ["cold", async (options?: PoolOptions) => cold(options)],

@@ -2,17 +2,13 @@
 // Child processes, too: values and credit cross by pipes.
 import { type CallOptions, move, type PoolOptions, type Stream } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, inProcesses, reasonOf, testPool, upTo, warmed } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
 
 const cold = (options: PoolOptions = {}) => testPool<Streams>(builtUrl("streams"), options);
 
-async function warm(options: PoolOptions = {}): Promise<ReturnType<typeof cold>> {
-  const pool = cold(options);
-  await pool.ready();
-  return pool;
-}
+const warm = (options?: PoolOptions) => warmed(cold(options));
 
 /** Returns all values of a stream and its end value. */
 async function all<T>(stream: AsyncIterable<T>): Promise<{ values: T[]; end: unknown }> {
@@ -24,8 +20,6 @@ async function all<T>(stream: AsyncIterable<T>): Promise<{ values: T[]; end: unk
     values.push(step.value);
   }
 }
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
 describe.each([
   ["cold", async (options?: PoolOptions) => cold(options)],

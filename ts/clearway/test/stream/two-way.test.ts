@@ -2,15 +2,11 @@
 // Child processes, too: inputs cross by pipes.
 import { move } from "clearway";
 import { describe, expect, test } from "vitest";
-import { builtUrl, gate, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, gate, inProcesses, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Streams = typeof import("../fixtures/streams.tasks.js");
 
-async function warm() {
-  const pool = testPool<Streams>(builtUrl("streams"));
-  await pool.ready();
-  return pool;
-}
+const warm = () => warmed(testPool<Streams>(builtUrl("streams")));
 
 /** Returns a caller's generator, with the number of values drawn and a promise of its finally block. */
 function source(to = Number.POSITIVE_INFINITY) {
@@ -209,3 +205,37 @@ describe("a stream as an argument", () => {
 async function readAll(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _each of stream);
 }
+
+test.each(["first", "ignoresInput"] as const)(
+  "an idle ReadableStream is cancelled when its task has ended: %s",
+  async (task) => {
+    const { promise, tell } = gate();
+    const source = new ReadableStream({
+      start: (controller) => controller.enqueue("header"),
+      // Never gives another value.
+      pull: () => new Promise(() => {}),
+      cancel: () => tell(),
+    });
+    const pool = testPool<Streams>(builtUrl("streams"));
+    expect(await pool.call[task](source)).toBe(task === "first" ? "header" : "done");
+    await promise;
+    await expect.poll(() => source.locked).toBe(false);
+  },
+);
+
+test("a ReadableStream that is read to its end is unlocked", async () => {
+  const source = new ReadableStream({
+    start: (controller) => controller.close(),
+  });
+  expect(await testPool<Streams>(builtUrl("streams")).call.first(source)).toBeUndefined();
+  expect(source.locked).toBe(false);
+});
+
+test("a source whose reader throws refuses its call", async () => {
+  const source = Object.assign((async function* () {})(), {
+    getReader: () => {
+      throw new RangeError("no reader");
+    },
+  });
+  await expect(testPool<Streams>(builtUrl("streams")).call.first(source)).rejects.toThrow("no reader");
+});

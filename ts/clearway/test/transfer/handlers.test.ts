@@ -14,7 +14,7 @@ import {
   registerAll,
   Tip,
 } from "../fixtures/handled-classes.js";
-import { builtUrl, plainPool, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Handled = typeof import("../fixtures/handled.tasks.js");
 
@@ -23,8 +23,7 @@ beforeEach(() => {
 });
 
 async function warm(options: PoolOptions = {}) {
-  const pool = testPool<Handled>(builtUrl("handled"), options);
-  await pool.ready();
+  const pool = await warmed(testPool<Handled>(builtUrl("handled"), options));
   // The ring opens after the first answer.
   for (let at = 0; at < 3; at++) await pool.call.add(1, 2);
   await pool.ping();
@@ -139,8 +138,7 @@ describe("a transfer handler", () => {
   });
 
   test("works for a call with placement inline", async () => {
-    const pool = testPool<Handled>(builtUrl("handled"));
-    await pool.ready();
+    const pool = await warmed(testPool<Handled>(builtUrl("handled")));
     const { call } = pool.with({ placement: "inline" });
     for (let at = 0; at < 50; at++) expect(await call.echo(new Money(at))).toMatchObject({ cents: at });
   });

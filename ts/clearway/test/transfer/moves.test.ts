@@ -3,13 +3,12 @@
 import { move } from "clearway";
 import { describe, expect, test } from "vitest";
 import { movesStreams, stacksHaveMessages } from "../fixtures/capabilities.js";
-import { builtUrl, reasonOf, testPool } from "../fixtures/pools.js";
+import { builtUrl, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Moves = typeof import("../fixtures/moves.tasks.js");
 
 async function warm() {
-  const pool = testPool<Moves>(builtUrl("moves"));
-  await pool.ready();
+  const pool = await warmed(testPool<Moves>(builtUrl("moves")));
   return { ...pool, ledger: () => pool.stats().ledger };
 }
 

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { ValueCopy } from "../../src/transfer/copy-value.js";
 import { isFromCaller, isFromWorker } from "../../src/transport/protocol.js";
 import fc, { cases } from "../fixtures/fast-check.js";
-import { holders, shown, view, withHole } from "../fixtures/memory-holders.js";
+import { holders, memoryUnder, shown, view, withHole } from "../fixtures/memory-holders.js";
 import { builtUrl, groupPool, inProcesses, reasonOf, testPool } from "../fixtures/pools.js";
 
 type Borders = typeof import("../fixtures/borders.tasks.js");
@@ -41,33 +41,22 @@ test.each(Object.keys(inward))("a view in %s crosses to a task without the memor
     expect([name, await inward[place]!(call, make())]).toEqual([name, shown]);
 });
 
-/** The places in which a value crosses to the caller. The value first crosses to the task, with the same bytes. */
-function memoryIn(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  if (ArrayBuffer.isView(value)) return value.buffer.byteLength;
-  const inside: unknown[] = [...Object.values(value)];
-  if (value instanceof Map) for (const [key, each] of value) inside.push(key, each);
-  if (value instanceof Set) inside.push(...value);
-  if (value instanceof Error) inside.push(value.cause);
-  return inside.reduce<number>((sum, each) => sum + memoryIn(each), 0);
-}
-
 test("a view in a task's value crosses to the caller without the memory next to it, wherever it is", async () => {
   const pool = testPool<typeof import("../fixtures/values.tasks.js")>(builtUrl("values"));
   for (const name of await pool.call.names()) {
-    expect([name, memoryIn(await pool.call.result(name))]).toEqual([name, shown]);
-    for await (const value of pool.call.values(name)) expect([name, memoryIn(value)]).toEqual([name, shown]);
+    expect([name, memoryUnder(await pool.call.result(name))]).toEqual([name, shown]);
+    for await (const value of pool.call.values(name)) expect([name, memoryUnder(value)]).toEqual([name, shown]);
     const told: unknown[] = [];
     await pool.with({ onProgress: (value: unknown) => told.push(value) }).call.tells(name);
-    expect([name, told.map(memoryIn)]).toEqual([name, [shown]]);
+    expect([name, told.map((each) => memoryUnder(each))]).toEqual([name, [shown]]);
     const thrown = (await pool.call.throwsWith(name).catch((reason: unknown) => reason)) as { body: unknown };
-    expect([name, memoryIn(thrown.body)]).toEqual([name, shown]);
+    expect([name, memoryUnder(thrown.body)]).toEqual([name, shown]);
     const asked: unknown[] = [];
     await pool.call.ask(
       name,
       callback((value) => void asked.push(value)),
     );
-    expect([name, asked.map(memoryIn)]).toEqual([name, [shown]]);
+    expect([name, asked.map((each) => memoryUnder(each))]).toEqual([name, [shown]]);
   }
 });
 
@@ -134,8 +123,8 @@ test("an error of the DOM with a view crosses as structured clone gives it, with
   const { call } = await warm();
   const make = () => Object.assign(new DOMException("x"), { bytes: view() });
   const given = await call.echo(make()).catch((reason: unknown) => reason);
-  if (!inProcesses) expect(memoryIn(given)).toBe("bytes" in structuredClone(make()) ? shown : 0);
-  else expect([0, shown]).toContain(memoryIn(given));
+  if (!inProcesses) expect(memoryUnder(given)).toBe("bytes" in structuredClone(make()) ? shown : 0);
+  else expect([0, shown]).toContain(memoryUnder(given));
 });
 
 test("a getter beside memory runs once, and what it returns the first time crosses", async () => {

@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
-import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket.js";
 import { serveWebSockets } from "../../src/websocket-server.js";
 import { Log, pattern } from "../channel/transports/contract.js";
-import { useFakeTimers, useRealTimers } from "../fixtures/fake-timers.js";
-import { bare, client, closeOf, echoes, endOf, statusOf } from "./servers.js";
-
-/** An HTTP server whose own limits are a minute: Node's answer to a slow request must not come before that of channels. */
-async function patient() {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return server;
-}
+import { useFakeTimers } from "../fixtures/fake-timers.js";
+import { bare, client, closeOf, echoes, endOf, httpServer, statusOf } from "./servers.js";
 
 describe("a server of channels", () => {
   test("listens on loopback only, with a random token, by default", async () => {
@@ -141,25 +128,21 @@ describe("a server of channels", () => {
 
   test("closes a connection that does not answer a ping, and keeps one that does", async () => {
     useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    try {
-      const { channels, logs } = await echoes({ pingMs: 60 });
-      const deaf = await bare(channels);
-      deaf.pause(); // open, but reads nothing and so answers no ping
-      const { transport, log } = client(channels);
-      transport.send(pattern(1));
-      await log.count(1);
-      vi.advanceTimersByTime(60); // pings both
-      transport.send(pattern(2));
-      await log.count(2);
-      vi.advanceTimersByTime(60);
-      expect(await endOf(logs)).toEqual({ code: "timeout", message: "no answer to a ping within 60 ms" });
-      transport.send(pattern(3));
-      await log.count(3);
-      expect(channels.connections).toBe(1);
-      deaf.terminate();
-    } finally {
-      useRealTimers();
-    }
+    const { channels, logs } = await echoes({ pingMs: 60 });
+    const deaf = await bare(channels);
+    deaf.pause(); // open, but reads nothing and so answers no ping
+    const { transport, log } = client(channels);
+    transport.send(pattern(1));
+    await log.count(1);
+    vi.advanceTimersByTime(60); // pings both
+    transport.send(pattern(2));
+    await log.count(2);
+    vi.advanceTimersByTime(60);
+    expect(await endOf(logs)).toEqual({ code: "timeout", message: "no answer to a ping within 60 ms" });
+    transport.send(pattern(3));
+    await log.count(3);
+    expect(channels.connections).toBe(1);
+    deaf.terminate();
   });
 
   test("gives every endpoint the reason on close(), and refuses later connections", async () => {
@@ -177,7 +160,6 @@ describe("a server of channels", () => {
   test("delivers all sent frames on close() to a client that reads late, and then the reason", async () => {
     // The limit on the time for closing must not depend on this machine's speed.
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => useRealTimers());
     const sizes = Array.from({ length: 40 }, (_, at) => 200_000 + at);
     const ends: [ChannelTransport, Socket][] = [];
     const channels = await serveWebSockets({}, (transport, { socket }) => {
@@ -202,23 +184,17 @@ describe("a server of channels", () => {
   });
 
   test("can be attached to the app's server at a path, and leaves that server open and without listeners", async () => {
-    const server = createServer((_, response) => response.end("page"));
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const server = await httpServer((_, response) => response.end("page"));
     const { channels } = await echoes({ server, path: "/channel" });
     expect(await statusOf(channels, {}, "/channel")).toBe(101);
     expect(await statusOf(channels, {}, "/other")).toBe(404);
     expect(await (await fetch(channels.url.replace("ws", "http"))).text()).toBe("page");
     await channels.close();
     expect([server.listening, server.listenerCount("upgrade")]).toEqual([true, 0]);
-    server.closeAllConnections();
-    server.close();
   });
 
   test("can share the app's server with another server of channels, and an unknown path is refused once", async () => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const server = await httpServer();
     const one = (await echoes({ server, path: "/one", token: false })).channels;
     const two = (await echoes({ server, path: "/two", token: false })).channels;
     expect(await statusOf(one, {}, "/one")).toBe(101);
@@ -235,13 +211,11 @@ describe("a server of channels", () => {
     await one.close();
     await two.close();
     expect(server.listenerCount("upgrade")).toBe(1);
-    server.closeAllConnections();
-    server.close();
   });
 
   test("accepts another client after a token check has exceeded its time limit", async () => {
     const { channels } = await echoes({
-      server: await patient(),
+      server: await httpServer(),
       connectionsMax: 1,
       handshakeMs: 30,
       token: (token) => (token === "never" ? new Promise<boolean>(() => {}) : true),
@@ -254,7 +228,7 @@ describe("a server of channels", () => {
     const checks: ((right: boolean) => void)[] = [];
     let most = 0;
     const { channels } = await echoes({
-      server: await patient(),
+      server: await httpServer(),
       connectionsMax: 1,
       handshakeMs: 30,
       token: (token) => {
@@ -277,7 +251,7 @@ describe("a server of channels", () => {
   test("aborts the signal of a token's check at its time limit", async () => {
     const reasons: unknown[] = [];
     const { channels } = await echoes({
-      server: await patient(),
+      server: await httpServer(),
       handshakeMs: 30,
       token: (_token, _request, signal) =>
         new Promise((resolve) => {
@@ -304,16 +278,12 @@ describe("a server of channels", () => {
 
 describe("a client", () => {
   test("times out when the server does not answer", async () => {
-    const server = createServer();
+    const server = await httpServer();
     server.on("upgrade", () => {});
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
     const { port } = server.address() as { port: number };
     const log = new Log();
     webSocketTransport(`ws://127.0.0.1:${port}/`, { WebSocket, openMs: 50 }).open(log);
     expect(await log.end()).toEqual({ code: "timeout", message: "the connection was not open after 50 ms" });
-    server.closeAllConnections();
-    server.close();
   });
 
   test("delivers frames that were sent before it was open, even when it is closed before", async () => {

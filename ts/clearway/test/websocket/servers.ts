@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { afterEach } from "vitest";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
+import { afterEach, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport, CloseReason } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket.js";
@@ -14,6 +20,20 @@ export const running: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const each of running.splice(0)) await each.close();
 });
+
+/**
+ * Starts an HTTP server, which ends with its test. Its own limits are a minute: Node's answer to a slow request must not come before that of
+ * channels.
+ */
+export async function httpServer(answer?: RequestListener): Promise<Server> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server;
+}
 
 /** Starts a server that echoes, with logs of its ends. */
 export async function echoes(options: WebSocketServerOptions = {}) {

@@ -200,10 +200,7 @@ function repeated(): { value: unknown[]; reads: () => number } {
   return { value, reads: () => reads };
 }
 
-async function pair(wire: WireName) {
-  const made = await endpoints(transports["bytes"]!({ frameBytesMax }), { wire, onError: () => {} });
-  return made;
-}
+const pair = (wire: WireName) => endpoints(transports["bytes"]!({ frameBytesMax }), { wire, onError: () => {} });
 
 describe.each(["clearway", "plain"] as const)("on the %s wire, a list that occurs 10,000 times", (wire) => {
   test.each(["result", "event", "argument", "details"])(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { MessageCodec } from "../../../src/channel/codec/codec.js";
 import { standardMessageCodec } from "../../../src/channel/codec/standard.js";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
@@ -7,12 +7,8 @@ import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { type ChannelTransport, messageBytes } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
-import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
+import { useFakeTimers } from "../../fixtures/fake-timers.js";
 import { answerBytes, bare, call, endpoints, text, turn, until, withoutPause } from "./pairs.js";
-
-afterEach(() => {
-  useRealTimers();
-});
 
 describe("an endpoint that calls and never reads", () => {
   /** Makes a thousand calls, and returns a count of those that ran. */

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { Early } from "../../../src/channel/endpoint/request-router.js";
 import { dispose } from "../../../src/globals.js";
-import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
+import { useFakeTimers } from "../../fixtures/fake-timers.js";
 import { endpoints, rejection } from "./pairs.js";
 
-beforeEach(() => {
-  useFakeTimers();
-});
-afterEach(() => {
-  useRealTimers();
-});
+beforeEach(() => useFakeTimers());
 
 const wires = ["clearway", "plain"] as const;
 const turn = () => vi.advanceTimersByTimeAsync(1);

@@ -7,7 +7,7 @@ import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { dispose } from "../../../src/globals.js";
-import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
+import { useFakeTimers } from "../../fixtures/fake-timers.js";
 import { returning, throwing } from "../../fixtures/misdeeds.js";
 import { Watch } from "../../pool/chaos/watch.js";
 import { connected, endpoints, endWithTest, rejection, until } from "./pairs.js";
@@ -204,10 +204,7 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
 // A transport may be an app's own, or stand on a socket that is. Whatever it throws, every promise of the endpoint settles.
 
 const watchMs = Number(globalThis.process?.env?.["CLEARWAY_FUZZ_WATCH_MS"] ?? 60_000);
-afterEach(() => {
-  useRealTimers();
-  vi.restoreAllMocks();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 type Method = "open" | "send" | "close" | "pause" | "resume";
 

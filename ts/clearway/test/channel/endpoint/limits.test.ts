@@ -8,6 +8,7 @@ import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
+import { revoked } from "../../fixtures/misdeeds.js";
 import { Log } from "../transports/contract.js";
 import { endpoints, endWithTest, rejection, transports } from "./pairs.js";
 
@@ -41,11 +42,7 @@ const errors: Record<string, () => unknown> = {
       },
     }),
   "no prototype": () => Object.create(null),
-  "a revoked proxy": () => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    return proxy;
-  },
+  "a revoked proxy": revoked,
 };
 
 describe("a hello", () => {
@@ -214,14 +211,3 @@ test("an endpoint refuses more than 2^20 values by default, but 2^24 from anothe
   expect(await rejection(other.a.messages("m").send(most))).toMatchObject({ code: "too-large" });
   expect(await same.a.messages("m").send(most)).toBe((1 << 20) + 1);
 });
-
-test.each([0, -1, 1.5, "9", 2 ** 31])(
-  "valuesMax is refused when it is no whole number of 1 or more: %s",
-  async (given) => {
-    const [transport] = memoryPair();
-    expect(await rejection(connect(transport, { valuesMax: given as number }))).toMatchObject({
-      code: "invalid-argument",
-      message: expect.stringContaining("valuesMax") as string,
-    });
-  },
-);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
 import { jsonMessageCodec, jsonMethodCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
-import { optionSuite, refusalOf } from "../../fixtures/option-suite.js";
+import { optionSuite, refusalSuite } from "../../fixtures/option-suite.js";
 
 /** Calls a function with a connected endpoint, whose other end answers, and closes both. */
 async function connected<T>(wire: "clearway" | "plain", act: (endpoint: Endpoint) => T): Promise<Awaited<T>> {
@@ -48,6 +47,11 @@ optionSuite({
     ["signal must be an AbortSignal: signal=null", { signal: null }],
     ["callsMax must be a whole number from 1 to 2147483647: callsMax=0", { callsMax: 0 }],
     ["replyBytesMax=1.5", { replyBytesMax: 1.5 }],
+    ["valuesMax must be a whole number from 1 to 2147483647: valuesMax=0", { valuesMax: 0 }],
+    ["valuesMax=-1", { valuesMax: -1 }],
+    ["valuesMax=1.5", { valuesMax: 1.5 }],
+    ['valuesMax="9"', { valuesMax: "9" }],
+    ["valuesMax=2147483648", { valuesMax: 2 ** 31 }],
     ["nameBytesMax=65536", { nameBytesMax: 65_536 }],
     ["early=1025", { early: 1025 }],
     ["earlyBytesMax=-1", { earlyBytesMax: -1 }],
@@ -168,26 +172,25 @@ optionSuite({
   bad: [...limits, ['ring must be one of offer, accept: ring="yes"', { ring: "yes" }]],
 });
 
-describe("an argument of a channel that is not an option", () => {
-  const codec = { name: "standard", encode: () => new Uint8Array() };
-  test.each<[shown: string, act: (endpoint: Endpoint) => unknown]>([
-    ["name must be a string: name=5", ({ messages }) => messages(5 as never)],
-    ["name must be a string: name=undefined", ({ methods }) => methods(undefined as never)],
-    ["name must be a string: name=[object]", ({ events }) => events({} as never)],
-    ["codec must be a MessageCodec: codec=null", ({ messages }) => messages("a", null as never)],
-    ["codec must be a MessageCodec: codec=[object]", ({ messages }) => messages("a", codec as never)],
-    ["codec must be a MessageCodec: codec=[object]", ({ messages }) => messages("a", standardMethodCodec as never)],
-    ["codec must be a MethodCodec: codec=5", ({ methods }) => methods("a", 5 as never)],
-    ["codec must be a MethodCodec: codec=[object]", ({ events }) => events("a", standardMessageCodec as never)],
-    ["handler must be a function: handler=3", ({ messages }) => messages("a").handle(3 as never)],
-    ["handlers must be an object: handlers=3", ({ methods }) => methods("a").handle(3 as never)],
-    ["open must be a function: open=[object]", ({ events }) => events("a").serve([1] as never)],
-  ])("is refused with its value: %s", async (shown, act) => {
-    const reason = await refusalOf(() => connected("clearway", act));
-    expect(reason.code).toBe("invalid-argument");
-    expect(reason.message).toContain(shown);
-  });
-});
+const codec = { name: "standard", encode: () => new Uint8Array() };
+const refused: readonly [shown: string, act: (endpoint: Endpoint) => unknown][] = [
+  ["name must be a string: name=5", ({ messages }) => messages(5 as never)],
+  ["name must be a string: name=undefined", ({ methods }) => methods(undefined as never)],
+  ["name must be a string: name=[object]", ({ events }) => events({} as never)],
+  ["codec must be a MessageCodec: codec=null", ({ messages }) => messages("a", null as never)],
+  ["codec must be a MessageCodec: codec=[object]", ({ messages }) => messages("a", codec as never)],
+  ["codec must be a MessageCodec: codec=[object]", ({ messages }) => messages("a", standardMethodCodec as never)],
+  ["codec must be a MethodCodec: codec=5", ({ methods }) => methods("a", 5 as never)],
+  ["codec must be a MethodCodec: codec=[object]", ({ events }) => events("a", standardMessageCodec as never)],
+  ["handler must be a function: handler=3", ({ messages }) => messages("a").handle(3 as never)],
+  ["handlers must be an object: handlers=3", ({ methods }) => methods("a").handle(3 as never)],
+  ["open must be a function: open=[object]", ({ events }) => events("a").serve([1] as never)],
+  ["port must be a MessagePort or a worker", () => portTransport({} as never)],
+];
+refusalSuite(
+  "an argument of a channel that is not an option",
+  refused.map(([shown, act]) => [shown, () => connected("clearway", act)]),
+);
 
 for (const [name, codec] of [
   ["standardMessageCodec", standardMessageCodec],

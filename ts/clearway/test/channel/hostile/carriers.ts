@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import type { TransportLimits } from "../../../src/channel/transport/transport.js";
+import type { ChannelTransport, TransportLimits } from "../../../src/channel/transport/transport.js";
 import {
   type Frame,
   type FrameParts,
@@ -15,7 +15,6 @@ import {
 import { frameHeader } from "../../../src/stdio/frames.js";
 import { streamTransport } from "../../../src/stdio.js";
 import { serveWebSockets } from "../../../src/websocket-server.js";
-import type { Victim } from "./victim.js";
 
 /** The framing in a byte stream, for a peer that writes and reads frames itself. */
 export interface Framing {
@@ -109,6 +108,11 @@ export class Peer {
     }
     for (const look of this.#looks.splice(0)) look();
   }
+}
+
+/** An app that serves every peer. */
+export interface Victim {
+  serve(transport: ChannelTransport): Promise<void>;
 }
 
 /** A listening victim, and a way for peers to connect to it. */

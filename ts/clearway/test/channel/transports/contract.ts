@@ -83,9 +83,8 @@ const limit = 1 << 20;
  */
 export function channelTransportContract(name: string, connect: Connect, shares = true): void {
   type Run = (ends: Connected & { atA: Log; atB: Log }) => Promise<void>;
-  const withEnds =
-    (run: Run, open = true) =>
-    async (): Promise<void> => {
+  const between = (open: boolean) => (title: string, run: Run) =>
+    test(title, async () => {
       const ends = await connect({ frameBytesMax: limit });
       const atA = new Log();
       const atB = new Log();
@@ -100,109 +99,87 @@ export function channelTransportContract(name: string, connect: Connect, shares 
         ends.b.close();
         await ends.dispose?.();
       }
-    };
+    });
+  /** Tests of two ends, whose sinks are set before. */
+  const opened = between(true);
+  const unopened = between(false);
 
   describe(`the ${name} transport`, () => {
-    test(
-      "carries frames whole and in order, in both directions",
-      withEnds(async ({ a, b, atA, atB }) => {
-        for (let index = 0; index < 200; index++) {
-          a.send(pattern(index, index));
-          b.send(pattern(index, index + 7));
-        }
-        await Promise.all([atA.count(200), atB.count(200)]);
-        expect(atB.frames).toEqual(Array.from({ length: 200 }, (_, index) => pattern(index, index)));
-        expect(atA.frames).toEqual(Array.from({ length: 200 }, (_, index) => pattern(index, index + 7)));
-      }),
-    );
+    opened("carries frames whole and in order, in both directions", async ({ a, b, atA, atB }) => {
+      for (let index = 0; index < 200; index++) {
+        a.send(pattern(index, index));
+        b.send(pattern(index, index + 7));
+      }
+      await Promise.all([atA.count(200), atB.count(200)]);
+      expect(atB.frames).toEqual(Array.from({ length: 200 }, (_, index) => pattern(index, index)));
+      expect(atA.frames).toEqual(Array.from({ length: 200 }, (_, index) => pattern(index, index + 7)));
+    });
 
-    test(
-      "carries frames of every size up to its limit, small ones between large ones",
-      withEnds(async ({ a, atB }) => {
-        const sizes = [0, 1, 7, 8, 9, 253, 254, 255, 256, 4095, 4096, 8192, 65535, 65536, 65537, limit - 1, limit];
-        const sent = sizes.flatMap((size) => [size, 3]);
-        for (const size of sent) a.send(pattern(size, size));
-        await atB.count(sent.length);
-        expect(atB.frames.map(({ byteLength }) => byteLength)).toEqual(sent);
-        expect(atB.frames.every((frame) => equal(frame, pattern(frame.byteLength, frame.byteLength)))).toBe(true);
-      }),
-    );
+    opened("carries frames of every size up to its limit, small ones between large ones", async ({ a, atB }) => {
+      const sizes = [0, 1, 7, 8, 9, 253, 254, 255, 256, 4095, 4096, 8192, 65535, 65536, 65537, limit - 1, limit];
+      const sent = sizes.flatMap((size) => [size, 3]);
+      for (const size of sent) a.send(pattern(size, size));
+      await atB.count(sent.length);
+      expect(atB.frames.map(({ byteLength }) => byteLength)).toEqual(sent);
+      expect(atB.frames.every((frame) => equal(frame, pattern(frame.byteLength, frame.byteLength)))).toBe(true);
+    });
 
-    test(
-      "carries a frame that is part of a larger buffer, without the bytes around it",
-      withEnds(async ({ a, atB }) => {
-        const around = pattern(40_000);
-        a.send(around.subarray(100, 110));
-        a.send(around.subarray(10_000, 30_000));
-        await atB.count(2);
-        expect(atB.frames).toEqual([pattern(40_000).slice(100, 110), pattern(40_000).slice(10_000, 30_000)]);
-        expect(atB.frames.every(({ buffer }) => name === "memory" || buffer.byteLength < 40_000)).toBe(true);
-      }),
-    );
+    opened("carries a frame that is part of a larger buffer, without the bytes around it", async ({ a, atB }) => {
+      const around = pattern(40_000);
+      a.send(around.subarray(100, 110));
+      a.send(around.subarray(10_000, 30_000));
+      await atB.count(2);
+      expect(atB.frames).toEqual([pattern(40_000).slice(100, 110), pattern(40_000).slice(10_000, 30_000)]);
+      expect(atB.frames.every(({ buffer }) => name === "memory" || buffer.byteLength < 40_000)).toBe(true);
+    });
 
-    test(
-      "keeps frames that arrive before the sink is set",
-      withEnds(async ({ a, b, atA, atB }) => {
-        a.open(atA);
-        for (let index = 0; index < 10; index++) a.send(pattern(10, index));
-        await new Promise((resolve) => setTimeout(resolve));
-        b.open(atB);
-        await atB.count(10);
-        expect(atB.frames).toEqual(Array.from({ length: 10 }, (_, index) => pattern(10, index)));
-      }, false),
-    );
+    unopened("keeps frames that arrive before the sink is set", async ({ a, b, atA, atB }) => {
+      a.open(atA);
+      for (let index = 0; index < 10; index++) a.send(pattern(10, index));
+      await new Promise((resolve) => setTimeout(resolve));
+      b.open(atB);
+      await atB.count(10);
+      expect(atB.frames).toEqual(Array.from({ length: 10 }, (_, index) => pattern(10, index)));
+    });
 
-    test(
-      "refuses a second sink",
-      withEnds(async ({ a }) => {
-        expect(() => a.open(new Log())).toThrow("sink must be given once");
-      }),
-    );
+    opened("refuses a second sink", async ({ a }) => {
+      expect(() => a.open(new Log())).toThrow("sink must be given once");
+    });
 
-    test(
-      "refuses a frame over its limit, and keeps working",
-      withEnds(async ({ a, atB }) => {
-        expect(a.frameBytesMax).toBe(limit);
-        expect(() => a.send(new Uint8Array(limit + 1))).toThrowError(expect.objectContaining({ code: "too-large" }));
-        a.send(pattern(3));
-        await atB.count(1);
-        expect(atB.frames).toEqual([pattern(3)]);
-      }),
-    );
+    opened("refuses a frame over its limit, and keeps working", async ({ a, atB }) => {
+      expect(a.frameBytesMax).toBe(limit);
+      expect(() => a.send(new Uint8Array(limit + 1))).toThrowError(expect.objectContaining({ code: "too-large" }));
+      a.send(pattern(3));
+      await atB.count(1);
+      expect(atB.frames).toEqual([pattern(3)]);
+    });
 
-    test(
-      "moves attachments with a frame, or refuses them",
-      withEnds(async ({ a, atB }) => {
-        const attachment = pattern(50_000);
-        if (!a.moves) {
-          expect(() => a.send(pattern(3), [attachment])).toThrow("attachments must be");
-          expect(attachment.byteLength).toBe(50_000);
-          return;
-        }
-        const other = pattern(3, 9);
-        a.send(pattern(8, 2));
-        a.send(pattern(8, 3), [attachment, other]);
-        a.send(pattern(8, 4));
-        expect([attachment.byteLength, other.byteLength]).toEqual([0, 0]);
-        await atB.count(3);
-        expect(atB.frames).toEqual([pattern(8, 2), pattern(8, 3), pattern(8, 4)]);
-        expect(atB.attachments).toEqual([[], [pattern(50_000), pattern(3, 9)], []]);
-        for (const each of atB.attachments[1]!) expect(each.buffer.byteLength).toBe(each.byteLength);
-      }),
-    );
+    opened("moves attachments with a frame, or refuses them", async ({ a, atB }) => {
+      const attachment = pattern(50_000);
+      if (!a.moves) {
+        expect(() => a.send(pattern(3), [attachment])).toThrow("attachments must be");
+        expect(attachment.byteLength).toBe(50_000);
+        return;
+      }
+      const other = pattern(3, 9);
+      a.send(pattern(8, 2));
+      a.send(pattern(8, 3), [attachment, other]);
+      a.send(pattern(8, 4));
+      expect([attachment.byteLength, other.byteLength]).toEqual([0, 0]);
+      await atB.count(3);
+      expect(atB.frames).toEqual([pattern(8, 2), pattern(8, 3), pattern(8, 4)]);
+      expect(atB.attachments).toEqual([[], [pattern(50_000), pattern(3, 9)], []]);
+      for (const each of atB.attachments[1]!) expect(each.buffer.byteLength).toBe(each.byteLength);
+    });
 
-    test(
-      "refuses an attachment that is part of its buffer",
-      withEnds(async ({ a }) => {
-        const part = pattern(50).subarray(10, 20);
-        expect(() => a.send(pattern(3), [part])).toThrow("attachments must be");
-        expect(part).toEqual(pattern(50).slice(10, 20));
-      }),
-    );
+    opened("refuses an attachment that is part of its buffer", async ({ a }) => {
+      const part = pattern(50).subarray(10, 20);
+      expect(() => a.send(pattern(3), [part])).toThrow("attachments must be");
+      expect(part).toEqual(pattern(50).slice(10, 20));
+    });
 
-    test.runIf(shares && typeof SharedArrayBuffer === "function")(
-      "shares shared memory when `shares` is true, and otherwise refuses it",
-      withEnds(async ({ a, atB }) => {
+    if (shares && typeof SharedArrayBuffer === "function")
+      opened("shares shared memory when `shares` is true, and otherwise refuses it", async ({ a, atB }) => {
         const shared = new Uint8Array(new SharedArrayBuffer(64));
         if (!a.shares) return expect(() => a.send(pattern(3), [shared])).toThrow("attachments must be");
         expect(a.moves).toBe(true);
@@ -211,41 +188,34 @@ export function channelTransportContract(name: string, connect: Connect, shares 
         shared[8] = 77;
         expect(atB.attachments[0]![0]![0]).toBe(77);
         expect(atB.attachments[0]![0]!.byteLength).toBe(8);
-      }),
-    );
+      });
 
-    test(
-      "lets the sink send from inside its frame callback",
-      withEnds(async ({ a, b, atA, atB }) => {
-        atB.onFrame = (frame) => b.send(frame.map((byte) => byte + 1));
-        atA.onFrame = (frame) => frame[0]! < 20 && a.send(frame.map((byte) => byte + 1));
-        a.send(new Uint8Array([1]));
-        await atA.until(() => atA.frames.at(-1)?.[0] === 20);
-        expect(atA.frames.map(([first]) => first)).toEqual([2, 4, 6, 8, 10, 12, 14, 16, 18, 20]);
-      }),
-    );
+    opened("lets the sink send from inside its frame callback", async ({ a, b, atA, atB }) => {
+      atB.onFrame = (frame) => b.send(frame.map((byte) => byte + 1));
+      atA.onFrame = (frame) => frame[0]! < 20 && a.send(frame.map((byte) => byte + 1));
+      a.send(new Uint8Array([1]));
+      await atA.until(() => atA.frames.at(-1)?.[0] === 20);
+      expect(atA.frames.map(([first]) => first)).toEqual([2, 4, 6, 8, 10, 12, 14, 16, 18, 20]);
+    });
 
-    test(
-      "reports back-pressure, still accepts frames, and then reports a drain",
-      withEnds(async ({ a, b, atA, atB }) => {
-        a.open(atA);
-        let sent = 0;
-        let room = true;
-        for (; room && sent < 10_000; sent++) room = a.send(pattern(60_000, sent));
-        expect(room).toBe(false);
-        a.send(pattern(60_000, sent++));
-        expect(atA.drains).toBe(0);
-        b.open(atB);
-        await Promise.all([atB.count(sent), atA.until(() => atA.drains > 0)]);
-        expect(atB.frames.map(([first]) => first)).toEqual(Array.from({ length: sent }, (_, seed) => seed & 0xff));
-        expect(atA.drains).toBe(1);
-        expect(a.send(pattern(3))).toBe(true);
-      }, false),
-    );
+    unopened("reports back-pressure, still accepts frames, and then reports a drain", async ({ a, b, atA, atB }) => {
+      a.open(atA);
+      let sent = 0;
+      let room = true;
+      for (; room && sent < 10_000; sent++) room = a.send(pattern(60_000, sent));
+      expect(room).toBe(false);
+      a.send(pattern(60_000, sent++));
+      expect(atA.drains).toBe(0);
+      b.open(atB);
+      await Promise.all([atB.count(sent), atA.until(() => atA.drains > 0)]);
+      expect(atB.frames.map(([first]) => first)).toEqual(Array.from({ length: sent }, (_, seed) => seed & 0xff));
+      expect(atA.drains).toBe(1);
+      expect(a.send(pattern(3))).toBe(true);
+    });
 
-    test(
+    opened(
       "holds frames back between pause() and resume(), and still reports a drain, if it can pause",
-      withEnds(async ({ a, b, atA, atB }) => {
+      async ({ a, b, atA, atB }) => {
         if (b.pause === undefined || b.resume === undefined) return;
         a.send(pattern(10));
         await atB.count(1);
@@ -263,25 +233,22 @@ export function channelTransportContract(name: string, connect: Connect, shares 
         expect(atB.frames.slice(1).map(([first]) => first)).toEqual(
           Array.from({ length: sent }, (_, seed) => seed & 0xff),
         );
-      }),
+      },
     );
 
-    test(
-      "delivers frames that were sent before close(), also to a paused endpoint",
-      withEnds(async ({ a, b, atB }) => {
-        b.pause?.();
-        for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
-        a.close({ code: "protocol", message: "enough" });
-        await new Promise((resolve) => setTimeout(resolve));
-        b.resume?.();
-        expect(await atB.end()).toEqual({ code: "protocol", message: "enough" });
-        expect(atB.frames).toHaveLength(50);
-      }),
-    );
+    opened("delivers frames that were sent before close(), also to a paused endpoint", async ({ a, b, atB }) => {
+      b.pause?.();
+      for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
+      a.close({ code: "protocol", message: "enough" });
+      await new Promise((resolve) => setTimeout(resolve));
+      b.resume?.();
+      expect(await atB.end()).toEqual({ code: "protocol", message: "enough" });
+      expect(atB.frames).toHaveLength(50);
+    });
 
-    test(
+    opened(
       "delivers frames that were sent before close(), then gives both endpoints the reason once",
-      withEnds(async ({ a, atA, atB }) => {
+      async ({ a, atA, atB }) => {
         for (let index = 0; index < 50; index++) a.send(pattern(2000, index));
         const reason = { code: "protocol", message: "enough of it" } as const;
         a.close(reason);
@@ -292,54 +259,42 @@ export function channelTransportContract(name: string, connect: Connect, shares 
         expect([here, there]).toEqual([reason, reason]);
         await new Promise((resolve) => setTimeout(resolve));
         expect([atA.reasons.length, atB.reasons.length]).toEqual([1, 1]);
-      }),
+      },
     );
 
-    test(
-      "drops frames that are sent after the end, without an error",
-      withEnds(async ({ a, b, atA, atB }) => {
+    opened("drops frames that are sent after the end, without an error", async ({ a, b, atA, atB }) => {
+      a.close();
+      expect(a.send(pattern(3))).toBe(false);
+      await Promise.all([atA.end(), atB.end()]);
+      expect(b.send(pattern(3))).toBe(false);
+      expect([a.send(pattern(3)), atA.frames.length, atB.frames.length]).toEqual([false, 0, 0]);
+    });
+
+    unopened("gives the reason to a sink that is set after the end", async ({ a, atA }) => {
+      a.close();
+      a.open(atA);
+      expect(atA.reasons).toEqual([]);
+      expect(await atA.end()).toMatchObject({ code: "closed" });
+    });
+
+    opened("can be closed by both endpoints at once, also from inside a frame callback", async ({ a, b, atA, atB }) => {
+      atB.onFrame = () => {
         a.close();
-        expect(a.send(pattern(3))).toBe(false);
-        await Promise.all([atA.end(), atB.end()]);
-        expect(b.send(pattern(3))).toBe(false);
-        expect([a.send(pattern(3)), atA.frames.length, atB.frames.length]).toEqual([false, 0, 0]);
-      }),
-    );
+        b.close();
+      };
+      a.send(pattern(1));
+      a.send(pattern(2));
+      await Promise.all([atA.end(), atB.end()]);
+      expect(atB.frames).toHaveLength(1);
+    });
 
-    test(
-      "gives the reason to a sink that is set after the end",
-      withEnds(async ({ a, atA }) => {
-        a.close();
-        a.open(atA);
-        expect(atA.reasons).toEqual([]);
-        expect(await atA.end()).toMatchObject({ code: "closed" });
-      }, false),
-    );
-
-    test(
-      "can be closed by both endpoints at once, also from inside a frame callback",
-      withEnds(async ({ a, b, atA, atB }) => {
-        atB.onFrame = () => {
-          a.close();
-          b.close();
-        };
-        a.send(pattern(1));
-        a.send(pattern(2));
-        await Promise.all([atA.end(), atB.end()]);
-        expect(atB.frames).toHaveLength(1);
-      }),
-    );
-
-    test(
-      "reports `lost` to an endpoint when the other endpoint disappears",
-      withEnds(async ({ kill, atA, atB }) => {
-        if (kill === undefined) return;
-        await new Promise((resolve) => setTimeout(resolve));
-        kill();
-        expect(await atA.end()).toMatchObject({ code: "lost" });
-        expect(atB.reasons.length).toBeLessThan(2);
-      }),
-    );
+    opened("reports `lost` to an endpoint when the other endpoint disappears", async ({ kill, atA, atB }) => {
+      if (kill === undefined) return;
+      await new Promise((resolve) => setTimeout(resolve));
+      kill();
+      expect(await atA.end()).toMatchObject({ code: "lost" });
+      expect(atB.reasons.length).toBeLessThan(2);
+    });
   });
 }
 

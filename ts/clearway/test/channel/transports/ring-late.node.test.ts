@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
-import { useFakeTimers, useRealTimers } from "../../fixtures/fake-timers.js";
+import { useFakeTimers } from "../../fixtures/fake-timers.js";
 import { Log } from "./contract.js";
 
 // The import of the ring's code never settles, as from a server that does not answer.
 vi.mock("../../../src/channel/transport/channel-ring-port.js", () => new Promise(() => {}));
 
 beforeEach(() => useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
-afterEach(() => useRealTimers());
 
 test("an endpoint that accepts a ring closes after a timeout when the ring's code does not load", async () => {
   const { port1, port2 } = new MessageChannel();

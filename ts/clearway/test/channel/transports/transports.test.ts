@@ -166,11 +166,3 @@ test("endpoints with different window sizes do not deadlock", async () => {
   a.close();
   await Promise.all([atA.end(), atB.end()]);
 });
-
-test("invalid limits, and a port that is not a port, are refused", () => {
-  expect(() => memoryPair({ frameBytesMax: 0 })).toThrow("frameBytesMax must be a whole number");
-  expect(() => memoryPair({ windowBytes: Number.NaN })).toThrow(
-    "windowBytes must be a number, 1 or more: windowBytes=NaN",
-  );
-  expect(() => portTransport({} as never)).toThrow("port must be a MessagePort or a worker");
-});

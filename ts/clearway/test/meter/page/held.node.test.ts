@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Watch } from "../../../src/meter/watch.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
-import { block, expectStalls, hour, minute, second, world } from "./scripted-page.js";
+import { block, expectStalls, hour, minute, second, watched, world } from "./scripted-page.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -17,8 +17,7 @@ describe("a watch of a blocked page", () => {
   ];
 
   it("finds every stall of 20 ms and more", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     block(page, script);
     page.run(10 * second);
     watching.stop();
@@ -26,8 +25,7 @@ describe("a watch of a blocked page", () => {
   });
 
   it.each([["refused"], ["silent"]] as const)("finds every stall when its worker is %s", async (worker) => {
-    const { page, watch } = await world({ worker, timerMs: 8 });
-    const watching = watch();
+    const { page, watching } = await watched({ worker, timerMs: 8 });
     block(page, script);
     page.run(10 * second);
     watching.stop();
@@ -101,8 +99,7 @@ describe("a watch of a blocked page", () => {
   });
 
   it("finds the same stalls after a hidden period that replaces the worker", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     page.visible(2.5 * second, "hidden");
     page.visible(12.5 * second, "visible");
     const known: [number, number][] = [
@@ -119,8 +116,7 @@ describe("a watch of a blocked page", () => {
   });
 
   it("finds stalls as soon as the page is shown, before its new worker runs", async () => {
-    const { page, watch } = await world({ startMs: 500 });
-    const watching = watch();
+    const { page, watching } = await watched({ startMs: 500 });
     page.visible(2 * second, "hidden");
     page.visible(12 * second, "visible");
     block(page, [
@@ -140,8 +136,7 @@ describe("a watch of a blocked page", () => {
   });
 
   it("finds a stall during which the page is hidden", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     block(page, [[second, 200]]);
     page.visible(1100, "hidden");
     page.run(5 * second);
@@ -150,8 +145,7 @@ describe("a watch of a blocked page", () => {
   });
 
   it("falls back to timers when a replacement worker is refused, and uses a worker again when one starts", async () => {
-    const { page, watch } = await world({ timerMs: 8 });
-    const watching = watch();
+    const { page, watch, watching } = await watched({ timerMs: 8 });
     page.run(second);
     page.machine.worker = "refused";
     page.visible(2 * second, "hidden");
@@ -170,8 +164,7 @@ describe("a watch of a blocked page", () => {
   });
 
   it("starts at most three workers when a policy forbids them", async () => {
-    const { page, watch } = await world({ worker: "refused" });
-    const watching = watch();
+    const { page, watching } = await watched({ worker: "refused" });
     for (let atMs = minute; atMs < hour; atMs += minute) {
       page.visible(atMs, "hidden");
       page.visible(atMs + 10 * second, "visible");

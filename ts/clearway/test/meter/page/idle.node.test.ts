@@ -3,14 +3,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { StallReport } from "../../../src/meter/report.js";
 import type { Watch } from "../../../src/meter/watch.js";
 import { hanging, returning, throwing } from "../../fixtures/misdeeds.js";
-import { block, hour, lengths, minute, second, world } from "./scripted-page.js";
+import { block, hour, lengths, minute, second, watched, world } from "./scripted-page.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
 describe("a watch of an idle page", () => {
   it("reports no stall over 2 ms in an hour", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     page.run(hour);
     const report = watching.report();
     expect(lengths(report)).toEqual([]);
@@ -19,8 +18,7 @@ describe("a watch of an idle page", () => {
   });
 
   it("reports no stall in an hour in which the page is hidden, frozen, shown and put into the back/forward cache", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     let hiddenMs = 0;
     for (let atMs = minute; atMs < hour - 4 * minute; atMs += 4 * minute) {
       page.visible(atMs, "hidden");
@@ -64,8 +62,7 @@ describe("a watch of an idle page", () => {
   });
 
   it.each([["refused"], ["silent"]] as const)("reports no stall in an hour when its worker is %s", async (worker) => {
-    const { page, watch } = await world({ worker, timerMs: 8 });
-    const watching = watch();
+    const { page, watching } = await watched({ worker, timerMs: 8 });
     page.run(hour);
     watching.stop();
     expect(lengths(watching.report())).toEqual([]);
@@ -75,8 +72,7 @@ describe("a watch of an idle page", () => {
   });
 
   it("finds no stall and says why if the clock steps 16.7 ms", async () => {
-    const { page, watch } = await world({ clockStepMs: 16.7 });
-    const watching = watch();
+    const { page, watching } = await watched({ clockStepMs: 16.7 });
     page.task(second, 500);
     page.run(minute);
     watching.stop();
@@ -87,8 +83,7 @@ describe("a watch of an idle page", () => {
   });
 
   it("ignores steps of the wall clock", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     page.run(minute);
     page.wallMs -= 5 * hour;
     page.run(2 * minute);
@@ -99,8 +94,7 @@ describe("a watch of an idle page", () => {
   });
 
   it("counts time in which page and watcher were both suspended as hidden", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     page.frozen(minute, 20 * minute, false);
     page.run(21 * minute);
     watching.stop();
@@ -195,8 +189,7 @@ describe.each(Object.entries({ ...throwing, ...returning, ...hanging }))("a watc
 
 describe("a report of a hidden page", () => {
   it("counts the hidden time separately, however often it is read", async () => {
-    const { page, watch } = await world();
-    const watching = watch();
+    const { page, watching } = await watched();
     page.visible(10 * second, "hidden");
     for (let atMs = 11 * second; atMs <= 40 * second; atMs += second) {
       page.run(atMs);
@@ -208,8 +201,7 @@ describe("a report of a hidden page", () => {
   });
 
   it("is empty for a page that was never shown", async () => {
-    const { page, watch } = await world({}, "hidden");
-    const watching = watch();
+    const { page, watching } = await watched({}, "hidden");
     page.run(10 * second);
     expect(watching.report()).toMatchObject({ durationMs: 0, hiddenMs: 10 * second, stalls: [] });
     watching.stop();

@@ -332,6 +332,12 @@ export async function world(
   return { page, watch: (options) => watch({ floorMs: 2, ...options }) };
 }
 
+/** Makes a world with one watch. */
+export async function watched(...given: Parameters<typeof world>): Promise<World & { watching: Watch }> {
+  const made = await world(...given);
+  return { ...made, watching: made.watch() };
+}
+
 export const lengths = (report: StallReport): number[] => report.stalls.map(({ lengthMs }) => lengthMs);
 
 /** Checks that the report has exactly the stalls of the script, to within `errorMs`. */

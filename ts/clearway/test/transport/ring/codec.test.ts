@@ -5,6 +5,7 @@ import { Op } from "../../../src/transport/protocol.js";
 import { Encoder } from "../../../src/transport/ring/encode.js";
 import { frameWordsMax } from "../../../src/transport/ring/layout.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
+import { revoked } from "../../fixtures/misdeeds.js";
 import { decoded } from "./pair.js";
 
 const encoder = new Encoder();
@@ -32,12 +33,6 @@ function shape(value: unknown): unknown {
   if (value instanceof ArrayBuffer) return ["buffer", ...new Uint8Array(value)];
   const keys = Object.keys(value).map((key) => [key, shape((value as Record<string, unknown>)[key])]);
   return [Object.getPrototypeOf(value) === Object.prototype, Array.isArray(value) && value.length, ...keys];
-}
-
-function revoked(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return proxy;
 }
 
 function refuse(): never {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import fc from "../../fixtures/fast-check.js";
 import { builtUrl, testPool } from "../../fixtures/pools.js";
 
@@ -22,6 +22,8 @@ function countTurns(): () => number {
   }
   return () => turns;
 }
+
+const inNode = typeof process === "object" && typeof process.versions?.node === "string";
 
 type Ring = typeof import("../../fixtures/ring.tasks.js");
 
@@ -146,5 +148,34 @@ describe("a pool over the ring and the port", () => {
     };
     setTimeout(fire);
     while (fired < 20) expect(await call.echo(fired)).toBeLessThanOrEqual(20);
+  });
+
+  test.runIf(inNode)("lets a socket be served while a caller makes one call after the other", async () => {
+    const { connect, createServer } = await import("node:net");
+    const server = createServer((socket) => socket.pipe(socket)).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { port: number };
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => {
+      socket.destroy();
+      server.close();
+    });
+    let echoes = 0;
+    socket.on("data", () => {
+      if (++echoes < 20) socket.write(".");
+    });
+    socket.write(".");
+    const { call } = made();
+    while (echoes < 20) expect(await call.echo("x")).toBe("x");
+  });
+
+  test.skipIf(inNode)("lets animation frames run while a caller makes one call after the other", async () => {
+    const { call } = made();
+    let frames = 0;
+    const frame = (): void => {
+      if (++frames < 10) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+    while (frames < 10) expect(await call.echo("x")).toBe("x");
   });
 });

@@ -6,11 +6,30 @@ import { at, headerBytes } from "../../../src/transport/ring/layout.js";
 import { RingPort } from "../../../src/transport/ring/ring-port.js";
 import fc, { cases } from "../../fixtures/fast-check.js";
 import { gate } from "../../fixtures/pools.js";
-import { strayTo } from "../../fixtures/stray.js";
 import { carrierContract } from "../carrier.js";
 import { pair, ringMemory } from "./pair.js";
 
 const shared = typeof SharedArrayBuffer === "function";
+
+/** Passes uncaught errors to `take`, instead of to the runner, which would fail the test. Returns a function that undoes this. */
+function strayTo(take: (reason: unknown) => void): () => void {
+  if (typeof process === "object" && typeof process.versions?.node === "string") {
+    const listeners = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", take);
+    return () => {
+      process.removeAllListeners("uncaughtException");
+      for (const listener of listeners) process.on("uncaughtException", listener);
+    };
+  }
+  const heard = (event: ErrorEvent): void => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    take(event.error);
+  };
+  globalThis.addEventListener("error", heard, { capture: true });
+  return () => globalThis.removeEventListener("error", heard, { capture: true });
+}
 
 /** Sends while the receiver parks at the worst moment: after the sender's check, and before the sender publishes. */
 function parkingDuring(words: Int32Array, send: () => void): void {

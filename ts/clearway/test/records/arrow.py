@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Prints Arrow IPC streams with the types of other libraries, in base64 as JSON, for arrow.node.test.ts."""
+"""For arrow.node.test.ts. With the argument "read": reads an Arrow IPC stream from stdin, and prints its schema and rows as JSON.
+With "write": prints Arrow IPC streams with the types of other libraries, in base64 as JSON."""
 
 import base64
 import datetime
@@ -8,6 +9,41 @@ import json
 import sys
 
 import pyarrow as pa
+
+
+def plain(value):
+    """Returns a value as JSON can represent it: bytes as lists of numbers, whole numbers as strings."""
+    if isinstance(value, bytes):
+        return list(value)
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value
+
+
+def read():
+    reader = pa.ipc.open_stream(sys.stdin.buffer)
+    table = reader.read_all()
+    # Timestamps and dates as stored numbers, because Python's own types end at microseconds.
+    for at, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            table = table.set_column(at, pa.field(field.name, pa.int64()), table.column(at).cast(pa.int64()))
+        if pa.types.is_date32(field.type):
+            table = table.set_column(at, pa.field(field.name, pa.int32()), table.column(at).cast(pa.int32()))
+    table.validate(full=True)
+    json.dump(
+        {
+            "version": pa.__version__,
+            "types": {field.name: str(field.type) for field in reader.schema},
+            "nullable": [field.name for field in reader.schema if field.nullable],
+            "rows": [plain(row) for row in table.to_pylist()],
+        },
+        sys.stdout,
+    )
+
 
 texts = ["", "a", None, "twelve bytes", "more than twelve bytes é", "x" * 300]
 days = [0, 19_000, None, -1, 2_932_896, -719_162]
@@ -65,6 +101,10 @@ def stream(table, *more):
     return base64.b64encode(sink.getvalue()).decode()
 
 
-streams = {name: stream(pa.table({name: column})) for name, column in unsupported.items()}
-table = pa.table(supported)
-json.dump({"supported": stream(table, table.slice(1, 4)), **streams}, sys.stdout)
+def write():
+    streams = {name: stream(pa.table({name: column})) for name, column in unsupported.items()}
+    table = pa.table(supported)
+    json.dump({"supported": stream(table, table.slice(1, 4)), **streams}, sys.stdout)
+
+
+read() if sys.argv[1] == "read" else write()
