@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Checks that an endpoint keeps no futures that nobody waits for. */
+/** Checks that an endpoint keeps no futures without a reader. */
 class ForgottenFuturesTest {
     @Test
     fun `reading closed keeps nothing, and no reader can end the endpoint or the wait of others`() {
