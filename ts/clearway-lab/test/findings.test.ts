@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { findingText, outcomeCounts } from "../src/report/experiments/findings-text.js";
 import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
-import { experimentViews, NO_FIGURE } from "../src/report/experiments/view.js";
+import { NO_FIGURE } from "../src/report/experiments/table.js";
+import { experimentViews } from "../src/report/experiments/view.js";
 import { type TestedFinding, testFinding } from "../src/run/findings.js";
 import type { RunRecord } from "../src/run/record.js";
 import { resultsOf } from "../src/run/record.js";
@@ -154,7 +155,7 @@ const view = (table: Partial<ExperimentTable>, run: RunRecord = record) => {
 };
 
 describe("a table of an experiment", () => {
-  test("has the authors' rows first, then ours in the given order, and the reasons of rows without figures", () => {
+  test("has the authors' rows first, then ours in the given order, and names the ways that have no row, with the reasons", () => {
     const { head, rows, notes, title } = view({});
     expect(title).toBe("A million students, Node");
     expect(head).toEqual(["mechanism", "total (ms)", "stall (ms)"]);
@@ -164,10 +165,10 @@ describe("a table of an experiment", () => {
       clearway: false,
       cells: ["1\u202f140", NO_FIGURE],
     });
-    expect(rows.slice(1).map(({ cells }) => cells[1])).toEqual(["2", "5", "310", "500", NO_FIGURE]);
+    expect(rows.slice(1).map(({ cells }) => cells[1])).toEqual(["2", "5", "310", "500"]);
     expect(rows[1]).toMatchObject({ clearway: true, authors: false });
     expect(notes).toEqual([
-      "worker, JSON text: too long a text: use fewer rows",
+      "no row for worker, JSON text: too long a text: use fewer rows",
       "Dart | isolate: Dart is not installed",
     ]);
   });

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The published experiment "Which executor": its sixteen ways, its five works, and the findings of its authors, each compared with a run.
-import { type Interval, intervalOf, type Verdict, verdictOf } from "../engine/estimate.js";
-import { bestByOtherRounds, pairedRatios, type Times } from "../statistics/rounds.js";
-import type { FindingOutcome } from "./findings.js";
+import { pairedRatios, type Times } from "../statistics/rounds.js";
+import {
+  comparedOf,
+  extremeOf,
+  type FindingPart,
+  joined,
+  type Outcome,
+  onSide,
+  partOf,
+  within,
+} from "./executor-ratios.js";
 import { byRound, type RecordedCell, type RunRecord } from "./record.js";
 
 /** The scenario of the experiment. */
@@ -62,18 +70,6 @@ export function executorTimes(record: MeasuredRun, work: ExecutorWork): Times {
   return new Map(executorCells(record, work).map((cell) => [cell.mechanism, byRound(record, cell, METRIC)]));
 }
 
-/** Whether the run agrees with a finding. */
-type Outcome = Exclude<FindingOutcome, "not measured">;
-
-/** One comparison of a finding. The ratio is that of times: subject / reference. */
-export interface FindingPart {
-  label: string;
-  outcome: Outcome;
-  /** The ratio and its interval of 99 %. Absent with fewer than two rounds. */
-  interval?: Interval;
-  rounds: number;
-}
-
 export interface ExecutorFinding {
   name: string;
   /** What the authors found. */
@@ -92,7 +88,12 @@ export interface ExecutorFinding {
 
 /** Returns the authors' findings in their order, each with its outcome in this run. */
 export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
-  const run = new Map(EXECUTOR_WORKS.map((work) => [work, { work, times: executorTimes(record, work) }]));
+  const run = new Map(
+    EXECUTOR_WORKS.map((work) => {
+      const titles = new Map(executorCells(record, work).map(({ mechanism, title }) => [mechanism, title]));
+      return [work, { work, times: executorTimes(record, work), titles }];
+    }),
+  );
   const of = (work: ExecutorWork) => run.get(work)!;
   return [
     directOnArithmetic(of("arithmetic")),
@@ -154,6 +155,8 @@ export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
 interface WorkTimes {
   work: ExecutorWork;
   times: Times;
+  /** The titles of the ways. */
+  titles: Map<string, string>;
 }
 
 /** The factor that the authors published, and the range around it that counts as the same. Another machine has another factor. */
@@ -290,14 +293,16 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
 
 /** Compares each way with the one before it in an order from the fastest to the slowest. */
 function ordered(name: string, claim: string, ways: readonly string[], works: readonly WorkTimes[]): ExecutorFinding {
-  const parts = works.flatMap(({ work, times }) =>
+  const parts = works.flatMap(({ work, times, titles }) =>
     ways.slice(1).map((way, at) => {
-      const [slower, faster] = [way, ways[at]!].map((each) => times.get(each) ?? new Map<number, number>());
+      const pair = [way, ways[at]!];
+      const [slower, faster] = pair.map((each) => times.get(each) ?? new Map<number, number>());
       const compared = comparedOf(pairedRatios(slower!, faster!));
-      return partOf(`${work}, ${way}`, compared, onSide(compared, "above"));
+      const [first, second] = pair.map((each) => titles.get(each) ?? each);
+      return partOf(`${work}, ${first} / ${second}`, compared, onSide(compared, "above"));
     }),
   );
-  return { name, claim, measured: "its time / the time of the one before it; above 1 agrees", ...joined(parts, "all") };
+  return { name, claim, measured: "the time of one way / that of another; above 1 agrees", ...joined(parts, "all") };
 }
 
 /** The ways form blocks by their number of threads: the slowest of a block is faster than the fastest of the next one. */
@@ -323,76 +328,4 @@ function threeBlocks(works: readonly WorkTimes[]): ExecutorFinding {
 
 function except(names: readonly string[]): string[] {
   return EXECUTOR_WAYS.map(({ name }) => name).filter((name) => !names.includes(name));
-}
-
-/**
- * Returns the times of the fastest or slowest of the ways, by round. The way of a round is chosen from the other rounds, so that no
- * measurement both chooses and compares. If a way that lacks rounds is the one in the rounds that all have, only these are compared. Returns
- * an empty map if there are none, because the way could be the one.
- */
-function extremeOf(times: Times, names: readonly string[], which: "least" | "most"): Map<number, number> {
-  const roundsOf = (name: string) => [...(times.get(name)?.keys() ?? [])];
-  const all = new Set(names.flatMap(roundsOf));
-  const common = [...all].filter((round) => names.every((name) => times.get(name)?.has(round)));
-  const complete = names.filter((name) => roundsOf(name).length === all.size);
-  const best = bestOf(times, names, common, which);
-  const isComplete = best.size > 0 && [...best.values()].every((name) => complete.includes(name));
-  const chosen = isComplete ? bestOf(times, complete, [...all], which) : best;
-  return new Map([...chosen].map(([round, name]) => [round, times.get(name)!.get(round)!]));
-}
-
-/** Returns the fastest or slowest way of each of these rounds, which all of the ways have. */
-function bestOf(
-  times: Times,
-  names: readonly string[],
-  rounds: readonly number[],
-  which: "least" | "most",
-): Map<number, string> {
-  // The slowest way is the fastest by the inverse of its times.
-  const rank = (ms: number) => (which === "least" ? ms : 1 / ms);
-  return bestByOtherRounds(
-    new Map(names.map((name) => [name, new Map(rounds.map((round) => [round, rank(times.get(name)!.get(round)!)]))])),
-  );
-}
-
-/** Least number of rounds for a verdict: that of the engine's pairs. */
-const ROUNDS_MIN = 4;
-
-interface Compared {
-  verdict: Verdict;
-  interval?: Interval;
-  rounds: number;
-}
-
-/** Compares by the rounds' ratios, as the engine does by those of pairs. */
-function comparedOf(ratios: readonly number[]): Compared {
-  const rounds = ratios.length;
-  if (rounds < 2) return { verdict: "open", rounds };
-  const interval = intervalOf(ratios.map((ratio) => Math.log(ratio)));
-  return { verdict: rounds < ROUNDS_MIN ? "open" : verdictOf(interval, true), interval, rounds };
-}
-
-function partOf(label: string, { interval, rounds }: Compared, outcome: Outcome): FindingPart {
-  return { label, outcome, rounds, ...(interval && { interval }) };
-}
-
-/** Returns whether the interval lies within the range, outside it, or across one of its ends. */
-function within({ interval, rounds }: Compared, { min, max }: { min: number; max: number }): Outcome {
-  if (interval === undefined || rounds < ROUNDS_MIN) return "open";
-  if (interval.low >= min && interval.high <= max) return "agrees";
-  return interval.high < min || interval.low > max ? "differs" : "open";
-}
-
-/** Returns whether the ratio is on the expected side of 1. No difference is another finding than a difference. */
-function onSide({ verdict }: Compared, side: "above" | "below"): Outcome {
-  if (verdict === "open") return "open";
-  return verdict === (side === "above" ? "slower" : "faster") ? "agrees" : "differs";
-}
-
-/** Joins the parts' outcomes. If all must agree, one that differs decides; if any may agree, one that agrees decides. */
-function joined(parts: FindingPart[], needed: "all" | "any"): { outcome: Outcome; parts: FindingPart[] } {
-  const [deciding, other]: Outcome[] = needed === "all" ? ["differs", "agrees"] : ["agrees", "differs"];
-  const has = parts.some(({ outcome }) => outcome === deciding);
-  const outcome = has ? deciding! : parts.length > 0 && parts.every((part) => part.outcome === other) ? other! : "open";
-  return { outcome, parts };
 }

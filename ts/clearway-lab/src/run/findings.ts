@@ -14,8 +14,9 @@ export interface TestedFinding {
   numbers: number[];
   /** The median of the numbers. */
   number?: number;
-  /** The mechanism of `among` with the smallest median figure, for `first` and `spread`. */
+  /** The mechanism of `among` with the smallest median figure, for `first` and `spread`, and its title. */
   best?: string;
+  bestTitle?: string;
   /** The unit of the number of a `value`. */
   unit?: string;
   /** Why the finding was not measured. */
@@ -52,7 +53,7 @@ export function testFinding(record: Pick<RunRecord, "cells" | "hosts">, finding:
     numbers,
     number,
     ...(unit === undefined ? {} : { unit }),
-    ...(best === undefined ? {} : { best }),
+    ...(best === undefined ? {} : { best, bestTitle: cells.find((cell) => cell?.mechanism === best)?.title ?? best }),
   };
 }
 

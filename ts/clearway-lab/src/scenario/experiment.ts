@@ -31,7 +31,7 @@ export interface ExperimentColumn {
   unit: string;
 }
 
-/** A chart of a table's rows: the distribution of a sample, a row each, or else the metric by size, a line each. */
+/** A chart of a table's rows: the distribution of a sample, a row each; a heat map; or else the metric by size, a line each. */
 export interface ExperimentChart {
   /** The file of the chart, in docs/experiments. */
   file: string;
@@ -39,6 +39,10 @@ export interface ExperimentChart {
   axis: string;
   /** The sample whose distribution is drawn. */
   sample?: string;
+  /** Whether the chart is a heat map: the columns of the table, with the published ways and Clearway's in the order of their figures. */
+  isHeat?: true;
+  /** The mechanisms of the lines, two by two: both have one colour, and the second line is dashed. Default: every row, a colour each. */
+  pairs?: [string, string][];
 }
 
 /** A table of an experiment. A row is a mechanism. */
@@ -191,7 +195,7 @@ function problemOf(experiment: Experiment, scenarios: readonly Scenario[]): stri
       return `a table needs either columns or by: title=${table.title}`;
     if (table.by !== undefined && (table.metric === undefined || table.unit === undefined))
       return `a table with by needs metric and unit: title=${table.title}`;
-    const unmeasured = (table.mechanisms ?? []).find(
+    const unmeasured = [...(table.mechanisms ?? []), ...(table.chart?.pairs ?? []).flat()].find(
       (mechanism) => !isMeasured(experiment, scenarios, { ...table, mechanism }),
     );
     if (unmeasured !== undefined) return `no cell belongs to a table: title=${table.title} mechanism=${unmeasured}`;

@@ -4,15 +4,15 @@ import { type Histogram, QUANTILES, significant } from "../../statistics/distrib
 import { type Html, html } from "../html.js";
 import { bytes, shown } from "../number.js";
 
-const WIDTH = 860;
+export const WIDTH = 860;
 /** The plot is between these two places; the titles of the rows are left of it. */
 const [LEFT, RIGHT] = [270, WIDTH - 20];
 const INK = "#1f2328";
-const GREY = "#6e7781";
-const OWN = "#0969da";
+export const GREY = "#6e7781";
+export const OWN = "#0969da";
 const LINES = ["#1f2328", "#0969da", "#bc4c00", "#1a7f37", "#8250df", "#bf3989"];
 
-function svg(height: number, label: string, content: readonly Html[]): string {
+export function svg(height: number, label: string, content: readonly Html[]): string {
   return html`<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${label}" font-family="sans-serif" font-size="12" fill="${INK}">
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
@@ -94,6 +94,9 @@ function grid(scale: ReturnType<typeof decades>, bottom: number, axis: string): 
 export interface LineRow {
   title: string;
   points: { bytes: number; us: number }[];
+  /** The number of its colour. Default: its place. */
+  colour?: number;
+  isDashed?: boolean;
 }
 
 /** A vertical line at a size, such as that of a cache. */
@@ -112,22 +115,25 @@ export function linesSvg(label: string, axis: string, rows: readonly LineRow[], 
   const [least, most] = [sizes[0]!, sizes.at(-1)!].map(Math.log2) as [number, number];
   const x = (size: number) => Math.round(begin + ((Math.log2(size) - least) / (most - least)) * (RIGHT - begin));
   const y = (ns: number) => placed(ns, scale, bottom, top);
+  const shownMarks = marks.filter((mark) => Math.log2(mark.bytes) >= least && Math.log2(mark.bytes) <= most);
   return svg(bottom + 60 + rows.length * 16, label, [
     ...scale.powers.map(
       (power) =>
-        html`<path d="M${begin} ${y(10 ** power)}H${RIGHT}" stroke="#d0d7de"/><text x="${begin - 8}" y="${y(10 ** power) + 4}" text-anchor="end">${shown(10 ** power)} ns</text>`,
+        html`<path d="M${begin} ${y(10 ** power)}H${RIGHT}" stroke="#d0d7de"/><text x="${begin - 8}" y="${y(10 ** power) + 4}" text-anchor="end" font-size="11">${shown(10 ** power)} ns</text>`,
     ),
     ...sizes.map(
       (size) => html`<text x="${x(size)}" y="${bottom + 16}" text-anchor="middle" font-size="10">${bytes(size)}</text>`,
     ),
-    ...marks.map(
+    ...shownMarks.map(
       (mark) =>
         html`<path d="M${x(mark.bytes)} ${top}V${bottom}" stroke="${GREY}" stroke-dasharray="3 3"/><text x="${x(mark.bytes)}" y="${top - 8}" text-anchor="middle" font-size="10">${mark.title}</text>`,
     ),
-    ...rows.map(({ title, points }, at) => {
+    ...rows.map(({ title, points, colour, isDashed }, at) => {
       const line = points.map((point, index) => `${index === 0 ? "M" : "L"}${x(point.bytes)} ${y(perKb(point))}`);
       const low = bottom + 50 + at * 16;
-      return html`<path d="${line.join("")}" stroke="${LINES[at % LINES.length]!}" stroke-width="2" fill="none"/><path d="M${begin} ${low - 4}h24" stroke="${LINES[at % LINES.length]!}" stroke-width="2"/><text x="${begin + 32}" y="${low}">${title}</text>`;
+      const stroke = LINES[(colour ?? at) % LINES.length]!;
+      const dashes = isDashed === true ? html` stroke-dasharray="5 3"` : "";
+      return html`<path d="${line.join("")}" stroke="${stroke}" stroke-width="2" fill="none"${dashes}/><path d="M${begin} ${low - 4}h24" stroke="${stroke}" stroke-width="2"${dashes}/><text x="${begin + 32}" y="${low}">${title}</text>`;
     }),
     html`<text x="${(begin + RIGHT) / 2}" y="${bottom + 32}" text-anchor="middle">${axis}</text>`,
   ]);

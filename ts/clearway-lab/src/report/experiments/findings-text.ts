@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The findings of an experiment as text: which of the authors' findings this run confirms, which it does not, and why.
+
+import type { FindingPart } from "../../run/executor-ratios.js";
 import {
   EXECUTOR_WORKS,
   type ExecutorFinding,
   executorCells,
   executorFindings,
-  type FindingPart,
   type MeasuredRun,
 } from "../../run/executors.js";
 import { type FindingOutcome, type TestedFinding, testFinding } from "../../run/findings.js";
@@ -13,6 +14,7 @@ import type { RunRecord } from "../../run/record.js";
 import type { Experiment } from "../../scenario/experiment.js";
 import { inHost } from "../host-titles.js";
 import { shown, unitText } from "../number.js";
+import { wholeFrames } from "./frames.js";
 
 const LEAD: Record<FindingOutcome, string> = {
   agrees: "Agrees",
@@ -117,12 +119,12 @@ function boundsText({ finding: { kind, min, max }, unit, number = 0 }: TestedFin
 const isLong = (unit: string | undefined, number: number) => unit === "us" && number >= 10_000;
 
 const scaledBy = (unit: string | undefined, number: number) => (each: number) =>
-  shown(isLong(unit, number) ? each / 1000 : each);
+  shown(isLong(unit, number) ? each / 1000 : wholeFrames(unit, each));
 
 const suffixOf = (unit: string | undefined, number: number): string =>
   unit === undefined || unit === "count" ? "" : ` ${unitText(isLong(unit, number) ? "ms" : unit)}`;
 
-function numberText({ finding: { kind }, number = 0, numbers, unit, best }: TestedFinding): string {
+function numberText({ finding: { kind }, number = 0, numbers, unit, bestTitle }: TestedFinding): string {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const rangeOf = (text: (number: number) => string) =>
     numbers.length === 1 ? "one round" : `${text(low)} to ${text(high)} in ${numbers.length} rounds`;
@@ -131,8 +133,9 @@ function numberText({ finding: { kind }, number = 0, numbers, unit, best }: Test
     return `${scaled(number)}${suffixOf(unit, number)} (${rangeOf(scaled)})`;
   }
   const range = rangeOf(shown);
-  if (kind === "spread") return `the slowest takes ${shown(number)} times as long as the fastest, ${best} (${range})`;
-  if (kind === "first") return `${shown(number)} times the time of the next of those compared, ${best} (${range})`;
+  if (kind === "spread")
+    return `the slowest takes ${shown(number)} times as long as the fastest, ${bestTitle} (${range})`;
+  if (kind === "first") return `${shown(number)} times the time of the next of those compared, ${bestTitle} (${range})`;
   // A share below one reads better as its inverse: "70 times less", not "0.0143 times".
   if (number > 0 && number < 1) return `1/${shown(1 / number)} (${rangeOf(inverse)})`;
   return `${shown(number)} times (${range})`;
@@ -147,19 +150,31 @@ export function hasExecutors(record: MeasuredRun): boolean {
   return EXECUTOR_WORKS.some((work) => executorCells(record, work).length > 0);
 }
 
-/** Returns the sentences of one finding: the claim, our ratios with their intervals, and the reason. */
+/** The outcomes of the parts of a finding, in the order in which they are named. */
+const PART_LEADS = { agrees: "Agrees", differs: "Differs", open: "Open" } as const;
+
+/**
+ * Returns the sentences of one finding: the claim, our ratios with their intervals, and the reason. If the parts have several outcomes, each
+ * outcome has a sentence with its parts.
+ */
 export function executorFindingText({ claim, measured, parts, outcome, whyDiffers, note }: ExecutorFinding): string {
   const known = parts.filter(({ rounds }) => rounds > 0);
   if (known.length === 0) return `${claim}. This run did not measure it.`;
   const because = note !== undefined ? ` ${note}` : outcome === "differs" ? ` ${whyDiffers ?? CAUSE_UNKNOWN}` : "";
   const missing = parts.length - known.length;
-  const rest = missing === 0 ? "" : `; ${missing} not measured`;
-  return `${claim}. Here, ${measured}: ${known.map(partText).join("; ")}${rest}.${because}`;
+  const rest = missing === 0 ? "" : ` Not measured: ${missing} of ${parts.length}.`;
+  const isOne = known.every((part) => part.outcome === outcome);
+  const list = (some: readonly FindingPart[]) => some.map(partText).join("; ");
+  const figures = Object.entries(PART_LEADS).flatMap(([each, lead]) => {
+    const some = known.filter((part) => part.outcome === each);
+    return some.length === 0 ? [] : ` ${lead}: ${list(some)}.`;
+  });
+  return `${claim}. Here, ${measured}${isOne ? `: ${list(known)}.` : `.${figures.join("")}`}${rest}${because}`;
 }
 
-/** Returns the ratio with its interval, and what it says about the finding. */
-function partText({ label, interval, rounds, outcome }: FindingPart): string {
-  if (interval === undefined) return `${label}, ${rounds} round, ${outcome}`;
+/** Returns the ratio with its interval. */
+function partText({ label, interval, rounds }: FindingPart): string {
+  if (interval === undefined) return `${label}, ${rounds} round`;
   const { ratio, low, high } = interval;
-  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)} in ${rounds} rounds), ${outcome}`;
+  return `${label} ${shown(ratio)} (${shown(low)} to ${shown(high)} in ${rounds} rounds)`;
 }

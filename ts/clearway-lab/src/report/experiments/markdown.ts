@@ -1,27 +1,67 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The pages of the published experiments, docs/experiments, from a kept run.
 
-import { type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
-import { loadExperiments } from "../../scenario/experiment.js";
-import { loadScenarios } from "../../scenario/scenario.js";
+import { cellKey } from "../../run/kept.js";
+import { type RecordedCell, type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
+import { type Experiment, includes, loadExperiments } from "../../scenario/experiment.js";
+import { loadScenarios, type Scenario } from "../../scenario/scenario.js";
 import { duration } from "../number.js";
 import { findingGroups, outcomeCounts } from "./findings-text.js";
 
 export { readKept } from "../../run/kept.js";
 
-import { experimentViews, type TableView, tableView } from "./view.js";
+import type { TableView } from "./table.js";
+import { experimentViews, tableView } from "./view.js";
 
 /**
  * Returns the record with the experiments of this version, whose claims, bounds and tables may have been corrected since the run. What the run
- * measured stays, but for the cells with which older versions measured a mechanism twice, or one that is gone.
+ * measured stays, but for the cells with which older versions measured a mechanism twice, or one that is gone. A mechanism has its present
+ * title, and a cell the parameters that its scenario still has.
  */
 export function withPresentExperiments(record: RunRecord): RunRecord {
   const scenarios = loadScenarios();
-  const known = new Set(scenarios.flatMap(({ name, mechanisms }) => mechanisms.map((each) => `${name}/${each.name}`)));
-  const cells = record.cells.filter(
-    ({ params, scenario, mechanism }) => params["control"] === undefined && known.has(`${scenario}/${mechanism}`),
+  const experiments = loadExperiments(scenarios);
+  return { ...record, experiments, cells: presentCells(record.cells, scenarios, experiments) };
+}
+
+/**
+ * Returns the cells as this version names them, and with its reasons why one could not be measured. If two of them then measure the same, the
+ * later one that has figures is kept.
+ */
+function presentCells(
+  recorded: readonly RecordedCell[],
+  scenarios: readonly Scenario[],
+  experiments: readonly Experiment[],
+): RecordedCell[] {
+  const titles = new Map(
+    scenarios.flatMap(({ name, mechanisms }) =>
+      mechanisms.map((each): [string, string] => [`${name}/${each.name}`, each.title]),
+    ),
   );
-  return { ...record, experiments: loadExperiments(scenarios), cells };
+  const measures = experiments.flatMap((each) => each.measures);
+  const namesOf = (scenario: string) =>
+    measures
+      .filter((each) => each.scenario === scenario)
+      .flatMap(({ sets }) => sets.flatMap(({ params }) => Object.keys(params)));
+  const known = new Map(measures.map(({ scenario }) => [scenario, new Set(namesOf(scenario))]));
+  const cells = new Map<string, RecordedCell>();
+  for (const cell of recorded) {
+    const title = titles.get(`${cell.scenario}/${cell.mechanism}`);
+    if (title === undefined || cell.params["control"] !== undefined) continue;
+    const names = known.get(cell.scenario);
+    const entries = Object.entries(cell.params).filter(([name]) => names?.has(name) ?? true);
+    const params = Object.fromEntries(entries);
+    const set = measures
+      .filter(({ scenario }) => scenario === cell.scenario)
+      .flatMap(({ sets }) => sets)
+      .find((each) => includes(each.params, params) && each.unavailable?.[cell.mechanism] !== undefined);
+    const unavailable =
+      cell.unavailable === undefined ? undefined : (set?.unavailable?.[cell.mechanism] ?? cell.unavailable);
+    const present = { ...cell, title, params, ...(unavailable !== undefined && { unavailable }) };
+    const key = cellKey(present);
+    if (present.rounds.length > 0 || !cells.has(key)) cells.set(key, present);
+  }
+  return [...cells.values()];
 }
 
 /** Returns the charts of the pages: each file's name, and its SVG. */

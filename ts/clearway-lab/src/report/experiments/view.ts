@@ -12,6 +12,7 @@ import {
 import {
   type AuthorsRow,
   type Experiment,
+  type ExperimentChart,
   type ExperimentColumn,
   type ExperimentTable,
   includes,
@@ -19,11 +20,14 @@ import {
 import { type Distribution, decodeHistogram, mergeHistograms } from "../../statistics/distribution.js";
 import { jankLine } from "../../statistics/stalls.js";
 import { hostTitle } from "../host-titles.js";
-import { bytes, shown, shownTime, unitText } from "../number.js";
+import { bytes, shown, unitText } from "../number.js";
 import { distributionsSvg, linesSvg } from "./charts.js";
 import { type FindingLine, findingLines } from "./findings-text.js";
-import { isMixed, MARK, MARKED, withMarks } from "./marks.js";
-import { waysView } from "./ways.js";
+import { budgetOf, wholeFrames } from "./frames.js";
+import { heatSvg } from "./heat.js";
+import { withMarks } from "./marks.js";
+import { NO_FIGURE, type RowView, type TableView } from "./table.js";
+import { waysTable } from "./ways.js";
 
 export interface ExperimentView {
   experiment: Experiment;
@@ -32,27 +36,6 @@ export interface ExperimentView {
   findings: FindingLine[];
   leftOut: string[];
 }
-
-export interface TableView {
-  title: string;
-  head: string[];
-  rows: RowView[];
-  /** Why rows have no figure of ours. */
-  notes: string[];
-  text?: string;
-  chart?: { file: string; label: string; svg: string };
-}
-
-export interface RowView {
-  title: string;
-  /** Whether the figures are the authors'. */
-  authors: boolean;
-  clearway: boolean;
-  cells: string[];
-}
-
-/** The figure of an unmeasured cell. */
-export const NO_FIGURE = "–";
 
 export function experimentViews(results: Results, record: RunRecord): ExperimentView[] {
   return (record.experiments ?? []).map((experiment) => {
@@ -69,38 +52,6 @@ export function experimentViews(results: Results, record: RunRecord): Experiment
       leftOut: experiment.leftOut.map(({ what, why }) => `${what}: ${why}`),
     };
   });
-}
-
-/** Returns the table of all languages, if the run has several. */
-function waysTable(results: Results, record: RunRecord): TableView[] {
-  const view = waysView(results, record);
-  if (view === undefined) return [];
-  const { load, hosts, rows } = view;
-  const mixed = hosts.filter((host) =>
-    isMixed(rows.flatMap(({ points }) => points.filter((each) => each.host === host).map(({ isAdded }) => isAdded))),
-  );
-  const own = rows.map(({ title, points }): RowView => {
-    const cells = hosts.flatMap((host) => {
-      const point = points.find((each) => each.host === host);
-      if (point === undefined) return [NO_FIGURE, NO_FIGURE];
-      const { latency, clockStepUs } = point;
-      const [p50, p99] = [latency.p50, latency.p99].map((figure) => shownTime(figure, clockStepUs)) as [string, string];
-      return [
-        point.isAdded && mixed.includes(host) ? `${p50} ${MARK}` : p50,
-        latency.unsupported?.includes("p99") ? `(${p99})` : p99,
-      ];
-    });
-    return { title, authors: false, clearway: title === "Clearway", cells };
-  });
-  const columns = hosts.flatMap((host) => ["p50", "p99"].map((figure) => `${hostTitle(host)}, ${figure} (µs)`));
-  return [
-    {
-      title: `Which way, in which language: ${load}`,
-      head: ["way", ...columns],
-      rows: own,
-      notes: mixed.length > 0 ? [MARKED] : [],
-    },
-  ];
 }
 
 interface OwnRow {
@@ -121,7 +72,9 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
   const { rows, note } = withMarks(rowsOf(own, table));
   // The measurements name their units. Those of the scenario are for columns without a measurement.
   const columns = columnsOf(own, table).map((column) => ({ ...column, unit: unitOf(results, record, own, column) }));
-  const ranked = table.order === undefined ? rows : ordered(results, record, rows, table.order);
+  // A row that could not be measured is named in the notes instead, unless none could.
+  const measurable = rows.some((row) => !isEmpty(row)) ? rows.filter((row) => !isEmpty(row)) : rows;
+  const ranked = table.order === undefined ? measurable : ordered(results, record, measurable, table.order);
   const shownRows = ranked.map((row): RowView => {
     const cells = columns.map((column) => figureText(results, record, cellIn(row, column), column.metric));
     const more = [...framesOf(results, record, row, table), ...jankOf(results, record, row, table)];
@@ -132,7 +85,7 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
     ...(table.jank === true ? ["verdict"] : []),
   ];
   const authors = (table.authors ?? []).map((row) => authorsRow(row, columns, more.length));
-  const chart = chartOf(results, record, table, ranked);
+  const chart = chartOf(results, record, table, ranked, columns);
   return {
     title: `${table.title}, ${hostTitle(table.host)}`,
     ...(table.text !== undefined && { text: table.text }),
@@ -143,8 +96,17 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
       ...more,
     ],
     rows: [...authors, ...shownRows],
-    notes: [...note, ...notesOf(own), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
+    notes: [...note, ...notesOf(own, ranked), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
   };
+}
+
+/** Whether no cell of the row could be measured, and each says why. */
+function isEmpty({ cells }: OwnRow): boolean {
+  return cells.every((cell) => cell.rounds.length === 0 && reasonOf(cell) !== undefined);
+}
+
+function reasonOf({ failure, unavailable }: RecordedCell): string | undefined {
+  return failure === undefined ? unavailable : `failed: ${failure}`;
 }
 
 /** Returns the chart of a table, whose rows are in the table's order. A row without figures is not in it. */
@@ -153,10 +115,26 @@ function chartOf(
   record: RunRecord,
   { chart, title, host, by = "", metric = "" }: ExperimentTable,
   rows: readonly OwnRow[],
+  columns: readonly ShownColumn[],
 ): TableView["chart"] {
   if (chart === undefined) return undefined;
   const label = `${title}, ${hostTitle(host)}`;
-  const { file, axis, sample } = chart;
+  const { file, axis, sample, pairs, isHeat } = chart;
+  if (isHeat === true) {
+    const heats = columns.map((column) => ({
+      title: column.label,
+      cells: rows.flatMap((row) => {
+        const cell = cellIn(row, column);
+        const found = cell === undefined ? undefined : figureOf(metricsFor(results, record, cell), column.metric);
+        if (found === undefined || !(cell?.published === true || row.clearway)) return [];
+        const text = `${figureText(results, record, cell, column.metric)} ${unitText(column.unit)}`;
+        return [{ title: row.title, clearway: row.clearway, number: found.number, text }];
+      }),
+    }));
+    return heats.every(({ cells }) => cells.length === 0)
+      ? undefined
+      : { file, label, svg: heatSvg(label, axis, heats) };
+  }
   if (sample !== undefined) {
     const drawn = rows.flatMap(({ cells: [cell], ...row }) => {
       const found = (cell?.rounds ?? []).flatMap(({ measurement }) => measurement.samples[sample]?.hdr ?? []);
@@ -166,7 +144,8 @@ function chartOf(
     });
     return drawn.length === 0 ? undefined : { file, label, svg: distributionsSvg(label, axis, drawn) };
   }
-  const lines = rows.map(({ title: name, cells }) => ({
+  const lines = pairedRows(rows, pairs).map(({ title: name, cells, ...style }) => ({
+    ...style,
     title: name,
     points: cells.flatMap((cell) => {
       const found = figureOf(metricsFor(results, record, cell), metric);
@@ -180,6 +159,18 @@ function chartOf(
     return size === undefined ? [] : [{ title: `L${level}`, bytes: size }];
   });
   return drawn.length === 0 ? undefined : { file, label, svg: linesSvg(label, axis, drawn, marks) };
+}
+
+/** Returns the rows that a chart of lines draws: those of the pairs, a colour a pair, the second one dashed; or all, a colour each. */
+function pairedRows(rows: readonly OwnRow[], pairs: ExperimentChart["pairs"]) {
+  if (pairs === undefined) return rows.map((row, colour) => ({ ...row, colour, isDashed: false }));
+  return pairs.flatMap((pair, colour) =>
+    pair.flatMap((name, at) =>
+      rows
+        .filter(({ cells: [cell] }) => cell?.mechanism === name)
+        .map((row) => ({ ...row, colour, isDashed: at === 1 })),
+    ),
+  );
 }
 
 interface ShownColumn extends ExperimentColumn {
@@ -267,7 +258,8 @@ function figureText(results: Results, record: RunRecord, cell: RecordedCell | un
   const found = cell === undefined ? undefined : figureOf(metricsFor(results, record, cell), metric);
   if (found === undefined) return NO_FIGURE;
   const stepUs = clockStepUsOf(record, cell!, metric.split(".")[0]!);
-  const text = found.isTime && found.number < stepUs ? `<${shown(stepUs)}` : shown(found.number);
+  const text =
+    found.isTime && found.number < stepUs ? `<${shown(stepUs)}` : shown(wholeFrames(found.unit, found.number));
   return found.doubtful ? `(${text})` : text;
 }
 
@@ -275,11 +267,12 @@ function figureOf(metrics: Record<string, Metric>, metric: string) {
   const [name = "", figure] = metric.split(".");
   const found = metrics[name];
   if (found === undefined) return undefined;
-  if ("value" in found) return { number: found.value, isTime: false, doubtful: false };
+  const { unit } = found;
+  if ("value" in found) return { number: found.value, unit, isTime: false, doubtful: false };
   const number = (found as unknown as Record<string, number>)[figure ?? "p50"];
   if (number === undefined) return undefined;
   const doubtful = (found.unsupported as string[] | undefined)?.includes(figure ?? "p50") ?? false;
-  return { number, isTime: found.unit === "us", doubtful };
+  return { number, unit, isTime: unit === "us", doubtful };
 }
 
 /** Returns the unit of a column's first measurement. Throws an Error if others have another unit, because a column has one. */
@@ -336,8 +329,7 @@ function jankOf(results: Results, record: RunRecord, { cells: [cell] }: OwnRow, 
   );
   if (dropped60 === undefined || lagMaxMs === undefined || lagMeanMs === undefined || probes === undefined)
     return [NO_FIGURE];
-  // The median of two rounds may be half a frame.
-  return [jankLine({ dropped60: Math.round(dropped60), lagMaxMs, lagMeanMs, probes: Math.round(probes) })];
+  return [jankLine({ dropped60: wholeFrames("frames", dropped60), lagMaxMs, lagMeanMs, probes: Math.round(probes) })];
 }
 
 function authorsRow({ title, figures }: AuthorsRow, columns: readonly ShownColumn[], frames: number): RowView {
@@ -350,51 +342,20 @@ function authorsRow({ title, figures }: AuthorsRow, columns: readonly ShownColum
   };
 }
 
-/** Lists the reasons of cells without a figure. Each reason appears once, with its mechanisms. */
-function notesOf(own: readonly RecordedCell[]): string[] {
-  const reasons = new Map<string, Set<string>>();
-  for (const { title, failure, unavailable } of own) {
-    const why = failure === undefined ? unavailable : `failed: ${failure}`;
-    if (why !== undefined) reasons.set(why, (reasons.get(why) ?? new Set()).add(title));
+/** Lists the reasons of cells without a figure. Each reason appears once, with its mechanisms, and says whether these have a row. */
+function notesOf(own: readonly RecordedCell[], rows: readonly OwnRow[]): string[] {
+  const shownCells = new Set(rows.flatMap(({ cells }) => cells));
+  const reasons = new Map<string, { why: string; isShown: boolean; titles: Set<string> }>();
+  for (const cell of own) {
+    const why = reasonOf(cell);
+    if (why === undefined) continue;
+    const isShown = shownCells.has(cell);
+    const key = JSON.stringify([why, isShown]);
+    const reason = reasons.get(key) ?? { why, isShown, titles: new Set() };
+    reason.titles.add(cell.title);
+    reasons.set(key, reason);
   }
-  return [...reasons].map(([why, titles]) => `${[...titles].join(", ")}: ${why}`);
-}
-
-// The budget: the largest size whose time fits a limit, such as a frame.
-
-export interface TimeAtSize {
-  /** Size of the payload, in any unit. */
-  size: number;
-  ms: number;
-}
-
-export type Budget =
-  /** The time exceeds the limit from about this size on. It lies between two measured sizes. */
-  | { kind: "about"; size: number }
-  /** Every measured size fits. `size` is the largest of them. */
-  | { kind: "at least"; size: number }
-  /** No measured size fits. `size` is the smallest of them. */
-  | { kind: "less than"; size: number };
-
-/**
- * Returns the budget, or undefined without measurements. It ends at the first size that does not fit, even if a larger one fits by chance.
- * Between two measured sizes, it interpolates on a straight line through the logarithms of size and time. It never extrapolates. Of several
- * times of one size, the longest counts.
- */
-export function budgetOf(points: readonly TimeAtSize[], limitMs: number): Budget | undefined {
-  const longest = new Map<number, number>();
-  for (const { size, ms } of points) longest.set(size, Math.max(ms, longest.get(size) ?? 0));
-  const sorted = [...longest].sort(([a], [b]) => a - b);
-  const [first, last] = [sorted[0], sorted.at(-1)];
-  if (first === undefined || last === undefined) return undefined;
-  const at = sorted.findIndex(([, ms]) => ms > limitMs);
-  if (at < 0) return { kind: "at least", size: last[0] };
-  const [above, below] = [sorted[at], sorted[at - 1]];
-  if (above === undefined || below === undefined) return { kind: "less than", size: first[0] };
-  const [[smaller, shorterMs], [larger, longerMs]] = [below, above];
-  if (smaller <= 0 || shorterMs <= 0) return { kind: "about", size: smaller };
-  // Differences of logarithms, because a quotient of a very short time is infinite.
-  const share = (Math.log(limitMs) - Math.log(shorterMs)) / (Math.log(longerMs) - Math.log(shorterMs));
-  const size = Math.exp(Math.log(smaller) + share * Math.log(larger / smaller));
-  return { kind: "about", size: Math.min(larger, Math.max(smaller, size)) };
+  return [...reasons.values()].map(
+    ({ why, isShown, titles }) => `${isShown ? "" : "no row for "}${[...titles].join("; ")}: ${why}`,
+  );
 }

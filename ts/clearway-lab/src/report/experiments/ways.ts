@@ -4,7 +4,10 @@ import type { HostName } from "../../protocol/message.js";
 import { clockStepUsOf, metricsFor, type RecordedCell, type Results, type RunRecord } from "../../run/record.js";
 import { inOrder } from "../../scenario/scenario.js";
 import type { Distribution } from "../../statistics/distribution.js";
-import { shown } from "../number.js";
+import { hostTitle } from "../host-titles.js";
+import { shown, shownTime } from "../number.js";
+import { isMixed, MARK, MARKED } from "./marks.js";
+import { NO_FIGURE, type RowView, type TableView } from "./table.js";
 
 interface Way {
   title: string;
@@ -117,4 +120,36 @@ function viewOf(results: Results, record: RunRecord, load: string, cells: readon
     return { title, points };
   }).filter(({ points }) => points.length > 0);
   return { load, hosts: inOrder([...new Set(rows.flatMap(({ points }) => points.map(({ host }) => host)))]), rows };
+}
+
+/** Returns the table of all languages, if the run has several. */
+export function waysTable(results: Results, record: RunRecord): TableView[] {
+  const view = waysView(results, record);
+  if (view === undefined) return [];
+  const { load, hosts, rows } = view;
+  const mixed = hosts.filter((host) =>
+    isMixed(rows.flatMap(({ points }) => points.filter((each) => each.host === host).map(({ isAdded }) => isAdded))),
+  );
+  const own = rows.map(({ title, points }): RowView => {
+    const cells = hosts.flatMap((host) => {
+      const point = points.find((each) => each.host === host);
+      if (point === undefined) return [NO_FIGURE, NO_FIGURE];
+      const { latency, clockStepUs } = point;
+      const [p50, p99] = [latency.p50, latency.p99].map((figure) => shownTime(figure, clockStepUs)) as [string, string];
+      return [
+        point.isAdded && mixed.includes(host) ? `${p50} ${MARK}` : p50,
+        latency.unsupported?.includes("p99") ? `(${p99})` : p99,
+      ];
+    });
+    return { title, authors: false, clearway: title === "Clearway", cells };
+  });
+  const columns = hosts.flatMap((host) => ["p50", "p99"].map((figure) => `${hostTitle(host)}, ${figure} (µs)`));
+  return [
+    {
+      title: `Which way, in which language: ${load}`,
+      head: ["way", ...columns],
+      rows: own,
+      notes: mixed.length > 0 ? [MARKED] : [],
+    },
+  ];
 }
