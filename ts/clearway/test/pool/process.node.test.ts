@@ -7,7 +7,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { connect } from "../../src/channel/endpoint/endpoint.js";
 import { listenTo } from "../../src/channel/transport/port-like.js";
+import { Post, portMark } from "../../src/channel/transport/port-message.js";
+import { portTransport } from "../../src/channel/transport/port-transports.js";
+import { writeHello } from "../../src/channel/wire/frame.js";
 import { inheritedFlags, processEnvironment } from "../../src/host/node/options.js";
 import { adopt } from "../../src/host/node.js";
 import { builtUrl, type Plain, plainUrl, reasonOf, testPool, warmed } from "../fixtures/pools.js";
@@ -239,10 +243,29 @@ test("the end of a channel over a worker is reported in the same order", () => {
   expect(words).toEqual([
     ["message", "hello"],
     ["error", stray],
-    ["gone", { exitCode: 1 }],
+    ["gone", { exitCode: 1 }, { cause: stray }],
   ]);
   stop();
   expect(worker.eventNames()).toEqual([]);
+});
+
+test("the error that ends a worker is in the reason of its channel's end, and the cause of the errors of its calls", async () => {
+  const worker = Object.assign(new EventEmitter(), { postMessage: () => {} });
+  const connecting = connect(portTransport(worker));
+  const limits = { frameBytesMax: 1 << 20, nameBytesMax: 255, callsMax: 9 };
+  const hello = writeHello({ version: 1, wires: ["clearway"], ...limits });
+  worker.emit("message", [portMark, Post.frames, [hello.length], hello]);
+  const endpoint = await connecting;
+  const call = reasonOf(endpoint.methods("m").call("x"));
+  const stray = new Error("stray");
+  worker.emit("error", stray);
+  worker.emit("exit", 1);
+  const reason = await endpoint.closed;
+  expect(reason).toMatchObject({ code: "lost", detail: { exitCode: 1 } });
+  expect(reason.message).toBe("the other side of the port is gone: stray");
+  expect(reason.cause).toBe(stray);
+  expect(await call).toMatchObject({ code: "transport-closed", message: expect.stringContaining("stray") });
+  expect(((await call) as Error).cause).toBe(stray);
 });
 
 test("the end of a child process is reported although a process that it has started prints in every turn", async () => {

@@ -2,7 +2,7 @@
 import { watchLifeline } from "#host";
 import { newAbortController } from "../../globals.js";
 import { lazyModule } from "../../lazy/lazy.js";
-import type { TransportLimits } from "./transport.js";
+import type { CloseReason, TransportLimits } from "./transport.js";
 
 /**
  * One side of a worker's port, with the methods that Node and browsers share. It is a `MessagePort`, a `Worker` in its owner's
@@ -18,8 +18,8 @@ export interface PortEvents {
   message(message: unknown): void;
   /** Called when a message could not be deserialized on arrival. */
   unreadable(): void;
-  /** Called when the other side has closed or exited. */
-  gone(detail: Record<string, number>): void;
+  /** Called when the other side has closed or exited. `thrown` has the error that ended it, if there is one. */
+  gone(detail: Record<string, number>, thrown?: Pick<CloseReason, "cause">): void;
   /** Called for a worker's error. The worker may survive it. */
   error(reason: unknown): void;
 }
@@ -45,7 +45,7 @@ export function listenTo(port: PortLike, events: PortEvents): () => void {
 function listenInNode(port: Emitter, events: PortEvents): () => void {
   // Node may report a worker's error before the worker's last messages. It reports the worker's exit after all messages. The
   // error is therefore held until the exit.
-  let fail = (): void => {};
+  let thrown: Pick<CloseReason, "cause"> | undefined;
   const listeners: [string, (value: never) => void][] = [
     ["message", events.message],
     ["messageerror", events.unreadable],
@@ -53,14 +53,14 @@ function listenInNode(port: Emitter, events: PortEvents): () => void {
     [
       "exit",
       (exitCode: number) => {
-        fail();
-        events.gone({ exitCode });
+        if (thrown) events.error(thrown.cause);
+        events.gone({ exitCode }, thrown);
       },
     ],
     [
       "error",
-      (reason: unknown) => {
-        fail = () => events.error(reason);
+      (cause: unknown) => {
+        thrown = { cause };
       },
     ],
   ];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { lifeline, refuseDetached } from "#host";
-import { invalid } from "../../error/clearway-error.js";
+import { invalid, messageOf } from "../../error/clearway-error.js";
 import { queueMicrotask } from "../../globals.js";
 import { inMicrotask } from "../../lazy/lazy.js";
 import type { ChannelRingPort, ChannelRingPortOwner } from "./channel-ring-port.js";
@@ -97,7 +97,7 @@ export class PortChannelTransport implements ChannelTransport {
     this.#stop = this.listen(this.#port, {
       message: (message) => this.#receive(message),
       unreadable: () => this.close({ code: "failed", message: "a message could not be read on arrival" }),
-      gone: (detail) => this.#gone("the other side of the port is gone", detail),
+      gone: (detail, thrown) => this.#gone("the other side of the port is gone", detail, thrown),
       // A worker that has sent no message has failed to start. It may survive a later error.
       error: (cause) => this.#messageSeen || this.#end({ code: "failed", message: "the worker failed", cause }),
     });
@@ -370,9 +370,10 @@ export class PortChannelTransport implements ChannelTransport {
   }
 
   // Reads the frames that the other side wrote to the ring before it ended.
-  #gone(message: string, detail?: CloseReason["detail"]): void {
+  #gone(what: string, detail?: CloseReason["detail"], thrown?: Pick<CloseReason, "cause">): void {
     this.#ringPort?.drain();
-    this.#end(detail ? { code: "lost", message, detail } : { code: "lost", message });
+    const message = thrown ? `${what}: ${messageOf(thrown.cause)}` : what;
+    this.#end({ code: "lost", message, ...(detail && { detail }), ...thrown });
   }
 
   #end(reason: CloseReason): void {
