@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Pool } from "clearway";
-import { connect, memoryPair } from "clearway/channel";
+import { connect, memoryPair, schema } from "clearway/channel";
 import { describe, expect, test } from "vitest";
 import { builtUrl, plainPool, testPool, warmed } from "../fixtures/pools.js";
 
@@ -186,6 +186,13 @@ const readers: Record<string, (source: AsyncIterable<unknown>) => Promise<unknow
     const [here, there] = await Promise.all(memoryPair().map((end) => connect(end)));
     there!.events("values").serve(() => source);
     for await (const event of here!.events("values").listen()) return event;
+    return undefined;
+  },
+  "a listener of a schema's events": async (source) => {
+    const values = schema({ channel: "values", events: { all: { value: "any" } } });
+    const [here, there] = await Promise.all(memoryPair().map((end) => connect(end)));
+    values.handle(there!, { events: { all: () => source } });
+    for await (const event of values.caller(here!).listen.all()) return event;
     return undefined;
   },
 };

@@ -132,10 +132,26 @@ function checkedSource(source: unknown, validate: Validated): EventSource<unknow
   })();
 }
 
-async function* checkedEvents(events: AsyncIterable<unknown> | Iterable<unknown>, validate: Validated) {
-  const read = asyncIteratorOf(events);
-  const source = read ? { [Symbol.asyncIterator]: () => read.call(events) } : (events as Iterable<unknown>);
-  for await (const event of source) yield validate(event);
+// No generator: the `return` of a generator waits for the value that its `next` awaits, which may never come.
+function checkedEvents(
+  events: AsyncIterable<unknown> | Iterable<unknown>,
+  validate: Validated,
+): AsyncIterable<unknown> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = asyncIteratorOf(events)?.call(events) ?? (events as Iterable<unknown>)[Symbol.iterator]();
+      return {
+        async next() {
+          const { done, value } = await iterator.next();
+          return done ? { done, value } : { done: false, value: validate(await value) };
+        },
+        async return() {
+          await iterator.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
