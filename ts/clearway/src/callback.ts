@@ -9,6 +9,7 @@
 import { checked, object as checkedObject, isThenable, type Rules, whole } from "./error/checked.js";
 import { ClearwayError, invalid } from "./error/clearway-error.js";
 import { checkDepth } from "./error/depth.js";
+import { isListOf } from "./error/wire-check.js";
 import { OwnPromise } from "./globals.js";
 import { calledByLanguage } from "./pool/by-name.js";
 import type { CallbackArgument, MethodNames, ProxyArgument } from "./task/callback-stub.js";
@@ -100,7 +101,7 @@ class Session implements CallbackEnd, AsyncIterator<never> {
   #accepts(message: unknown): message is CallbackCall {
     if (!Array.isArray(message)) return false;
     const [call, args, forms] = message;
-    if (!Array.isArray(args) || (forms !== undefined && !isFormsOf(forms, args.length))) return false;
+    if (!isListOf(args, () => true) || (forms !== undefined && !isFormsOf(forms, args.length))) return false;
     return Number.isInteger(call) && !this.#open.has(call) && this.#open.size < this.concurrency;
   }
 

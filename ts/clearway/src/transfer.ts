@@ -8,6 +8,7 @@
 import { checked, type Rules } from "./error/checked.js";
 import { ClearwayError, caused, invalid, messageOf } from "./error/clearway-error.js";
 import { depthMax } from "./error/depth.js";
+import { isListOf } from "./error/wire-check.js";
 import { totalBufferBytes } from "./host/structure.js";
 import { copyValue } from "./transfer/copy-value.js";
 import { Form } from "./transfer/crossing.js";
@@ -139,7 +140,7 @@ interface HandledContent {
 /** Returns a content that has arrived. Throws `protocol` for a content of another form. */
 function contentOf(arrived: unknown): HandledContent {
   const { root, parts } = (arrived ?? {}) as Partial<HandledContent>;
-  if (Array.isArray(parts) && parts.every(isPart)) return { root, parts };
+  if (isListOf(parts, isPart)) return { root, parts: parts as readonly Part[] };
   throw new ClearwayError("protocol", "a value with handled instances has a form that is not known");
 }
 

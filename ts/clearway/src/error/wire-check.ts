@@ -17,9 +17,14 @@ export function isWireError(wire: unknown, depth = 0): wire is WireError {
   );
 }
 
-/** Returns whether a value is an array of such elements. Ends at the first other element, or hole: an array may have 2^32 holes. */
+/**
+ * Returns whether a value is an array of such elements and has nothing else: no holes, of which an array may have 2^32, and no properties
+ * besides its elements. Structured clone keeps both, and a property named like a method would replace the method.
+ */
 export function isListOf(value: unknown, isElement: (element: unknown) => boolean): boolean {
   if (!Array.isArray(value)) return false;
-  for (let at = 0; at < value.length; at++) if (!isElement(value[at])) return false;
-  return true;
+  const { length } = value;
+  // The keys of the elements come first, in order.
+  const keys = Object.keys(value);
+  return keys.length === length && (length === 0 || keys[length - 1] === `${length - 1}`) && value.every(isElement);
 }

@@ -3,8 +3,12 @@
 // Child processes, too: memory and frames cross by ring, by port and by pipes.
 import { move } from "clearway";
 import { callback } from "clearway/callback";
-import { expect, test } from "vitest";
+import { registerTransfer } from "clearway/transfer";
+import { expect, onTestFinished, test } from "vitest";
 import { ValueCopy } from "../../src/transfer/copy-value.js";
+import { emptySide } from "../../src/transfer/ledger.js";
+import { movedKey, scope } from "../../src/transfer/revive.js";
+import { callbackEnd } from "../../src/transport/callback.js";
 import { isFromCaller, isFromWorker } from "../../src/transport/protocol.js";
 import fc, { cases } from "../fixtures/fast-check.js";
 import { holders, memoryUnder, shown, view, withHole } from "../fixtures/memory-holders.js";
@@ -207,6 +211,7 @@ test.each<[what: string, frames: unknown[]]>([
   ["credit that is no number", [4, 1, {}, []]],
   ["a frame that only a pool sends", [1, 1, 0, []]],
   ["a frame whose id is no number", [9, {}, 1, 1]],
+  ["a frame and 2^30 frames of holes", Object.assign([15, 0, 0, 0], { length: 2 ** 32 - 4 })],
 ])("a worker that posts %s ends with protocol, and the next call gets a new worker", async (_what, frames) => {
   const pool = borders();
   const before = restarts();
@@ -312,4 +317,31 @@ test("a list with very many holes is refused at its first hole", () => {
   holes.length = 4_000_000_000;
   expect(isFromWorker(24, 0, holes, 0)).toBe(false);
   expect(isFromWorker(10, 0, { ...wireError, errors: holes }, 0)).toBe(false);
+});
+
+// Structured clone keeps holes and properties. Where a property is named like a method, the array does not have the method.
+const irregular: Record<string, () => unknown[]> = {
+  "a hole": () => new Array(1),
+  "2^32 holes": () => new Array(2 ** 32 - 1),
+  "properties named like methods": () => Object.assign([], { every: 1, flatMap: 1, forEach: 1, map: 1 }),
+  "as many properties as holes": () => Object.assign(new Array(1), { map: 1 }),
+};
+
+test.each(Object.keys(irregular))("a list with %s is refused with protocol, wherever a worker sends one", (what) => {
+  const list = irregular[what]!;
+  expect(isFromWorker(7, 0, list(), 0)).toBe(false);
+  expect(isFromWorker(10, 0, { ...wireError, errors: list() }, 0)).toBe(false);
+  expect(isFromWorker(16, 0, list(), 0)).toBe(false);
+  const failures: unknown[] = [];
+  const marked = callback(() => {}) as unknown as AsyncIterable<unknown>;
+  const end = callbackEnd(marked[Symbol.asyncIterator]())!;
+  end.connect({ strict: false, ledger: emptySide(), answer() {}, fail: (reason) => failures.push(reason) });
+  end.called([1, list()]);
+  expect(failures).toMatchObject([{ code: "protocol" }]);
+  onTestFinished(
+    registerTransfer("unused", { class: Point, serialize: () => [0, []], deserialize: () => new Point() }),
+  );
+  expect(() => scope[movedKey]?.decoded({ root: 0, parts: list() })).toThrow(
+    expect.objectContaining({ code: "protocol" }),
+  );
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { isListOf } from "../../error/wire-check.js";
 import { inMicrotask } from "../../lazy/lazy.js";
 import { Op } from "../../transport/protocol.js";
 import { type CloseReason, isShared } from "./transport.js";
@@ -88,7 +89,7 @@ export function framesOf(lengths: unknown, bytes: unknown): Uint8Array[] | undef
 /** Returns the attachments of a message. Returns undefined if they are not valid. */
 export function attachmentsOf(given: unknown): readonly Uint8Array[] | undefined {
   if (given === undefined) return none;
-  return Array.isArray(given) && given.every((each) => each instanceof Uint8Array) ? given : undefined;
+  return isListOf(given, (each) => each instanceof Uint8Array) ? (given as Uint8Array[]) : undefined;
 }
 
 export const none: readonly Uint8Array[] = [];

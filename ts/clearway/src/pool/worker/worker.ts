@@ -321,7 +321,7 @@ export class PoolWorker {
   receive(message: unknown): void {
     // Ignores other messages, because a task module may post its own.
     if (!isFrames(message) || isOwnMessage(message)) return;
-    for (let at = 0; at < message.length; at += frameSlots)
+    for (let at = 0; at < message.length && !this.#garbled; at += frameSlots)
       this.frame(message[at] as Op, message[at + 1] as number, message[at + 2], message[at + 3]);
     this.endMessage();
   }

@@ -148,6 +148,12 @@ describe("an end with a hostile peer", () => {
       port.postMessage([portMark, Post.frames, [], new Uint8Array(), undefined, undefined, taken]);
       expect((await endpoint.closed).code).toBe("protocol");
     }
+    // Structured clone keeps holes, and properties that are named like methods.
+    for (const list of [new Array(1), new Array(2 ** 32 - 1), Object.assign([], { every: 1 })]) {
+      const { endpoint, port } = await victim();
+      port.postMessage([portMark, Post.frames, [], new Uint8Array(), list]);
+      expect((await endpoint.closed).code).toBe("protocol");
+    }
     const { endpoint, call } = await victim();
     call(1, "m", "x", null, 0xffff_ffff);
     expect((await endpoint.closed).code).toBe("too-large");

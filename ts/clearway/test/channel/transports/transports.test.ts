@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { ringMemory } from "../../../src/channel/transport/channel-ring-port.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
+import { Post, portMark } from "../../../src/channel/transport/port-message.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { SendWindow } from "../../../src/channel/transport/transport.js";
+import { Op } from "../../../src/transport/protocol.js";
 import { type Connected, channelTransportContract, Log } from "./contract.js";
 
 channelTransportContract("memory", (wanted) => {
@@ -131,6 +133,20 @@ describe.runIf(typeof SharedArrayBuffer === "function")("the ring of a port", ()
       expect(await log.end()).toMatchObject({ code: "protocol" });
       port2.close();
     }
+  });
+
+  test("reads messages by their slots, whatever properties the array of a hostile end has", async () => {
+    const { port1, port2 } = new MessageChannel();
+    const end = portTransport(port1, { ring: "accept" });
+    const log = new Log();
+    end.open(log);
+    port2.postMessage([portMark, Post.ring, ringMemory()]);
+    const message = [Op.Mark, 1, undefined, undefined, portMark, Post.frames, [1], new Uint8Array([7])];
+    port2.postMessage(Object.assign(message, { slice: 1 }));
+    await log.count(1);
+    expect([...log.frames[0]!]).toEqual([7]);
+    end.close();
+    port2.close();
   });
 
   test("closes the transport when the other end offers a second ring", async () => {
