@@ -136,8 +136,9 @@ function keptBytes(message: NativeMessage): Uint8Array | null {
 
 /** Releases an event, also if its codec throws, and returns its value. */
 function decodedValue(event: NativeMessage, codec: MessageCodec<unknown>): unknown {
-  // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `keptBytes` does not copy shared memory.
-  if (codec.name === "binary") return keptBytes(event);
+  // `decode` copies the bytes that the value keeps. The binary codec needs no decoding, and `keptBytes` does not copy shared memory. A codec of
+  // the app may be a changed copy of it.
+  if (codec === (binaryCodec as unknown)) return keptBytes(event);
   try {
     const value = codec.decode(event.bytes ?? new Uint8Array());
     // The generator below would wait for a promise, even after the listener has left.

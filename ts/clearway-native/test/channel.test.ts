@@ -122,7 +122,6 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     await using _here = here;
     const codec = {
       ...binaryCodec,
-      name: "standard" as const,
       decode: (): never => {
         throw new Error("hostile");
       },

@@ -201,9 +201,9 @@ export interface AttachmentSink {
 
 /**
  * Attachments of the next message that this thread encodes or decodes with a standard codec, its maximum size, and the limit on the values
- * of the next message that a standard or JSON codec decodes. The endpoint sets them just before the codec runs. The codec takes and
- * clears them before it does anything else. A nested message, which an extension or a getter encodes, therefore has none. This
- * global variable keeps them out of the public codec interfaces, so a codec that wraps one of these codecs supports them too.
+ * of the next message that a standard or JSON codec decodes. This global variable keeps them out of the public codec interfaces. The
+ * endpoint sets them just before the codec runs, and all but `valuesMax` only for a codec that {@link attaches}. Such a codec takes and
+ * clears them before it does anything else. A nested message, which an extension or a getter encodes, therefore has none.
  */
 export const outOfBand: {
   sink: AttachmentSink | undefined;
@@ -222,13 +222,29 @@ export const outOfBand: {
   valuesMax: undefined,
 };
 
+const attachingCodecs = /* @__PURE__ */ new WeakSet<object>();
+
+/** Lets the messages of a codec have attachments. The codec must run no other code before it has taken them from {@link outOfBand}. */
+export function attaching<Own extends object>(codec: Own): Own {
+  attachingCodecs.add(codec);
+  return codec;
+}
+
+/**
+ * Returns whether a codec's messages may have attachments. A codec of the app never has any, also if it wraps one of Clearway's or is a changed
+ * copy of it: if it seals what the standard codec writes, lists beside the message would cross unsealed.
+ */
+export function attaches(codec: object): boolean {
+  return attachingCodecs.has(codec);
+}
+
 /**
  * Encodes a value in at most about `bytesMax` bytes: a standard codec throws `too-large` before it takes memory for more. A list that occurs
  * many times in a value, as an attachment may in a value that arrived, makes a message that is far larger than the value. Other codecs have
  * no such limit, so the caller checks the size, too.
  */
 export function encodeWithin<T>(codec: Codec<unknown, T>, value: T, bytesMax: number): Uint8Array {
-  outOfBand.bytesMax = bytesMax;
+  if (attaches(codec)) outOfBand.bytesMax = bytesMax;
   try {
     return codec.encode(value);
   } finally {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules } from "../../error/checked.js";
 import {
+  attaching,
   type Codec,
   type CodecLimits,
   checkError,
@@ -81,7 +82,7 @@ function standardWith(settings: StandardSettings): StandardMessageCodec {
     if (settings.emptyNull && (value === null || value === undefined)) return;
     writeValue(writer, value, 0, settings);
   };
-  return {
+  return attaching<StandardMessageCodec>({
     name: "standard",
     encode: (value) => encodeWith(write, value),
     encodeInto: (value, into, offset = 0) => encodeWithInto(write, value, into, offset),
@@ -94,7 +95,7 @@ function standardWith(settings: StandardSettings): StandardMessageCodec {
       return value;
     },
     with: (options) => standardWith(changeSettings(settings, options)),
-  };
+  });
 }
 
 /**
@@ -146,7 +147,7 @@ type Write<T> = (writer: Writer, value: T, settings: StandardSettings) => void;
 
 function half<T>(settings: StandardSettings, write: Write<T>, read: Read<T>): Codec<T> {
   const writeIt = (writer: Writer, value: T): void => write(writer, value, settings);
-  return {
+  return attaching<Codec<T>>({
     name: "standard-method",
     encode: (value) => encodeWith(writeIt, value),
     encodeInto: (value, into, offset = 0) => encodeWithInto(writeIt, value, into, offset),
@@ -157,7 +158,7 @@ function half<T>(settings: StandardSettings, write: Write<T>, read: Read<T>): Co
       reader.finish();
       return value;
     },
-  };
+  });
 }
 
 function writeCall(writer: Writer, { method, args }: MethodCall, settings: StandardSettings): void {

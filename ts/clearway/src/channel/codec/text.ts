@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { codecError, copyInto, input, type MessageCodec, requireMemory } from "./codec.js";
+import { attaching, codecError, copyInto, input, type MessageCodec, requireMemory } from "./codec.js";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -128,7 +128,7 @@ function encodeBytes(bytes: Uint8Array | null): Uint8Array {
  * Passes bytes through. `encode` returns its argument without a copy. `decode` does not copy owned bytes, unless they are in
  * shared memory; it copies all other bytes.
  */
-export const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null> = {
+export const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null> = /* @__PURE__ */ attaching({
   name: "binary",
   encode: encodeBytes,
   encodeInto: (bytes, into, offset = 0) => copyInto(encodeBytes(bytes), into, offset),
@@ -136,4 +136,4 @@ export const binaryCodec: MessageCodec<Uint8Array, Uint8Array | null> = {
     const { bytes, viewsAllowed } = input(message, owned);
     return viewsAllowed ? bytes : bytes.slice();
   },
-};
+});

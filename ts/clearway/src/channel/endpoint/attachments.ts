@@ -117,6 +117,13 @@ export class Attachments implements AttachmentSink {
     return this.list.push(new Uint8Array(buffer)) - 1;
   }
 
+  /** Counts the attachments, which were sent, in the ledger. */
+  enter(sent: ChannelLedgerSide): void {
+    sent.movedBytes += this.movedBytes;
+    sent.sharedBytes += this.sharedBytes;
+    for (const [reason, bytes] of this.copies) enterCopy(sent, reason, bytes);
+  }
+
   #share({ buffer, byteOffset, byteLength }: ArrayBufferView): number {
     this.sharedBytes += byteLength;
     return this.list.push(new Uint8Array(buffer, byteOffset, byteLength)) - 1;

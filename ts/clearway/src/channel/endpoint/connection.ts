@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
-import { type Codec, codecError, encodeWithin, type MethodCodec, outOfBand } from "../codec/codec.js";
+import { attaches, type Codec, codecError, encodeWithin, type MethodCodec, outOfBand } from "../codec/codec.js";
 import { inlined } from "../codec/standard.js";
 import { type ChannelTransport, type CloseReason, isShared } from "../transport/transport.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
@@ -57,6 +57,8 @@ export class Connection {
   closing = false;
   /** Whether the transport is congested: a `send` returned false, and `drained` was not called since. */
   congested = false;
+  /** Bytes of the message that made the transport congested. The other end may have to read all of them before there is room. */
+  fillingBytes = 0;
   readonly #transport: ChannelTransport;
   readonly #rules: AttachmentRules;
   /** An instance without attachments, for the next message. */
@@ -168,7 +170,7 @@ export class Connection {
   }
 
   #encodeBytes<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
-    if (this.wire !== "clearway" && ownership !== "move")
+    if (!attaches(codec) || (this.wire !== "clearway" && ownership !== "move"))
       return { body: this.#write(codec, value), flags: 0, attachments: undefined, value: undefined };
     const isBinary = codec.name === "binary" && value instanceof Uint8Array;
     // Values count for the largest frame, and attachments do not.
@@ -212,7 +214,7 @@ export class Connection {
       noteArrived(value.value);
       return readCloned(codec, value);
     }
-    const binary = codec.name === "binary";
+    const binary = attaches(codec) && codec.name === "binary";
     if ((flags & Flag.whole) !== 0) {
       const bytes = value === undefined ? attachments[0] : value.value;
       if (!(bytes instanceof Uint8Array) || attachments.length > 1)
@@ -223,7 +225,10 @@ export class Connection {
     }
     outOfBand.valuesMax = this.#valuesMax;
     try {
-      if (binary && attachments.length > 0) return inlined(body, attachments, this.#transport.frameBytesMax) as T;
+      if (attachments.length > 0 && (binary || !attaches(codec))) {
+        const whole = inlined(body, attachments, this.#transport.frameBytesMax);
+        return this.decode(codec, { body: whole, flags: 0, attachments: none, fillsBuffer: true });
+      }
       outOfBand.attached = attachments.length > 0 ? attachments : undefined;
       return codec.decode(body, { owned: fillsBuffer });
     } finally {
@@ -242,21 +247,30 @@ export class Connection {
       : writeFrame(parts, { flags: own, body, inlineAttachments: undefined, separateCount: 0 });
     if (frame.length > this.#frameBytesMax) throw tooLarge(frame.length, this.#frameBytesMax);
     const separate = attachments && this.#transport.moves ? attachments.list : none;
-    if (!this.#transport.send(frame, separate)) this.congested = true;
-    this.#enter(body.length, attachments);
+    // Before the transport moves the attachments away.
+    const bytes = separate.reduce((sum, each) => sum + each.length, frame.length);
+    if (!this.#transport.send(frame, separate)) this.#fill(bytes);
+    if (body.length > 0) enterCopy(this.ledger.sent, "encoded", body.length);
+    attachments?.enter(this.ledger.sent);
   }
 
   #sendValue(parts: FrameParts, own: number, message: OutgoingValue | undefined): void {
     if (message && headBytes + message.bytes > this.#frameBytesMax) throw tooLarge(message.bytes, this.#frameBytesMax);
     const frame = valueFrame(parts, own, message);
     // The transport has `sendValue`, because both ends clone.
-    if (this.#transport.sendValue?.(frame, message?.transfer) !== true) this.congested = true;
+    if (this.#transport.sendValue?.(frame, message?.transfer) !== true) this.#fill(frame.bytes);
     if (message === undefined) return;
     const { sent } = this.ledger;
     sent.movedBytes += message.movedBytes;
     sent.sharedBytes += message.sharedBytes;
     if (message.copies.length === 0) return;
     for (const [reason, bytes, lists] of message.copies) enterCopy(sent, reason, bytes, lists);
+  }
+
+  // Control frames are sent also while the transport is congested. They are small.
+  #fill(bytes: number): void {
+    if (!this.congested) this.fillingBytes = bytes;
+    this.congested = true;
   }
 
   /**
@@ -374,15 +388,6 @@ export class Connection {
     const { message = "closed", cause } = this.reason ?? {};
     const error = new ClearwayError("transport-closed", `${what}: ${message}`, cause === undefined ? {} : { cause });
     return Object.assign(error, { reason: this.reason });
-  }
-
-  #enter(bodyBytes: number, attachments: Attachments | undefined): void {
-    const { sent } = this.ledger;
-    if (bodyBytes > 0) enterCopy(sent, "encoded", bodyBytes);
-    if (attachments === undefined) return;
-    sent.movedBytes += attachments.movedBytes;
-    sent.sharedBytes += attachments.sharedBytes;
-    for (const [reason, bytes] of attachments.copies) enterCopy(sent, reason, bytes);
   }
 }
 

@@ -7,6 +7,7 @@ import { copyValue } from "../../transfer/copy-value.js";
 import { compactView } from "../../transfer/find-memory.js";
 import { MovedValue } from "../../transfer/move.js";
 import {
+  attaching,
   type Codec,
   codecError,
   type MessageCodec,
@@ -206,13 +207,13 @@ function isWhole(view: ArrayBufferView): boolean {
 // their values as they are. If the other end names the standard codec for the channel, its messages are bytes, which these codecs read.
 
 /** The message codec of values by structured clone. */
-export const cloneMessageCodec: MessageCodec<unknown> = { ...standardMessageCodec, name: "clone" };
+export const cloneMessageCodec: MessageCodec<unknown> = attaching({ ...standardMessageCodec, name: "clone" });
 
 /** The method codec of values by structured clone. */
 export const cloneMethodCodec: MethodCodec = {
   name: "clone",
-  call: { ...standardMethodCodec.call, name: "clone" },
-  reply: { ...standardMethodCodec.reply, name: "clone" },
+  call: attaching({ ...standardMethodCodec.call, name: "clone" }),
+  reply: attaching({ ...standardMethodCodec.reply, name: "clone" }),
 };
 
 /** Returns the name of a method. Throws `not-encodable` if it is no string, as the other codecs do. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import type { Codec } from "../../../src/channel/codec/codec.js";
+import { jsonMessageCodec } from "../../../src/channel/codec/json.js";
 import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { float64 } from "../../../src/channel/codec/tags.js";
 import { binaryCodec } from "../../../src/channel/codec/text.js";
@@ -178,6 +180,63 @@ describe("attachments and a foreign endpoint:", () => {
     expect(floats.length).toBe(10_000);
     expect(Object.keys(a.stats().ledger.sent.copies)).toEqual(["encoded"]);
     expect(await rejection(m.call("keep", move({ floats })))).toMatchObject({ code: "would-copy" });
+  });
+});
+
+/** Stands for a cipher. */
+const flipped = (bytes: Uint8Array): Uint8Array => bytes.map((byte) => byte ^ 0xff);
+
+/** Returns a changed copy of a codec, as an app makes one that seals its messages. */
+function sealing<T, Written>(codec: Codec<T, Written>): Codec<T, Written> {
+  return {
+    ...codec,
+    encode: (value) => flipped(codec.encode(value)),
+    decode: (bytes) => codec.decode(flipped(bytes)),
+  };
+}
+
+describe.each(["memory", "bytes", "port", "port and ring"])("a codec of the app, over %s,", (carrier) => {
+  test("has the whole message: nothing of a value crosses beside it", async () => {
+    const { a, b } = await start(carrier);
+    const sealed = sealing(standardMessageCodec);
+    const { call, reply } = standardMethodCodec;
+    const methods = { ...standardMethodCodec, call: sealing(call), reply: sealing(reply) };
+    const binary = sealing(binaryCodec);
+    b.messages("sealed", sealed).handle((value) => value);
+    b.messages("binary", binary).handle((value) => value);
+    b.methods("methods", methods).handle({ echo: (value: unknown) => value });
+    const lists = { bytes: pattern(100_000), floats: new Float64Array(5000).fill(0.5) };
+    expect(await a.messages("sealed", sealed).send(lists)).toEqual(lists);
+    expect(await a.messages("binary", binary).send(pattern(100_000))).toEqual(pattern(100_000));
+    expect(await a.methods("methods", methods).call("echo", move(lists))).toEqual(lists);
+    for (const end of [a, b]) {
+      const { sent } = end.stats().ledger;
+      expect([Object.keys(sent.copies), sent.movedBytes]).toEqual([["encoded"], 0]);
+    }
+  });
+
+  test("reads the attachments of the standard codec as a part of the message", async () => {
+    const { a, b } = await start(carrier);
+    const seen: unknown[] = [];
+    const counting = {
+      ...standardMessageCodec,
+      decode: (bytes: Uint8Array) => {
+        seen.push(bytes.length);
+        return standardMessageCodec.decode(bytes);
+      },
+    };
+    b.messages("counted", counting).handle((value) => void seen.push(value));
+    const value = { list: pattern(100_000) };
+    await a.messages("counted", standardMessageCodec).send(value);
+    expect(seen).toEqual([standardMessageCodec.encode(value).length, value]);
+  });
+
+  test("may encode another message while the JSON codec runs, which has its lists inside", async () => {
+    const { a, b } = await start(carrier);
+    const inner = { list: pattern(20_000) };
+    const message = { toJSON: () => [...standardMessageCodec.encode(inner)] };
+    b.messages("json", jsonMessageCodec).handle((value) => value);
+    expect(await a.messages("json", jsonMessageCodec).send(message)).toEqual(message.toJSON());
   });
 });
 
