@@ -44,8 +44,9 @@ export interface EndpointOptions {
    */
   readonly replyBytesMax?: number;
   /**
-   * Maximum time that the other end may stay at `replyBytesMax` without reading, in milliseconds. After this time it is
-   * disconnected with `timeout`. Default: 30,000. Infinity: no limit.
+   * Maximum time that the other end may stay at `replyBytesMax` without reading an answer, in milliseconds. While a message of
+   * more than 1 MiB leaves, the other end has this time for each MiB. After this time it is disconnected with `timeout`.
+   * Default: 30,000. Infinity: no limit.
    */
   readonly stallMs?: number;
   /**

@@ -211,6 +211,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (served === undefined) return;
     this.withdraw(served);
     served.abort(new ClearwayError(status === Status.timeout ? "timeout" : "cancelled", "the caller has cancelled"));
+    this.#checkIdle();
   }
 
   /** Removes a request whose handler has not started. Returns false if the request does not wait. */
@@ -225,11 +226,11 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   settled(served: Served): void {
     if (served.wanted) this.#open.delete(served.id);
     else this.#posts.delete(served);
-    this.#checkIdle();
   }
 
   reply(parts: FrameParts, message: Encoded = nothing, answered?: Answered): void {
     this.#replies.send(parts, message, answered);
+    this.#checkIdle();
   }
 
   finished(served: Served): void {

@@ -39,10 +39,14 @@ interface Reply {
 // not read at all. Go's HTTP/2 server allows 10,000 such frames.
 const refusalsMax = 8192;
 
+// The part of a large message for which a peer has `stallMs`, in bytes. By the default, a peer that reads 35 KB/s is not disconnected. How much
+// of a message has left is not known: in Node, all bytes of a write wait until the last of them is written.
+const stallBytes = 1 << 20;
+
 /**
  * Replies that wait while the transport is congested: answers, and ends of streams. Their bytes count against the other end. At
  * the limit `replyBytesMax`, `full` is true. Then no handler starts, and the transport is paused unless an answer to this end
- * may still arrive. A peer that reads no reply for `stallMs` is disconnected.
+ * may still arrive. A peer that reads no reply for `stallMs` is disconnected, or for `stallMs` per MiB while a larger message leaves.
  */
 export class Replies {
   readonly #connection: Connection;
@@ -151,9 +155,10 @@ export class Replies {
   }
 
   #startStallTimer(): void {
-    const { stallMs } = this.#connection.settings;
-    if (stallMs === Number.POSITIVE_INFINITY) return;
-    this.#stallTimer = after(stallMs, () => this.#disconnect(`has read no answer for ${stallMs} ms`));
+    const { settings, fillingBytes } = this.#connection;
+    const ms = settings.stallMs * Math.max(1, Math.ceil(fillingBytes / stallBytes));
+    if (ms === Number.POSITIVE_INFINITY) return;
+    this.#stallTimer = after(ms, () => this.#disconnect(`has read no answer for ${ms} ms`));
   }
 
   #disconnect(what: string): void {
@@ -173,7 +178,7 @@ export interface HandlerContext {
 
 /** The owner of a request. It counts the request against `callsMax` and sends the answer. */
 export interface ServedOwner {
-  /** Called when the request is answered or aborted. */
+  /** Called when the request is answered or aborted, before its answer is sent. */
   settled(served: Served): void;
   /** Whether an answer would have to wait now. */
   readonly repliesWait: boolean;

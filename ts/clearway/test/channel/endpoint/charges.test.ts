@@ -74,6 +74,19 @@ describe("an endpoint that calls and never reads", () => {
     expect(end.stats()).toMatchObject({ handling: 0, waitingBytes: 0 });
   });
 
+  test("has stallMs for each MiB of the answer that it is reading", async () => {
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { end } = await flood({ stallMs: 500 }, undefined, binaryCodec as MessageCodec<unknown>, 5 << 19);
+    vi.advanceTimersByTime(1499);
+    await turn();
+    expect(end.stats().waitingBytes).toBeGreaterThan(0);
+    vi.advanceTimersByTime(1);
+    expect(await end.closed).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("has read no answer for 1500 ms"),
+    });
+  });
+
   test("is not disconnected once it reads", async () => {
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await flood({ stallMs: 500 });
@@ -151,6 +164,27 @@ describe("an endpoint that closes", () => {
     there.open(log);
     await closed;
     expect(statuses()).toEqual([Status.done, Status.done, Status.done]);
+  });
+
+  test("sends the answer of its last handler first, also if the transport has no room", async () => {
+    const { end, there, log, statuses } = await bare();
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    end.messages("m").handle(async () => {
+      await gate;
+      return new Uint8Array(answerBytes);
+    });
+    for (let id = 1; id <= 2; id++) there.send(call(id));
+    await turn();
+    const closed = end.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    open();
+    await turn();
+    there.open(log);
+    await closed;
+    await log.end();
+    expect(statuses()).toEqual([Status.done, Status.done]);
   });
 });
 
