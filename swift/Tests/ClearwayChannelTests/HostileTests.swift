@@ -137,6 +137,25 @@ struct HostileTests {
     #expect(await endpoint.closed().code == .protocolViolation)
   }
 
+  @Test("Closing sends the answer of the last handler, also without room")
+  func closingWithoutRoom() async throws {
+    let (here, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 1000))
+    async let connecting = Endpoint.connect(here)
+    let bare = BareEnd(there)
+    let endpoint = try await connecting
+    let gate = Promise<[UInt8]>()
+    try endpoint.messages("m", codec: BinaryCodec()).handle { _, _ in await gate.get() }
+    for id in 1...2 { bare.send(Head(op: Op.call, id: UInt32(id)), name: "m", body: [1]) }
+    await eventually { endpoint.stats().handling == 2 }
+    there.pause()
+    async let closed = endpoint.close()
+    gate.fulfil([UInt8](repeating: 1, count: 2000))
+    await eventually { endpoint.stats().waitingBytes > 0 }
+    there.resume()
+    _ = await closed
+    #expect(bare.received(Op.reply).map(\.head.a) == [Status.done.rawValue, Status.done.rawValue])
+  }
+
   @Test("Frames for calls and streams that are not open have no effect")
   func strangers() async throws {
     let (endpoint, bare) = try await besideBare()

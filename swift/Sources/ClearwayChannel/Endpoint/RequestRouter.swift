@@ -111,6 +111,7 @@ final class RequestRouter: @unchecked Sendable {
     guard let (served, request) = open[id] else { return }
     withdraw(request)
     served.cancel()
+    checkIdle()
   }
 
   /// Removes a request that waits for its handler.
@@ -122,9 +123,9 @@ final class RequestRouter: @unchecked Sendable {
     }
   }
 
+  /// Called when a request is answered or cancelled, before its answer is sent.
   func settled(_ served: Served) {
     if served.isWanted { open[served.id] = nil } else { posts[ObjectIdentifier(served)] = nil }
-    checkIdle()
   }
 
   func finished(_ served: Served) {
@@ -165,7 +166,7 @@ final class RequestRouter: @unchecked Sendable {
     }
   }
 
-  private func checkIdle() {
+  func checkIdle() {
     if open.count + posts.count > 0 || !replies.isEmpty { return }
     for act in whenIdle { connection.later(act) }
     whenIdle = []

@@ -151,6 +151,7 @@ final class Served: @unchecked Sendable {
       isAnswerQueued = false
       release()
     }
+    router.checkIdle()
   }
 
   @discardableResult

@@ -24,7 +24,6 @@ export function isWireError(wire: unknown, depth = 0): wire is WireError {
 export function isListOf(value: unknown, isElement: (element: unknown) => boolean): boolean {
   if (!Array.isArray(value)) return false;
   const { length } = value;
-  // The keys of the elements come first, in order.
-  const keys = Object.keys(value);
-  return keys.length === length && (length === 0 || keys[length - 1] === `${length - 1}`) && value.every(isElement);
+  for (let at = 0; at < length; at++) if (!Object.hasOwn(value, at) || !isElement(value[at])) return false;
+  return Object.keys(value).length === length;
 }

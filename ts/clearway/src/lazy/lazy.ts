@@ -14,14 +14,15 @@ export function after(ms: number, act: () => void): Timer {
 
 /**
  * Starts a limit, in milliseconds, for the time in which another thread must answer. After a stall of this thread or a sleep of the machine, a timer
- * runs before the messages that wait. `act` therefore runs after them, and has to look whether the answer was among them.
+ * runs before the messages that wait. `act` therefore runs after them, and has to look whether the answer was among them. Clearing the timer
+ * after its time does not stop `act`.
  */
 export function timeLimit(ms: number, act: () => void): Timer {
   return after(ms, () => afterMessages(act));
 }
 
 /**
- * Returns whether `promise` settles within `limitMs` milliseconds, or with a message that waits then. Never rejects. Clears its timer.
+ * Returns whether `promise` settles within `limitMs` milliseconds, or by a message that had arrived by then and was not read yet. Never rejects. Clears its timer.
  */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new OwnPromise((resolve) => {

@@ -98,8 +98,8 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
   /** Name for warnings, and for the workers in debuggers: `NAME-0`. Default `"pool"`. */
   name?: string;
   /**
-   * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints an uncaught
-   * error with `console.error`.
+   * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints
+   * them with `console.error`, unless a call fails with the error.
    */
   onError?(error: unknown): void;
   /**
@@ -323,10 +323,19 @@ export function settingsOf(options: PoolOptions, rules = poolRules): Settings {
     queue: { ...limits, whenFull: whenFull ?? (limits.items ? "wait" : "fail") },
     setup: copyOf(given.setup),
     hasOnError: !!given.onError,
-    onError: given.onError ? later(options, given.onError) : (error) => console.error(`pool "${given.name}":`, error),
+    onError: given.onError ? later(options, given.onError) : (error) => printError(`pool "${given.name}":`, error),
     onWorker: later(options, given.onWorker),
     onDrain: given.onDrain && later(options, given.onDrain),
   };
+}
+
+/** Prints an error of the app. Reading it may throw. */
+export function printError(title: string, error: unknown): void {
+  try {
+    console.error(title, error);
+  } catch {
+    console.error(title, "an error that cannot be read");
+  }
 }
 
 // Calls a listener in its own microtask. An error that the listener throws is then uncaught and does not affect the pool.

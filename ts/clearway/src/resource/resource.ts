@@ -236,14 +236,15 @@ export class Leases {
 
   /**
    * Closes all idle resources now, and each used resource when its task gives it back. The promise settles when every resource whose
-   * closing has begun is closed. Waits for resources that are being opened: their call may have ended, and then gives them back at once.
+   * closing has begun is closed. Waits, up to a limit of time, for resources that are being opened or given back: one whose call has ended is given
+   * back as soon as it is open.
    */
   async shutDown(): Promise<void> {
     this.#shut = true;
     for (const list of this.#idle.values()) {
       for (const opened of list.splice(0)) if (opened.lease.expire() === "close") void this.#close(opened);
     }
-    if (this.#pending.size > 0) await withTimeLimit(OwnPromise.allSettled(this.#pending));
+    if (this.#pending.size > 0) await withTimeLimit(OwnPromise.allSettled(this.#pending), pendingLimitMs);
     while (this.#closing.size > 0) await OwnPromise.all(this.#closing);
   }
 
@@ -306,13 +307,16 @@ export class Leases {
 // abandoned.
 const closeLimitMs = 5_000;
 
+// Maximum time in milliseconds for which a shutdown waits for a resource that is being opened. The pool ends a worker that is not closed after 5 s.
+const pendingLimitMs = 2_000;
+
 // Longest time of a timer, in milliseconds. A host stores the time in 32 bits, so a longer timer would fire at once.
 const maxTimerMs = 2 ** 31 - 1;
 
-function withTimeLimit(promise: Promise<unknown>): Promise<unknown> {
+function withTimeLimit(promise: Promise<unknown>, limitMs = closeLimitMs): Promise<unknown> {
   let timer: Timer | undefined;
   const late = new OwnPromise<void>((resolve) => {
-    timer = setTimeout(resolve, closeLimitMs);
+    timer = setTimeout(resolve, limitMs);
   });
   return OwnPromise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -270,9 +270,10 @@ export class Runner {
       if (definition.kind === "stream") {
         this.#stream(call, result);
       } else if (isObject(result) && isThenable(result)) {
-        // A foreign thenable, or a promise's own `then`, may settle twice, or throw after it has settled.
+        // As `await` does: a thenable or a promise of a subclass is read by its own `then`, which may settle twice, or throw after that. A plain
+        // promise's own `then` is not called.
         thenOf.call(
-          result instanceof OwnPromise ? result : OwnPromise.resolve(result),
+          OwnPromise.resolve(result),
           (value) => this.#finish(call, true, value),
           (reason) => this.#finish(call, false, reason),
         );
@@ -341,8 +342,13 @@ export class Runner {
       call.held = undefined;
       const how = call.cancelled !== undefined ? "cancelled" : ok ? "ok" : "failed";
       const released = OwnPromise.all([held?.release(how), sending]);
-      if (call.cancelled !== undefined) this.#answer(call, ok, outcome, finishedMs, released);
-      else void released.then(() => this.#answer(call, ok, outcome, finishedMs));
+      const answer = (leaves?: Promise<unknown>): void => {
+        call.giveUp = undefined;
+        if (!call.over) this.#answer(call, ok, outcome, finishedMs, leaves);
+      };
+      call.giveUp = () => answer(released);
+      if (call.cancelled !== undefined) answer(released);
+      else void released.then(() => answer());
     }
     return finishedMs;
   }

@@ -192,6 +192,25 @@ describe("map reads", () => {
 });
 
 describe("map ends", () => {
+  test("with all results if its inputs ask for one while they are opened", async () => {
+    const pool = plainPool();
+    let results: ReturnType<typeof pool.map.add> | undefined;
+    const inputs = {
+      *[Symbol.iterator]() {
+        yield 1;
+        yield 2;
+      },
+    };
+    const opened = {
+      [Symbol.iterator]() {
+        void results?.next();
+        return inputs[Symbol.iterator]();
+      },
+    };
+    results = pool.map.add(opened);
+    expect(await results).toEqual([3]);
+  });
+
   test.skipIf(inProcesses)("with the first error: cancels the open calls, and closes the inputs", async () => {
     const pool = plainPool({ size: 3 });
     const { channel, fail, open, begun, ended } = gates();

@@ -170,7 +170,7 @@ export class Connection {
   }
 
   #encodeBytes<T>(codec: Codec<unknown, T>, value: T, ownership: Ownership): Encoded {
-    if (!attaches(codec) || (this.wire !== "clearway" && ownership !== "move"))
+    if ((this.wire !== "clearway" && ownership !== "move") || !attaches(codec))
       return { body: this.#write(codec, value), flags: 0, attachments: undefined, value: undefined };
     const isBinary = codec.name === "binary" && value instanceof Uint8Array;
     // Values count for the largest frame, and attachments do not.
@@ -214,7 +214,7 @@ export class Connection {
       noteArrived(value.value);
       return readCloned(codec, value);
     }
-    const binary = attaches(codec) && codec.name === "binary";
+    const binary = codec.name === "binary" && attaches(codec);
     if ((flags & Flag.whole) !== 0) {
       const bytes = value === undefined ? attachments[0] : value.value;
       if (!(bytes instanceof Uint8Array) || attachments.length > 1)
@@ -248,7 +248,8 @@ export class Connection {
     if (frame.length > this.#frameBytesMax) throw tooLarge(frame.length, this.#frameBytesMax);
     const separate = attachments && this.#transport.moves ? attachments.list : none;
     // Before the transport moves the attachments away.
-    const bytes = separate.reduce((sum, each) => sum + each.length, frame.length);
+    let bytes = frame.length;
+    for (const { length } of separate) bytes += length;
     if (!this.#transport.send(frame, separate)) this.#fill(bytes);
     if (body.length > 0) enterCopy(this.ledger.sent, "encoded", body.length);
     attachments?.enter(this.ledger.sent);

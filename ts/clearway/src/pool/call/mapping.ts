@@ -47,6 +47,8 @@ export class Mapping {
   #inputs: Inputs | undefined;
   #begun = false;
   #pulling = false;
+  /** Whether the inputs are being opened. Their code may call back into the mapping. */
+  #opening = false;
   /** Whether the inputs have ended, failed or been closed. They must not be closed again. */
   #inputsOver = false;
   #over = false;
@@ -146,13 +148,14 @@ export class Mapping {
     if (this.#over) return;
     try {
       if (this.#givesStreams) throw this.#notMappable();
-      // Inputs that cannot be opened need not be closed.
-      this.#inputsOver = true;
+      this.#opening = true;
       this.#inputs = this.#act(() => open(inputs));
-      this.#inputsOver = false;
+      this.#opening = false;
       // The inputs may have ended the mapping while they were opened.
       if (this.#over) this.#closeInputs();
     } catch (reason) {
+      // Inputs that cannot be opened need not be closed. Those of a task that gives a stream were not opened yet.
+      this.#inputsOver = this.#opening;
       this.end({ reason });
     }
   }
@@ -279,10 +282,12 @@ export class Mapping {
   // Does not wait for the inputs, because their `return()` may wait for a value that never comes. Inputs that were never opened may hold a file or
   // a connection, too.
   #closeInputs(): void {
-    if (this.#inputsOver) return;
+    if (this.#inputsOver || this.#opening) return;
     this.#inputsOver = true;
     const { engine, inputs } = this.#source;
-    this.#act(async () => (this.#inputs ?? open(inputs)).return()).catch((reason) => engine.settings.onError(reason));
+    const close = async () => (this.#inputs ?? open(inputs)).return();
+    // Whether inputs that were never opened could be is of no interest.
+    this.#act(close).catch((reason) => this.#inputs && engine.settings.onError(reason));
   }
 
   get #givesStreams(): boolean {

@@ -6,6 +6,7 @@ import type { ExitCode } from "../../host/host.js";
 import { after } from "../../lazy/lazy.js";
 import { endReader, type PoolCall, settleFailure } from "../call/call.js";
 import type { Engine } from "../engine.js";
+import { printError } from "../options.js";
 import type { RestartPause } from "../stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { ownErrorOf } from "./messages.js";
@@ -20,7 +21,7 @@ export function uncaught({ settings }: Engine, worker: PoolWorker, error: unknow
   const { name, onError, hasOnError } = settings;
   if (hasOnError) onError(error);
   else if (survivesUncaughtErrors || ![...worker.calls.values()].some(({ state }) => state !== "cancelling"))
-    console.error(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
+    printError(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
 }
 
 /** Handles the exit of a worker that was ready: ends or requeues its calls, and replaces the worker. */
@@ -44,6 +45,7 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   const poolEndedIt = why.code === "pool-closed" || why.code === "pool-terminated";
   const known = worker.overdue || poolEndedIt;
   const left = [...calls.values()];
+  const isShown = left.some(({ state }) => state !== "cancelling");
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
   const streaming = left.some((call) => call.isStream);
   const { begun } = worker;
@@ -61,7 +63,7 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
   // Without `onError`, this prints what neither a call nor an earlier line says.
-  if (crashed && worker.tasksRun === 0 && (settings.hasOnError || (!worker.uncaught && left.length === 0)))
+  if (crashed && worker.tasksRun === 0 && (settings.hasOnError || (!worker.uncaught && !isShown)))
     settings.onError(why);
   if (noCallBegan) exitedBeforeCall(engine, worker.index, why);
   scheduler.run();

@@ -2,6 +2,7 @@
 package clearway.channel
 
 import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
 import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
@@ -251,6 +252,23 @@ class ReplyBytesTest {
             for (each in gates) each.open()
             for (end in ends) until { end.stats().run { handling + waitingBytes } == 0L }
         }
+    }
+
+    @Test
+    fun `an endpoint that closes sends the answer of its last handler, although the transport has no room`() {
+        val promised = LinkedBlockingQueue<CompletableFuture<Any?>>()
+        val bare = Bare(options())
+        bare.end
+            .methods("m")
+            .handle(MethodTable().on("large") { _, _ -> CompletableFuture<Any?>().also(promised::add) })
+        val body = Codecs.STANDARD_METHODS.encodeCall(MethodCall("large", null))
+        for (id in 1..2) bare.call(id, body = body)
+        until { promised.size == 2 }
+        val closed = bare.end.closeAsync()
+        for (each in promised) each.complete(answer)
+        bare.read()
+        assertEquals(List(2) { Status.DONE }, bare.statuses(2))
+        closed.get(60, TimeUnit.SECONDS)
     }
 
     /** Holds back the frames of a transport while it is closed. */

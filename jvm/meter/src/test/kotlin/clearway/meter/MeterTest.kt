@@ -11,6 +11,7 @@ import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.atomic.AtomicInteger
 import jdk.jfr.Recording
 import jdk.jfr.consumer.RecordingFile
@@ -278,9 +279,9 @@ class FrameDropsTest {
     fun `a lag is the time between two probes, and the last one ends with the stage`() {
         var nowMs = 0.0
         val stage = CompletableFuture<String>()
-        var isFirst = true
-        // Runs the function, and none of the probing thread's probes.
-        val executor = Executor { if (isFirst) it.run().also { isFirst = false } }
+        val isFirst = AtomicBoolean(true)
+        // Runs the function, which starts the probing thread, and none of that thread's probes.
+        val executor = Executor { if (isFirst.getAndSet(false)) it.run() }
         val probe = FrameProbe(executor, 120.0, { stage }) { nowMs }
         probe.start()
         for (atMs in listOf(1.0, 3.0, 33.0)) {

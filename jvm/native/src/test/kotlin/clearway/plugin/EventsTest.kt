@@ -313,7 +313,8 @@ class PluginCoroutinesTest {
         assertEquals(List(20_000) { it }, plugin.ticks(20_000, 16, 64).map(::numberIn).toList())
         var most = 0L
         plugin.ticks(50, 1 shl 20, 2).collect { most = maxOf(most, live(plugin)) }
-        // One event is with the collector, 2 may wait on each side, and the source fills one. The reader's thread may not
+        // One event is with the collector, 2 may wait on each side, and the source fills one. The reader's thread may
+        // not
         // have given its references to the last 2 back.
         assertTrue(most <= 8, "memories=$most")
     }

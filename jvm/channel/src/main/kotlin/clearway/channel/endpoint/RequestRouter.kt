@@ -101,6 +101,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
         withdraw(request)
         val error = if (status == Status.TIMEOUT.toLong()) ChannelError.TIMEOUT else ChannelError.CANCELLED
         request.served.cancel(ChannelException(error, "the caller has cancelled"))
+        checkIdle()
     }
 
     /** Removes a stream that waits for its handler, because the listener has cancelled it. */
@@ -116,11 +117,12 @@ internal class RequestRouter(private val connection: Connection, private val rep
 
     override fun settled(served: Served) {
         if (served.wanted) open.remove(served.id) else posts.remove(served)
-        checkIdle()
     }
 
-    override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, onSentOrDropped: () -> Unit): Unit =
+    override fun reply(op: Int, flags: Int, id: Int, status: Long, body: ByteArray, onSentOrDropped: () -> Unit) {
         replies.send(Head(op, flags, id, status), body, onSentOrDropped)
+        checkIdle()
+    }
 
     override fun finished(served: Served) {
         counted.remove(served)

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage
 
 /** The owner of a [Served]. All methods are called under the lock. */
 internal interface ServedOwner {
-    /** Called when the request was answered or cancelled. */
+    /** Called when the request is answered or cancelled, before its answer is sent. */
     fun settled(served: Served)
 
     /** Sends the answer. Calls `onSentOrDropped` when the answer was sent or dropped. Never throws. */
