@@ -31,10 +31,16 @@ describe("a kept run", () => {
     expect(whole.startedAt).toBe("2026-01-02T03:04:05.000Z");
   });
 
+  test("names only the scenarios that an added run measured", () => {
+    const unmeasured = cell("pool", "bare-worker", {}, [], { unavailable: "no room" });
+    const run = { ...later, cells: [...later.cells, unmeasured] };
+    expect(experimentsMarkdown(withAdded(experimentRecord(), [run]))).toContain(" Of the scenarios students.\n");
+  });
+
   test("names every run with its date and machine on the page", () => {
     const page = experimentsMarkdown(withAdded(experimentRecord(), [later]));
     expect(page).toMatch(
-      /^Run of 2026-01-02: 12 of 12 .*A CPU.*\n\nAdded on 2026-02-03: 2 of 12 .*A CPU.* Of students\.\n/,
+      /^Run of 2026-01-02: 12 of 12 .*A CPU.*\n\nAdded on 2026-02-03: 2 of 12 .*A CPU.* Of the scenarios students\.\n/,
     );
   });
 
@@ -44,7 +50,13 @@ describe("a kept run", () => {
     expect(marked.length).toBeGreaterThan(0);
     expect(page).toContain("compare only rows with this mark");
     const all = { ...later, cells: experimentRecord().cells };
-    expect(experimentsMarkdown(withAdded(experimentRecord(), [all]))).not.toContain("†");
+    const whole = experimentsMarkdown(withAdded(experimentRecord(), [all]));
+    expect(whole).not.toContain("†");
+    expect(whole).toContain("- all rows: measured by an added run, on its machine: compare them with no other table");
+    expect(whole).toMatch(/rounds of an added run\)/);
+    const some = { ...later, cells: all.cells.filter(({ mechanism }) => mechanism === "worker-clone") };
+    expect(experimentsMarkdown(withAdded(experimentRecord(), [some]))).toMatch(/rounds, partly of an added run\)/);
+    expect(experimentsMarkdown(experimentRecord())).not.toMatch(/of an added run|all rows:/);
   });
 
   describe("in a folder", () => {

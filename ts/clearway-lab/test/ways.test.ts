@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { experimentsMarkdown, swiftStreamMarkdown } from "../src/report/experiments/markdown.js";
 import { waysView } from "../src/report/experiments/ways.js";
+import { withAdded } from "../src/run/kept.js";
 import { type RecordedCell, type RunRecord, resultsOf } from "../src/run/record.js";
 import { loadExperiments } from "../src/scenario/experiment.js";
 import { loadScenarios } from "../src/scenario/scenario.js";
@@ -83,6 +84,15 @@ describe("the page of a stream in Swift", () => {
       "| AsyncStream, newest 1",
     ]);
     expect(text).toMatch("- no row for Combine, on a queue: not on Linux");
+  });
+
+  test("names the added run that measured rows of it, and no other", () => {
+    const run = { ...whole, startedAt: "2026-02-03T00:00:00.000Z" };
+    const others = { ...run, startedAt: "2026-02-04T00:00:00.000Z", cells: cells.slice(0, 2) };
+    const text = swiftStreamMarkdown(withAdded(whole, [{ ...run, cells: cells.slice(3, 4) }, others]));
+    expect(text).toMatch(/\n\nAdded on 2026-02-03 \(†\): .* cores, .*\.\n\n60 messages/);
+    expect(text).not.toContain("2026-02-04");
+    expect(text).toContain("| actor method, a task an event † |");
   });
 
   test("has the table of all languages in the third experiment", () => {

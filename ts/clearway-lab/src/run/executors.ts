@@ -170,7 +170,7 @@ function directOnArithmetic({ times }: WorkTimes): ExecutorFinding {
   return {
     name: "direct-arithmetic",
     claim: `On arithmetic, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
-    measured: `the fastest other way's time / the plain loop's; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
+    measured: `the fastest other published way's time / the plain loop's; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
     whyDiffers:
       "The number of threads is tested below. Not tested: the authors' runtime, Android's ART, and that their loop drops its results, so that a compiler may remove work from it; here each result is stored.",
     ...joined([partOf("arithmetic", compared, within(compared, SAME_AS_AUTHORS))], "all"),
@@ -198,7 +198,7 @@ function processorsExplain(record: MeasuredRun): ExecutorFinding {
   return {
     name: "processors",
     claim: `With another number of processors, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
-    measured: `the fastest other way's time / the plain loop's, in a JVM started so; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
+    measured: `the fastest other published way's time / the plain loop's, in a JVM started so; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
     isOurs: true,
     whyDiffers: "The number of threads does not explain the authors' factor.",
     ...joined(parts, "any"),
@@ -218,7 +218,7 @@ function flowDearest({ times }: WorkTimes): ExecutorFinding {
   return {
     name: "flow-dearest",
     claim: "Flow costs most per action",
-    measured: "Flow's time / the time of the slowest other framework on as many threads; above 1 agrees",
+    measured: "Flow's time / the time of the slowest other published framework on as many threads; above 1 agrees",
     ...joined(parts, "all"),
   };
 }
@@ -258,7 +258,7 @@ function workStealingFirst(name: string, { work, times }: WorkTimes): ExecutorFi
   return {
     name,
     claim: `On ${work}, the work-stealing pool is the fastest way`,
-    measured: "the faster work-stealing pool's time / the time of the fastest other way; below 1 agrees",
+    measured: "the faster work-stealing pool's time / the time of the fastest other published way; below 1 agrees",
     ...(work === "mixed" && {
       whyDiffers:
         "It is a tie: every way with a thread an action takes as long as the longest sleep of the list, 95 ms.",

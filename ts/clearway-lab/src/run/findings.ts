@@ -19,6 +19,8 @@ export interface TestedFinding {
   bestTitle?: string;
   /** The unit of the number of a `value`. */
   unit?: string;
+  /** Whether an added run measured all of its cells, or some. Absent if it measured none. */
+  added?: "all" | "some";
   /** Why the finding was not measured. */
   reason?: string;
 }
@@ -47,12 +49,14 @@ export function testFinding(record: Pick<RunRecord, "cells" | "hosts">, finding:
   const number = median(numbers);
   const unit = finding.kind === "value" ? units[0] : undefined;
   const best = bestOf(finding, rounds);
+  const addedCount = cells.filter((cell) => cell?.added !== undefined).length;
   return {
     finding,
     outcome: outcomeOf(finding, numbers),
     numbers,
     number,
     ...(unit === undefined ? {} : { unit }),
+    ...(addedCount === 0 ? {} : { added: addedCount === cells.length ? "all" : "some" }),
     ...(best === undefined ? {} : { best, bestTitle: cells.find((cell) => cell?.mechanism === best)?.title ?? best }),
   };
 }

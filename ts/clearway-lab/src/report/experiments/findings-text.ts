@@ -124,10 +124,11 @@ const scaledBy = (unit: string | undefined, number: number) => (each: number) =>
 const suffixOf = (unit: string | undefined, number: number): string =>
   unit === undefined || unit === "count" ? "" : ` ${unitText(isLong(unit, number) ? "ms" : unit)}`;
 
-function numberText({ finding: { kind }, number = 0, numbers, unit, bestTitle }: TestedFinding): string {
+function numberText({ finding: { kind }, number = 0, numbers, unit, bestTitle, added }: TestedFinding): string {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const run = added === undefined ? "" : added === "all" ? " of an added run" : ", partly of an added run";
   const rangeOf = (text: (number: number) => string) =>
-    numbers.length === 1 ? "one round" : `${text(low)} to ${text(high)} in ${numbers.length} rounds`;
+    `${numbers.length === 1 ? "one round" : `${text(low)} to ${text(high)} in ${numbers.length} rounds`}${run}`;
   if (kind === "value") {
     const scaled = scaledBy(unit, number);
     return `${scaled(number)}${suffixOf(unit, number)} (${rangeOf(scaled)})`;

@@ -10,6 +10,7 @@ import { findingGroups, outcomeCounts } from "./findings-text.js";
 
 export { readKept } from "../../run/kept.js";
 
+import { MARK } from "./marks.js";
 import type { TableView } from "./table.js";
 import { experimentViews, tableView } from "./view.js";
 
@@ -90,8 +91,8 @@ export function experimentsMarkdown(whole: RunRecord): string {
     `Run of ${runLine(record)}`,
     "",
     ...(record.added ?? []).flatMap((added) => {
-      const scenarios = [...new Set(added.cells.map(({ scenario }) => scenario))];
-      return [`Added on ${runLine(added)} Of ${scenarios.join(", ")}.`, ""];
+      const measured = added.cells.flatMap(({ scenario, rounds }) => (rounds.length > 0 ? [scenario] : []));
+      return [`Added on ${runLine(added)} Of the scenarios ${[...new Set(measured)].join(", ")}.`, ""];
     }),
     outcomeCounts(
       views.length,
@@ -121,9 +122,10 @@ const events = (metric: string) => ({ label: metric, metric, unit: "events" });
 /** Returns the generated part of docs/lab/swift.md: the published stream in Swift, 60 messages a second and 2000 of them. */
 export function swiftStreamMarkdown(record: RunRecord): string {
   const results = resultsOf(record);
+  const scenario = "stream-published-swift";
   const table = tableView(results, record, {
     title: "60 messages a second, 2000 of them",
-    scenario: "stream-published-swift",
+    scenario,
     host: "swift",
     params: { perSecond: 60, count: 2000 },
     columns: [...["p50", "p90", "p99", "max"].map(us), ...["reordered", "lost"].map(events)],
@@ -132,7 +134,22 @@ export function swiftStreamMarkdown(record: RunRecord): string {
   const { run, machine } = results;
   const day = new Date(run.startedAt).toISOString().slice(0, 10);
   const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}.`;
-  return [head, "", `${table.title}, smallest p99 first:`, "", ...tableLines(table)].map(oneLine).join("\n");
+  const added = (record.added ?? [])
+    .filter(({ cells }) => cells.some((cell) => cell.scenario === scenario && cell.rounds.length > 0))
+    .map(({ startedAt, machine: { cpu, cores, os } }) => {
+      const addedOn = new Date(startedAt).toISOString().slice(0, 10);
+      return `Added on ${addedOn} (${MARK}): ${cpu}, ${cores} cores, ${os}.`;
+    });
+  return [
+    head,
+    ...added.flatMap((line) => ["", line]),
+    "",
+    `${table.title}, smallest p99 first:`,
+    "",
+    ...tableLines(table),
+  ]
+    .map(oneLine)
+    .join("\n");
 }
 
 function tableLines({ head, rows, notes }: TableView): string[] {
