@@ -189,8 +189,9 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     }
 
     /**
-     * Removes the cancelled reads if they may be half of all, so that they take no more memory than the others. Called
-     * under the lock.
+     * Removes the cancelled reads when there are twice as many reads as waited after the last removal. So the memory
+     * depends on the largest number of reads that waited at once, and not on the number of cancelled ones. Called under
+     * the lock.
      */
     private fun makeRoom() {
         if (asking.size < askingMax) return

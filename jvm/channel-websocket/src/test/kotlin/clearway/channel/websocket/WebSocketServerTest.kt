@@ -209,7 +209,7 @@ class WebSocketServerTest {
             .use { server ->
                 uri = server.uri
                 assertEquals(CloseCode.CLOSED, client(uri).end().code)
-                while (ends.size < 2) Thread.onSpinWait()
+                assertTimeoutPreemptively(Duration.ofSeconds(60)) { while (ends.size < 2) Thread.yield() }
                 for (log in ends) assertEquals(CloseCode.CLOSED, log.end().code)
                 client(uri)
                 accepted.count(1)

@@ -149,7 +149,10 @@ internal class Listener<T>(
         while (asking.peek()?.isDone == true) asking.remove()
     }
 
-    /** Removes the cancelled reads if they may be half of all, so that they take no more memory than the others. */
+    /**
+     * Removes the cancelled reads when there are twice as many reads as waited after the last removal. So the memory
+     * depends on the largest number of reads that waited at once, and not on the number of cancelled ones.
+     */
     private fun makeRoom() {
         if (asking.size < askingMax) return
         asking = ArrayDeque(asking.filterNot { it.isDone })
