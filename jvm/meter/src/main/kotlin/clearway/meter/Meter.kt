@@ -229,21 +229,14 @@ public class Mark internal constructor(private val end: () -> Unit) : AutoClosea
 public class StallWatch internal constructor(private val watcher: Watcher) : AutoCloseable {
     private val closing = Any()
     @Volatile private var last: StallReport? = null
-    private val copyLock = Any()
-    /** The future that [ready] returns. A copy for each read would stay until the watch is ready. */
-    private var copy = watcher.ready.copy()
 
     /**
      * Completes when the watched thread has answered for the first time, or when the watch has ended without an answer.
-     * The meter detects stalls before that, too.
+     * The meter detects stalls before that, too. All readers share this future, so none can complete or cancel it.
+     * `orTimeout` and `completeOnTimeout` return a future of their own.
      */
     public val ready: CompletableFuture<Void?>
-        get() =
-            synchronized(copyLock) {
-                // Application code may have completed the copy, for example by `orTimeout`.
-                if (copy.isDone) copy = watcher.ready.copy()
-                copy
-            }
+        get() = watcher.ready
 
     /**
      * Returns the report so far. Each call computes it from the kept stalls, in O(n log n) time, and allocates. After

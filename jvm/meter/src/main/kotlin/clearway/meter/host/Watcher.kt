@@ -12,7 +12,6 @@ import clearway.meter.record.RecorderOptions
 import java.lang.management.ManagementFactory
 import java.security.PrivilegedAction
 import java.time.Instant
-import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.TimeUnit
@@ -64,7 +63,7 @@ internal class Watcher(
     private val ended = CountDownLatch(1)
 
     /** Completes when the first beat was answered, or when the watch has ended without an answer. */
-    val ready: CompletableFuture<Void?> = CompletableFuture()
+    val ready = Readiness()
 
     fun start() {
         begin(MeterClock.nowMs())
@@ -83,7 +82,7 @@ internal class Watcher(
         } catch (thrown: Throwable) {
             monitor.failed("the meter", thrown)
         } finally {
-            ready.complete(null)
+            ready.end()
             collections?.close()
             ended.countDown()
         }
@@ -96,7 +95,7 @@ internal class Watcher(
     private fun watch() {
         while (!stopped) {
             val dueMs = monitor.tick()
-            if (monitor.answered || monitor.isRefused) ready.complete(null)
+            if (monitor.answered || monitor.isRefused) ready.end()
             if (monitor.isRefused) break
             explain(MeterClock.nowMs() - SETTLE_MS)
             val nowMs = MeterClock.nowMs()

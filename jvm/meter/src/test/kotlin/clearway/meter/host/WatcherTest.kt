@@ -10,13 +10,16 @@ import java.net.URLClassLoader
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.TimeoutException
 import java.util.concurrent.atomic.AtomicReference
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotSame
 import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
@@ -58,12 +61,21 @@ class WatcherTest {
         val watcher = started { CountDownLatch(1).await() }
         val watch = StallWatch(watcher)
         repeat(100_000) { assertFalse(watch.ready.isDone) }
+        val other = watch.ready
         watch.ready.complete(null)
-        assertFalse(watch.ready.isDone)
-        assertTrue(watcher.ready.numberOfDependents <= 2)
+        watch.ready.cancel(true)
+        watch.ready.completeAsync({ null }, { it.run() })
+        watch.ready.obtrudeValue(null)
+        watch.ready.completeExceptionally(TimeoutException())
+        watch.ready.obtrudeException(TimeoutException())
+        val late = watch.ready.orTimeout(1, TimeUnit.MILLISECONDS)
+        assertThrows(ExecutionException::class.java) { late.get(1, TimeUnit.MINUTES) }
+        watch.ready.completeOnTimeout(null, 1, TimeUnit.MILLISECONDS).get(1, TimeUnit.MINUTES)
+        for (each in listOf(other, watch.ready)) assertFalse(each.isDone)
+        assertTrue(watcher.ready.numberOfDependents <= 4)
         blocked.get(1, TimeUnit.MINUTES)
         watcher.stop()
-        watch.ready.get(1, TimeUnit.MINUTES)
+        for (each in listOf(other, watch.ready)) each.get(1, TimeUnit.MINUTES)
     }
 
     @Test
