@@ -24,28 +24,13 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     public val wire: Wire
         get() = if (core.connection.isPlain) Wire.PLAIN else Wire.CLEARWAY
 
-    private val copyLock = Any()
-    /** The future that [closed] returns while the endpoint is open. Guarded by [copyLock]. */
-    private var copy = Copy()
-
-    init {
-        core.closed.thenAccept { reason -> synchronized(copyLock) { copy }.complete(reason) }
-    }
-
     /**
      * Completes with the reason when the transport has closed. Either end may have closed it, or the connection was
-     * lost. Never fails. Code that wants to stop waiting cannot cancel it, because other code may wait for the same
-     * future.
+     * lost. Never fails. All readers share this future, so none can complete or cancel it. `orTimeout` and
+     * `completeOnTimeout` return a future of their own.
      */
     public val closed: CompletableFuture<CloseReason>
-        get() {
-            synchronized(copyLock) {
-                if (core.closed.isDone) return core.closed.thenApply { it }
-                // Application code may have completed the copy, for example by `orTimeout`.
-                if (copy.isDone) copy = Copy()
-                return copy
-            }
-        }
+        get() = core.closed
 
     /**
      * Returns a channel of messages with the standard codec. Throws IllegalArgumentException if the name is too long.
@@ -87,14 +72,6 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     @JvmOverloads public fun terminate(reason: CloseReason = CloseReason.CLOSED): Unit = core.terminate(reason)
 
     override fun toString(): String = "Endpoint(${core.connection.transportName}, $wire)"
-
-    /**
-     * A copy of the endpoint's future for all readers, because a copy for each would stay until the end. A coroutine
-     * that waits for a future cancels it when the coroutine is cancelled; the other readers must not notice.
-     */
-    private class Copy : CompletableFuture<CloseReason>() {
-        override fun cancel(mayInterruptIfRunning: Boolean): Boolean = false
-    }
 
     public companion object {
         private const val CLOSE_MS = 5_000L

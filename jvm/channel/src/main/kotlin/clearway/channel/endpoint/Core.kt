@@ -58,7 +58,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
      * against `callsMax` until its source has ended.
      */
     val plainRunning = HashSet<Source>()
-    val closed = CompletableFuture<CloseReason>()
+    val closed = SharedReason(settings.clock)
     /** The posts that wait to be sent. They fail when the connection ends. */
     private val posts = LinkedHashSet<QueuedRequest>()
     private val closing = AtomicBoolean()
@@ -170,7 +170,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                 publishers.closed(null)
                 for (source in plainSources.toList()) source.cancel()
                 router.closed()
-                lock.defer { closed.complete(reason) }
+                lock.defer { closed.end(reason) }
             }
         }
 
