@@ -61,7 +61,7 @@ internal class PlainPublisher(
             // The answer must be sent before the first event.
             served.answer(Status.DONE, done)
             open(served.message)
-            // `close` has ended the streams that it found, and nobody would end this one.
+            // `close` has ended the streams that it found, and would miss this one.
             if (connection.closing) active?.cancel(Status.DONE)
         } else if (method == "cancel") {
             val running = active
