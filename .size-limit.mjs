@@ -42,8 +42,8 @@ const sizes = [
     limit: "20.7 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.8 KB", ignore: [records] },
-  { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "23.8 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.9 KB", ignore: [records] },
+  { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "23.9 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",
     path: browser("transfer"),
