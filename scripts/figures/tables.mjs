@@ -42,11 +42,7 @@ export const summary = [
     chromium: "records-chromium",
   },
   { title: "The same rows as plain objects, in pieces", node: "slices-node", chromium: "slices-chromium" },
-  {
-    title: "Start of a pool with its first call (in Chromium, with its first twenty)",
-    node: "pool-start",
-    chromium: "pool-start-chromium",
-  },
+  { title: "Start of a pool with its first call", node: "pool-start", chromium: "pool-start-chromium" },
 ];
 
 /**
