@@ -208,6 +208,7 @@ class Lines {
   #tally;
   /** A promise of each line, by its carrier. */
   #open = new Map();
+  #closed = false;
 
   constructor(random, tally) {
     this.#random = random;
@@ -236,8 +237,9 @@ class Lines {
     if (isCut) await this.cut("child");
   }
 
-  /** Cuts a line, waits until its endpoint has closed, and opens another one. */
+  /** Cuts a line, waits until its endpoint has closed, and opens another one. Does nothing after `close`: an operation may outlast its part. */
   async cut(name = this.#name()) {
+    if (this.#closed) return;
     const cutting = this.#open.get(name).then(async (line) => {
       line.cut();
       const { code } = await line.endpoint.closed;
@@ -250,6 +252,7 @@ class Lines {
   }
 
   async close() {
+    this.#closed = true;
     for (const line of await this.opened()) await line.close();
   }
 }
