@@ -2,6 +2,7 @@
 // One run of the engine for a command: measures, keeps what an interrupted run has, writes results.json and report.html, prints.
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { onInterruption } from "../../../../scripts/interruption.mjs";
 import { ANSWERS_VERSION, answerOf, type LabResults, type RunFacts } from "../engine/answer.js";
 import type { Comparison } from "../engine/comparison.js";
 import { type Bench, measureAll } from "../engine/run.js";
@@ -14,23 +15,19 @@ import { keepRun } from "./out-folder.js";
 import { columnsOf, fitted, openProgress, print, printError, printJson } from "./print.js";
 import { writeAnswers } from "./run-files.js";
 
-/** The signals that end a run early: Ctrl-C, `kill`, and a closed terminal. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 /** Calls `use` with a signal that the first interruption aborts. `interrupt` ends what runs; a second interruption ends the process. */
 export async function interruptible<T>(interrupt: () => void, use: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interruption = new AbortController();
-  const onInterrupt = (): void => {
+  const stop = onInterruption((isFirst) => {
     interrupt();
-    if (interruption.signal.aborted) process.exit(130);
+    if (!isFirst) process.exit(130);
     printError("\ninterrupted: keeping the answers so far (press Ctrl-C again to exit at once)\n");
     interruption.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, onInterrupt);
+  });
   try {
     return await use(interruption.signal);
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onInterrupt);
+    stop();
   }
 }
 

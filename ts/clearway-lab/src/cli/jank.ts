@@ -2,6 +2,7 @@
 // `clearway jank URL|FILE`: stalls, dropped frames and their causes, of a page in a browser or of a Node script.
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { onInterruption } from "../../../../scripts/interruption.mjs";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { BROWSER_NAMES, type BrowserName } from "../browser/open.js";
 import { BUDGET_FIGURES, type Limit, parseBudget } from "../jank/figures.js";
@@ -14,7 +15,7 @@ import { machineFacts } from "../machine/facts.js";
 import { type DeviceTime, deviceNotes, floorFor } from "../ratio/device-time.js";
 import { WIDTH_MAX } from "../report/html.js";
 import { keepRun, type OutFolder, openOut } from "./out-folder.js";
-import { print, printError } from "./print.js";
+import { columnsOf, print, printError } from "./print.js";
 import { DEVICE_HELP, parseDeviceOption, UsageError } from "./select.js";
 
 interface JankOptions {
@@ -106,12 +107,11 @@ async function jank(
   // Fails before minutes of measuring, not after.
   const out = options.out === undefined ? undefined : openJankFolder(options.out);
   const interruption = new AbortController();
-  const onInterrupt = () => {
-    if (interruption.signal.aborted) process.exit(130);
+  const stop = onInterruption((isFirst) => {
+    if (!isFirst) process.exit(130);
     printError("\ninterrupted: keeping what was measured (press Ctrl-C again to exit at once)\n");
     interruption.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, onInterrupt);
+  });
   try {
     const measureOnce = await measurer(targets[0]!.kind, args, steps, options, interruption.signal);
     const report = await measureAll(
@@ -134,13 +134,10 @@ async function jank(
     printError(`error: ${error.message}\n`);
     return 1;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onInterrupt);
+    stop();
     out?.close();
   }
 }
-
-/** The signals that end a measurement early: Ctrl-C, `kill`, and a closed terminal. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** How the command's files begin. */
 const BEGINNINGS = {
@@ -223,7 +220,7 @@ async function write(report: JankReport, { json, out }: JankOptions, folder: Out
   if (json) print(`${JSON.stringify(report, null, 2)}\n`);
   else {
     const { jankText } = await import("../report/jank/text.js");
-    print(jankText(report, Math.min(process.stdout.columns ?? WIDTH_MAX, WIDTH_MAX)));
+    print(jankText(report, columnsOf() ?? WIDTH_MAX));
   }
   if (out === undefined || folder === undefined) return;
   const { jankHtml } = await import("../report/jank/page.js");

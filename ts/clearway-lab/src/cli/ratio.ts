@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { onInterruption } from "../../../../scripts/interruption.mjs";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import { WORKS } from "../ratio/device/works.js";
 import { ratioText } from "../ratio/device-time.js";
@@ -74,11 +75,10 @@ async function ratio({ here, network, timeout, rounds, name, out, json }: GivenO
   // Fails before the measurement, not after.
   makeRoom(out);
   const interruption = new AbortController();
-  const onInterrupt = () => {
-    if (interruption.signal.aborted) process.exit(130);
+  const stop = onInterruption((isFirst) => {
+    if (!isFirst) process.exit(130);
     interruption.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, onInterrupt);
+  });
   try {
     const options: RatioOptions = {
       here,
@@ -104,11 +104,9 @@ async function ratio({ here, network, timeout, rounds, name, out, json }: GivenO
     printError(`error: ${error.message}\n`);
     return 1;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onInterrupt);
+    stop();
   }
 }
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Writes the file whole, or leaves the old one and throws a FailedError that names another place of the result. */
 export async function writeRatio(out: string, file: RatioFile): Promise<void> {

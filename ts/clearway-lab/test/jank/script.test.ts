@@ -120,12 +120,18 @@ fs.writeSync(2, "script=" + process.pid + "\\n");
 process.kill(process.pid, "SIGSTOP");
 setInterval(() => {}, 1000);`,
     );
-    let presses = 0;
-    const { code } = await jank([file], {}, (stderr, send) => {
-      const due = stderr.includes("interrupted:") ? 2 : hasBegun(stderr) ? 1 : 0;
-      for (; presses < due; presses++) send("SIGINT");
+    let pressed = false;
+    let again: NodeJS.Timeout | undefined;
+    const { code, stdout } = await jank([file], {}, (stderr, send) => {
+      // What comes too soon after the first Ctrl-C is a part of it.
+      if (stderr.includes("interrupted:")) again ??= setInterval(() => send("SIGINT"), 50);
+      else if (!pressed && hasBegun(stderr)) {
+        pressed = true;
+        send("SIGINT");
+      }
     });
-    expect({ code, presses }).toEqual({ code: 130, presses: 2 });
+    clearInterval(again);
+    expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
   });
 
   test("when its terminal closes, and what was measured is kept", async () => {

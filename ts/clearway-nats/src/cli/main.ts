@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { credsAuthenticator, nkeyAuthenticator } from "@nats-io/transport-node";
+import { onInterruption } from "../../../../scripts/interruption.mjs";
 import { visible } from "../../../../scripts/terminal-text.mjs";
 import type { ConnectOptions } from "../options/connect.js";
 import type { Mode } from "../options/serve.js";
@@ -62,8 +63,6 @@ const OPTIONS = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 const print = (text: string): void => void process.stdout.write(visible(text));
 const printError = (text: string): void => void process.stderr.write(visible(text));
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -101,12 +100,11 @@ async function run(args: string[]): Promise<number> {
   const servers = serversOf(values, process.env);
   const nats = connection(loginOf(values, process.env));
   const stop = new AbortController();
-  const onSignal = () => {
-    if (stop.signal.aborted) process.exit(130);
+  onInterruption((isFirst) => {
+    if (!isFirst) process.exit(130);
     printError("stopping: the running calls finish (press Ctrl-C again to end at once)\n");
     stop.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  });
   const server = await serveTasks(pathToFileURL(file), {
     servers,
     nats,
