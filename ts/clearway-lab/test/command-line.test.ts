@@ -197,8 +197,22 @@ describe("a narrow terminal", () => {
       const { stdout } = await cli.run(args, { COLUMNS: "50" });
       // The last lines of the lab's help are commands to copy.
       expect(widest(stdout.split("\nclearway lab list")[0] ?? "")).toBeLessThanOrEqual(50);
+      expect(widest(stdout)).toBeLessThanOrEqual(80);
     }
   });
+
+  test.each([40, 80])(
+    "gets the lists of questions and of scenarios within %d columns, with every name",
+    async (width) => {
+      for (const options of [["--limits"], ["--profile", "published"]]) {
+        const list = async (env: Record<string, string>) => (await cli.run(["lab", "list", ...options], env)).stdout;
+        const [whole, narrow] = [await list({ COLUMNS: "" }), await list({ COLUMNS: `${width}` })];
+        expect(widest(narrow)).toBeLessThanOrEqual(width);
+        const names = (text: string) => text.split("\n").flatMap((line) => /^\S+/.exec(line)?.[0] ?? []);
+        expect(names(narrow)).toEqual(names(whole));
+      }
+    },
+  );
 
   test("loses no character of a text", () => {
     const text = "  a sentence with averyverylongwordthatfitsnowhere and more";

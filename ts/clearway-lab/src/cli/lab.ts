@@ -16,7 +16,7 @@ import { duration } from "../report/number.js";
 import { findJvmRunner } from "../runner/runners.js";
 import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
-import { FailedError, print, printError, UsageError } from "./print.js";
+import { columned, columnsOf, FailedError, print, printError, UsageError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";
 
 export interface LabOptions {
@@ -57,7 +57,7 @@ export async function listComparisons(names: readonly string[], options: Pick<La
     const why = missing.find(({ names }) => names.includes(name))?.why;
     const limit = options.limits === true ? LIMITS[name] : undefined;
     const further = `${limit === undefined ? "" : `; ${limitText(limit, verb)}`}${why === undefined ? "" : ` (cannot run: ${why})`}`;
-    print(`${name.padEnd(width)}  ${thing}, against ${peer}${further}\n`);
+    print(columned(name, `${thing}, against ${peer}${further}`, width + 2, columnsOf()).join("\n") + "\n");
   }
   return 0;
 }
@@ -76,7 +76,12 @@ function choose(names: readonly string[], { host: hosts, limits }: Pick<LabOptio
     throw new UsageError(`unknown question "${name}".${didYouMean(name, known)} Questions: ${known.join(", ")}`);
   });
   const asked = new Set(names.length === 0 ? all : named.flat());
-  return every.filter((each) => asked.has(each) && (hosts === undefined || hosts.includes(each.host)));
+  const chosen = every.filter((each) => asked.has(each) && (hosts === undefined || hosts.includes(each.host)));
+  if (chosen.length === 0)
+    throw new UsageError(
+      `no question${names.length === 0 ? "" : ` of ${names.join(", ")}`} is for ${hosts?.join(" or ")}. \`clearway lab list --host NAME\` lists those of a host; the hosts flutter and swift have published experiments only (--profile published)`,
+    );
+  return chosen;
 }
 
 async function measure(
@@ -92,7 +97,7 @@ async function measure(
   const can = chosen.filter(({ name }) => !missing.some(({ names }) => names.includes(name)));
   if (can.length === 0)
     throw new FailedError(
-      `nothing can be measured here: ${missing.map(({ why }) => why).join("; ") || "no question is for this host"}`,
+      `nothing can be measured here: ${missing.map(({ why }) => why).join("; ")}`,
       "clearway hosts shows what is installed",
     );
   const peers = can.some(({ needs }) => needs === "native") ? compilePeers() : undefined;

@@ -97,7 +97,7 @@ const labCommand = program
   });
 labCommand.addHelpText(
   "after",
-  "\nclearway lab list                       the questions, and what this machine lacks for them\nclearway lab list --limits              what has a limit",
+  "\nclearway lab list           the questions, and what this machine lacks for them\nclearway lab list --limits  what has a limit",
 );
 
 program

@@ -21,7 +21,7 @@ import { loadScenarios, type Scenario } from "../scenario/scenario.js";
 import { interruptible } from "./engine-run.js";
 import { askHosts, missingMechanism } from "./hosts-command.js";
 import { keepRun, openOut } from "./out-folder.js";
-import { FailedError, openProgress, print, printError, printJson, UsageError } from "./print.js";
+import { columned, columnsOf, FailedError, openProgress, print, printError, printJson, UsageError } from "./print.js";
 
 export interface PublishedOptions {
   host: HostName[];
@@ -165,7 +165,8 @@ function lackedBy(folder: string, cells: readonly PlannedCell[]): PlannedCell[] 
 /** Lists the scenarios of the published experiments. Returns the exit status. */
 export function listPublished(): number {
   const own = loadScenarios();
-  for (const { name, question } of withExperiments(own, loadExperiments(own))) print(`${name.padEnd(28)}${question}\n`);
+  for (const { name, question } of withExperiments(own, loadExperiments(own)))
+    print(columned(name, question, 28, columnsOf()).join("\n") + "\n");
   return 0;
 }
 

@@ -45,4 +45,16 @@ describe("clearway lab list", () => {
     expect(await listed("records", "--host", "webkit")).toEqual(["records-webkit", "records-total-webkit"]);
     expect(await listed("call-webkit")).toEqual(["call-webkit"]);
   });
+
+  test.each([
+    ["swift has none", ["--host", "swift"], "no question is for swift."],
+    [
+      "none of the named questions is for the host",
+      ["codec", "--host", "chromium,jvm"],
+      "no question of codec is for chromium or jvm.",
+    ],
+  ])("is refused if %s", async (_, args, message) => {
+    const { code, stdout, stderr } = await cli.run(["lab", "list", ...args]);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`error: ${message}`)]);
+  });
 });

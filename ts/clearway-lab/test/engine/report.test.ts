@@ -104,7 +104,7 @@ test("answers for which the time was too short are one sentence with one command
   expect(empty).not.toContain("Each bar");
   expect(page).toContain("Each bar");
   const three = results({ answers: ["a", "b", "c"].map(none) });
-  expect(answersText(three).filter((line) => line.includes("too short"))).toHaveLength(3);
+  expect(answersText(three).filter((line) => line.includes("too short for"))).toHaveLength(3);
 });
 
 test("every comparison and control has a name of its own", () => {
@@ -119,6 +119,27 @@ test("advice follows decided answers alone, in at most six lines", () => {
   expect(adviceOf(all)[0]).toContain("return a table");
   expect(adviceOf(all.map((each) => ({ ...each, verdict: "open" as const })))).toEqual([]);
 });
+
+test("the advice about a page is whole without that about Node", () => {
+  const rows = answer({ name: "records-chromium", verb: "block", verdict: "faster", subjectNs: 2.74e6, peerNs: 430e6 });
+  expect(adviceOf([rows])).toEqual([
+    "In a page, a million rows in a table of clearway/records block Chromium's main thread for 2.74 ms instead of 430 ms.",
+  ]);
+});
+
+test.each<[string, Partial<Answer>, boolean, string]>([
+  ["is decided and has no consequence", {}, false, "Nothing that was measured asks for a change."],
+  ["is open", { verdict: "open" }, false, "The time was too short to say what to do."],
+  ["was interrupted", { verdict: "open" }, true, "The run was interrupted before it could say what to do."],
+  ["has failed", { verdict: "open", failed: "it broke" }, false, "Nothing could be measured."],
+])(
+  "the page and the text say why they advise nothing, if all that was measured %s",
+  (_, own, interrupted, sentence) => {
+    const run = results({ run: { ...results().run, interrupted }, answers: [answer(own)] });
+    expect(answersText(run).slice(1, 3)).toEqual(["What to do on this machine", sentence]);
+    expect(answersHtml(run)).toContain(`<p>${sentence}</p>`);
+  },
+);
 
 describe("the opening of a scenario's report", () => {
   const call = (own: Partial<Answer>): Answer =>

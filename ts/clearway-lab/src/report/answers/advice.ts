@@ -23,7 +23,9 @@ const RULES: readonly [name: string, rule: Rule][] = [
   [
     "records-chromium",
     (answer) =>
-      isFaster(answer) ? `In a page, such a table blocks Chromium's main thread for ${times(answer)}.` : undefined,
+      isFaster(answer)
+        ? `In a page, a million rows in a table of clearway/records block Chromium's main thread for ${times(answer)}.`
+        : undefined,
   ],
   [
     "slices-node",
@@ -77,6 +79,14 @@ export function openingOf(results: LabResults): { title: string; lines: string[]
   const { run, answers } = results;
   if (run.kind === "lab") return { title: "What to do on this machine", lines: adviceOf(answers) };
   return { title: run.title ?? "", lines: run.kind === "bench" ? waysAdvice(results) : buildsAdvice(answers) };
+}
+
+/** What a report says if nothing is advised. */
+export function withoutAdvice({ run, answers }: LabResults): string {
+  if (answers.some(({ verdict }) => verdict !== "open")) return "Nothing that was measured asks for a change.";
+  if (run.interrupted) return "The run was interrupted before it could say what to do.";
+  if (answers.length > 0 && answers.every(({ failed }) => failed !== undefined)) return "Nothing could be measured.";
+  return "The time was too short to say what to do.";
 }
 
 /** A call that blocks the thread for longer costs a frame at 60 Hz. */

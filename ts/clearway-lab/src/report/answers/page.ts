@@ -5,7 +5,7 @@ import { EQUAL_WITHIN, quantile } from "../../engine/estimate.js";
 import { hostTitle } from "../host-titles.js";
 import { Html, html, STYLE, scrolling } from "../html.js";
 import { duration, withMicroSign } from "../number.js";
-import { openingOf } from "./advice.js";
+import { openingOf, withoutAdvice } from "./advice.js";
 import {
   controlText,
   doubtsOf,
@@ -32,7 +32,7 @@ export function answersHtml(results: LabResults): string {
 <title>Clearway lab report</title><link rel="icon" href="data:,"><style>${new Html(STYLE + OWN_STYLE)}</style></head>
 <body><main>
 <header><p class="kicker">Clearway ${run.kind}</p><h1>${title}</h1>
-${advice.length === 0 ? html`<p>${answers.every(({ verdict }) => verdict === "open") ? "The time was too short to say what to do." : "Nothing that was measured asks for a change."}</p>` : html`<ul class="advice">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
+${advice.length === 0 ? html`<p>${withoutAdvice(results)}</p>` : html`<ul class="advice">${advice.map((line) => html`<li>${line}</li>`)}</ul>`}
 <p class="meta">Measured ${when} UTC in ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}, on ${machine.cpu}, ${machine.cores} cores.</p></header>
 ${run.kind === "bench" ? pictureOfWays(results) : picture(answers)}
 <h2>The answers</h2>

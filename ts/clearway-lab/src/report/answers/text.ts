@@ -4,7 +4,7 @@ import type { Crossing } from "../../bench/function.js";
 import type { Answer, LabResults } from "../../engine/answer.js";
 import { droppedFrames, frames, ms } from "../../statistics/stalls.js";
 import { colours } from "../colours.js";
-import { openingOf } from "./advice.js";
+import { openingOf, withoutAdvice } from "./advice.js";
 import {
   controlText,
   doubtsOf,
@@ -28,11 +28,12 @@ export function answersText(results: LabResults, lines: readonly string[] = open
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
   const list = (lines: readonly string[]): string[] => lines.map((line) => `- ${line}`);
+  const opening = lines.length === 0 ? [withoutAdvice(results)] : list(lines);
   const control = controlText(results);
   return [
     // A title of the user's is shown in any case.
     ...(results.run.title === undefined ? [] : ["", colours.bold(title)]),
-    ...(results.run.title === undefined ? section(title, list(lines)) : list(lines)),
+    ...(results.run.title === undefined ? section(title, opening) : opening),
     ...GROUPS.flatMap(({ verdict, title }) =>
       section(
         title,
