@@ -310,7 +310,7 @@ typedef struct clearway_plugin {
   // The pointer that is passed to `on_close`. Each opened plugin has its own.
   void *context;
   // Called once, on the closing thread, after the last handler has returned. No handler is called afterwards. May be
-  // null.
+  // null. Not called if the host frees the plugin while a handler runs and no thread waits for that handler.
   clearway_on_close on_close;
 } clearway_plugin;
 

@@ -196,8 +196,12 @@ clearway_status clearway_plugin_open(clearway_text path,
 clearway_status clearway_plugin_close(clearway_plugin_id id, uint32_t timeout_ms);
 
 // Frees a plugin after it was closed. The plugin's id becomes stale, and events that the host has not drained are
-// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`. If a
-// handler still runs then, the plugin's `on_close` is never called. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`.
+// Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+//
+// If no close has called the plugin's `on_close` yet, this function calls it, unless a handler still runs or the calling
+// thread is in a callback. In these two cases, only a `clearway_plugin_close` that is waiting on another thread calls
+// `on_close`, after the last handler has returned. If no thread waits, `on_close` is never called.
 clearway_status clearway_plugin_free(clearway_plugin_id id);
 
 // Sets the function that is called when the plugin's queue of events stops being empty. Null removes the function.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Channels by number, for hosts whose threads call the same channels often. Each thread keeps a line (a prepared path
 //! to the handler) to each of its last channels. A call through a kept line takes no lock and looks no name up. A line
-//! keeps its plugin in memory. A thread therefore drops its lines to freed plugins when it makes the next line.
+//! keeps its plugin in memory. A thread therefore drops its lines to freed plugins when it makes the next line. It drops
+//! a line that is in use at that time when the line's call ends.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -154,8 +155,13 @@ fn with_line<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, 
         Some(line) => line,
         None => Box::new((channel, line_to(channel)?)),
     };
+    let dropped_at = DROPPED_AT.get();
     let used = use_it(&mut line.1);
-    let _ = LINES.try_with(|lines| lines[at].set(Some(line)));
+    // A call inside the handler may have dropped this thread's lines to freed plugins. It did not find this line, which was in use.
+    let is_stale = DROPPED_AT.get() != dropped_at && !known().places.contains_key(&channel);
+    if !is_stale {
+        let _ = LINES.try_with(|lines| lines[at].set(Some(line)));
+    }
     used
 }
 

@@ -110,8 +110,12 @@ pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status
 }
 
 /// Frees a plugin after it was closed. The plugin's id becomes stale, and events that the host has not drained are
-/// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`. If a
-/// handler still runs then, the plugin's `on_close` is never called. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+/// dropped. Closes an open plugin first, without waiting for handlers, under the rules of `clearway_plugin_close`.
+/// Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+///
+/// If no close has called the plugin's `on_close` yet, this function calls it, unless a handler still runs or the calling
+/// thread is in a callback. In these two cases, only a `clearway_plugin_close` that is waiting on another thread calls
+/// `on_close`, after the last handler has returned. If no thread waits, `on_close` is never called.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_free(id: PluginId) -> Status {
     status(|| {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clearway::*;
-use clearway_core::HOST;
+use clearway_core::{HOST, Plugin};
 use clearway_sys::*;
 use fixture::{Callback, LONG, emit, give, handle, reply, source, text};
 
@@ -260,6 +260,31 @@ fn a_freed_plugin_leaves_memory_when_a_thread_that_has_called_it_calls_another()
         .collect();
     let left = freed.iter().filter(|plugin| plugin.strong_count() > 0).count();
     assert_eq!(left, 1, "only the last one's line is kept");
+}
+
+#[test]
+fn a_plugin_that_is_freed_during_a_call_leaves_memory_when_the_call_ends() {
+    let (freed, other) = (fixture::plugin(), fixture::plugin());
+    let find = |plugin: &Plugin, name| {
+        let mut channel = 0;
+        // SAFETY: all pointers point to values that live during the call.
+        assert_eq!(unsafe { clearway_channel_find(plugin.id(), text(name), &mut channel) }, CLEARWAY_OK);
+        channel
+    };
+    let echo = find(&other, "echo");
+    handle(&other, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
+    let id = freed.id();
+    handle(&freed, "free", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        assert_eq!(std::thread::spawn(move || clearway_plugin_free(id)).join().unwrap(), CLEARWAY_OK);
+        // This thread drops its lines to freed plugins when it makes the line to the other plugin.
+        assert_eq!(call(echo, &Content::NULL, &mut [], &mut NONE.clone()), CLEARWAY_OK);
+        reply(to, b"")
+    });
+    let free = find(&freed, "free");
+    let left = Arc::downgrade(&freed);
+    drop(freed);
+    call(free, &Content::NULL, &mut [], &mut NONE.clone());
+    assert_eq!(left.strong_count(), 0);
 }
 
 #[test]

@@ -111,9 +111,9 @@ impl Plugin {
     }
 
     /// Frees the plugin: its id becomes stale, and the core drops unread items. Closes an open plugin first, without waiting for handlers.
-    /// If handlers still run then, `on_close` is called only if `close` is called again. The plugin's queue threads end when their current
-    /// jobs return. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake. While the plugin is open, also returns `CLEARWAY_INVALID_ARGUMENT` in
-    /// any other callback.
+    /// If handlers still run then, or if this thread is in a callback, `on_close` is called only by a `close` that waits on another thread
+    /// or is called later. The plugin's queue threads end when their current jobs return. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+    /// While the plugin is open, also returns `CLEARWAY_INVALID_ARGUMENT` in any other callback.
     pub fn free(&self) -> Result<(), Status> {
         let open = self.open().is_ok();
         if in_wake() || (open && in_callback()) {

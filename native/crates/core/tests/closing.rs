@@ -5,7 +5,7 @@ mod fixture;
 
 use std::cell::RefCell;
 use std::ffi::c_void;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -253,6 +253,56 @@ fn freeing_calls_on_close_when_the_handlers_have_returned_since_a_close_that_was
     assert!(closes.try_recv().is_err());
     assert_eq!(plugin.free(), Ok(()));
     assert_eq!(closes.try_recv(), Ok(()));
+}
+
+#[test]
+fn a_close_that_waits_while_another_thread_frees_the_plugin_calls_on_close() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (handling, handled) = pause();
+    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        handling.wait();
+        reply(to, b"")
+    });
+    let (host, waiter) = (plugin.clone(), plugin.clone());
+    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
+    handled.begins.recv_timeout(LONG).unwrap();
+    let closing = thread::spawn(move || waiter.close(LONG));
+    // SAFETY: the text is static, and the other pointers are null.
+    while unsafe { (HOST.send)(plugin.id(), text("open"), null(), None, null_mut()) } != CLEARWAY_CLOSED {
+        thread::yield_now();
+    }
+    assert_eq!(plugin.free(), Ok(()));
+    assert!(closes.try_recv().is_err(), "the handler still runs");
+    handled.end.send(()).unwrap();
+    calling.join().unwrap();
+    assert_eq!(closing.join().unwrap(), Ok(()));
+    assert_eq!(closes.try_recv(), Ok(()));
+}
+
+#[test]
+fn freeing_a_closed_plugin_in_a_callback_does_not_call_on_close() {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (handling, handled) = pause();
+    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        handling.wait();
+        reply(to, b"")
+    });
+    let host = plugin.clone();
+    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
+    handled.begins.recv_timeout(LONG).unwrap();
+    assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
+    handled.end.send(()).unwrap();
+    calling.join().unwrap();
+    let (other, host) = (fixture::plugin(), plugin.clone());
+    handle(&other, "free", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        assert_eq!(host.free(), Ok(()));
+        reply(to, b"")
+    });
+    content(ask(&other, "free", &Given::null()));
+    assert!(closes.try_recv().is_err());
+    assert_eq!((plugin.close(LONG), closes.try_recv()), (Ok(()), Ok(())));
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub struct Plugin {
     /// The pointer that is passed to `on_close`. Each opened plugin has its own.
     pub context: *mut c_void,
     /// Called once, on the closing thread, after the last handler has returned. No handler is called afterwards. May be
-    /// null.
+    /// null. Not called if the host frees the plugin while a handler runs and no thread waits for that handler.
     pub on_close: OnClose,
 }
 
