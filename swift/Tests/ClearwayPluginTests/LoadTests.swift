@@ -85,6 +85,40 @@ extension PluginTests {
       }
       await until { core == nil }
     }
+
+    @Test("is closed when a handler ends that still ran when the last reference went away")
+    func forgottenWhileAHandlerRuns() async throws {
+      let (held, kept) = (try HostBuffer(size: 4), try HostBuffer(size: 1))
+      weak var core: PluginCore?
+      do {
+        let plugin = try open()
+        core = plugin.core
+        // The plugin releases what this channel keeps when it is closed.
+        let one = try plugin.lend(kept)
+        try plugin.channel("keep").call(one) { #expect($0 == nil) }
+        one.release()
+        let call = Task {
+          let lent = try plugin.lend(held)
+          try await plugin.channel("pool/hold").send(lent).release()
+        }
+        await until {
+          held.withUnsafeMutableBytes { $0.loadUnaligned(fromByteOffset: 1, as: UInt8.self) == 1 }
+        }
+        call.cancel()
+        #expect(await isCancelled(call))
+      }
+      // The plugin closes, and the handler still runs.
+      await until {
+        do {
+          return try core?.listen("nobody", PluginListenOptions()) == nil
+        } catch {
+          return (error as? ClearwayError)?.code == .closed
+        }
+      }
+      held.withUnsafeMutableBytes { $0[0] = 1 }
+      await kept.returned()
+      await until { core == nil }
+    }
   }
 }
 

@@ -183,6 +183,9 @@ final class EventBuffer: Sendable {
 /// plugin was closed and lent memory has come back.
 struct EventReader {
   private static let batch = 256
+  /// The interval between two attempts to close a forgotten plugin whose handlers still run, in
+  /// milliseconds. The end of a handler wakes no reader.
+  private static let closeAgainMs: UInt32 = 100
 
   private let core: PluginCore
   private let log: @Sendable (LogLine) -> Void
@@ -204,9 +207,10 @@ struct EventReader {
     var returned = [UInt64](repeating: 0, count: Self.batch)
     while !core.hasEnded || core.hasLoans {
       var count = 0
+      let limitMs = core.isForgotten && !core.isClosed ? Self.closeAgainMs : UInt32.max
       let status = core.c.pointee.waiter_wait(
-        core.waiter, UInt32.max, &returned, returned.count, &count)
-      guard status == CLEARWAY_OK || status == CLEARWAY_PENDING else { break }
+        core.waiter, limitMs, &returned, returned.count, &count)
+      guard [CLEARWAY_OK, CLEARWAY_PENDING, CLEARWAY_TIMEOUT].contains(status) else { break }
       for tag in returned[..<count] { core.returned(tag) }
       if !core.hasEnded { read() }
       if status == CLEARWAY_PENDING { _ = core.c.pointee.waiter_wake(core.waiter) }
@@ -217,8 +221,10 @@ struct EventReader {
   }
 
   private func read() {
-    if core.isForgotten, !core.isClosed {
-      _ = core.c.pointee.plugin_close(core.id, 0)
+    // Without waiting, because a handler may wait for what this thread reads.
+    if core.isForgotten, !core.isClosed,
+      core.c.pointee.plugin_close(core.id, 0) != CLEARWAY_TIMEOUT
+    {
       core.markClosed()
     }
     // Read before the drain: if it is true, the queue already holds every answer that closing

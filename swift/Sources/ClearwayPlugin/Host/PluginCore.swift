@@ -264,16 +264,14 @@ final class PluginCore: Sendable {
 
   /// Lets the reader close the plugin, because nothing refers to it any more.
   func forget() {
-    state.with { $0.isForgotten = true }
+    state.with { state in
+      state.isClosing = true
+      state.isForgotten = true
+    }
     _ = c.pointee.waiter_wake(waiter)
   }
 
-  func markClosed() {
-    state.with { state in
-      state.isClosing = true
-      state.isClosed = true
-    }
-  }
+  func markClosed() { state.with { $0.isClosed = true } }
 
   /// Waits until the reader has delivered everything.
   func untilEnded() async {
