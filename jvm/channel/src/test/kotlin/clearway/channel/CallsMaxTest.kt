@@ -3,14 +3,18 @@ package clearway.channel
 
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MethodCall
+import clearway.channel.transport.ChannelSink
+import clearway.channel.transport.ChannelTransport
 import clearway.channel.transport.CloseCode
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.TransportLimits
 import clearway.channel.wire.Head
 import clearway.channel.wire.Op
 import clearway.channel.wire.Status
+import clearway.channel.wire.readFrame
 import clearway.channel.wire.writeFrame
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
@@ -244,7 +248,7 @@ class ListenerLimitsTest {
     @Test
     fun `credit that is granted while the peer does not read waits in one frame`() =
         Bare().use { bare ->
-            val stream = bare.end.events("e").listen<Any?>(null, ListenOptions().window(2))
+            val stream = bare.end.events("e").listen<Any?>(null, ListenOptions().window(10))
             val log = bare.end.messages("log", Codecs.BINARY)
             log.post(ByteArray(2000)) // It fills the window of the transport.
             log.post(ByteArray(1)) // It is sent after the peer has read, and after the credit.
@@ -258,6 +262,50 @@ class ListenerLimitsTest {
             val credit = bare.frames(Op.CREDIT, 1).map { Pair(it.a, it.b) }
             assertEquals(listOf(Pair(10L, 10L * event.size)), credit)
         }
+
+    @Test
+    fun `an event for whose credit there was no room ends the transport`() =
+        Bare().use { bare ->
+            val stream = bare.end.events("e").listen<Any?>(null, ListenOptions().window(2))
+            bare.end.messages("log", Codecs.BINARY).post(ByteArray(2000)) // It fills the window of the transport.
+            val event = writeFrame(Head(Op.EVENT, id = 1), body = event(1, 1))
+            repeat(2) {
+                bare.there.send(event)
+                stream.read().get(60, TimeUnit.SECONDS)
+            }
+            bare.there.send(event)
+            assertEquals(CloseCode.PROTOCOL, bare.end.closed.get(60, TimeUnit.SECONDS).code)
+        }
+
+    @Test
+    fun `credit is sent once, also by a transport that delivers an event while it sends`() {
+        val event = writeFrame(Head(Op.EVENT, id = 1), body = event(1, 1))
+        val granted = CopyOnWriteArrayList<Long>()
+        class Reentrant(private val under: ChannelTransport) : ChannelTransport by under {
+            private lateinit var sink: ChannelSink
+
+            override fun open(sink: ChannelSink) {
+                this.sink = sink
+                under.open(sink)
+            }
+
+            override fun send(frame: ByteArray): Boolean {
+                val sent = readFrame(frame)
+                if (sent?.op == Op.CREDIT) {
+                    granted += sent.a
+                    if (granted.size == 1) sink.frame(event)
+                }
+                return under.send(frame)
+            }
+        }
+        Bare(change = ::Reentrant).use { bare ->
+            val stream = bare.end.events("e").listen<Any?>(null, ListenOptions().window(2))
+            val reads = List(2) { stream.read() }
+            bare.there.send(event)
+            for (read in reads) read.get(60, TimeUnit.SECONDS)
+            assertEquals(listOf(1L, 1L), granted)
+        }
+    }
 
     /** Sends `count` events with attachments of these sizes to a stream with this window, and its end. */
     private fun events(bare: Bare, count: Int, sizes: List<Int>, window: ListenOptions): EventStream<Any?> {

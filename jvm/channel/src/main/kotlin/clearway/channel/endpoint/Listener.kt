@@ -15,7 +15,7 @@ internal interface ListenerOwner<T> {
     /** Decodes an event. An exception ends the stream. Called without the lock. */
     fun decode(message: Received): T
 
-    /** Grants credit to the other end. Called under the lock. */
+    /** Grants credit to the other end, and calls [Listener.granted] when it is sent. Called under the lock. */
     fun grant(items: Long, bytes: Long)
 
     /** Cancels the stream at the other end. Called under the lock. */
@@ -73,6 +73,9 @@ internal class Listener<T>(
         settle()
         return allowed
     }
+
+    /** Counts credit that is sent to the other end now, which may use it from then on. */
+    fun granted(items: Long, bytes: Long): Unit = credit.sent(items, bytes)
 
     /** Drops the oldest waiting event and adds it to the next event's count of dropped events. */
     fun dropOldest() {

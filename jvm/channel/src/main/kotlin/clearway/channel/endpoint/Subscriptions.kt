@@ -37,6 +37,10 @@ internal class Subscriptions(private val connection: Connection, private val out
         val mayWait: Boolean
             get() = stream.waitingBytes <= waitingBytesMax
 
+        /**
+         * The credit that was granted and not sent. The source cannot use it, so it is at most the window and one
+         * event.
+         */
         private var unsentItems = 0L
         private var unsentBytes = 0L
 
@@ -50,9 +54,12 @@ internal class Subscriptions(private val connection: Connection, private val out
         /** Sends the credit that was granted, unless the transport has no room. */
         fun sendCredit() {
             if (unsentItems == 0L || connection.congested) return
-            connection.send(Head(Op.CREDIT, id = id, a = unsentItems, b = unsentBytes))
+            val credit = Head(Op.CREDIT, id = id, a = unsentItems, b = unsentBytes)
+            stream.granted(unsentItems, unsentBytes)
             unsentItems = 0
             unsentBytes = 0
+            // Last: a transport that breaks its contract may deliver events during this call.
+            connection.send(credit)
         }
 
         override fun cancel() {
@@ -204,14 +211,21 @@ internal class ReceiveCredit(private val items: Long, private val bytes: Long) {
         return true
     }
 
-    /** Counts a value that the consumer took. Calls `grant` when half of the window was taken since the last grant. */
+    /**
+     * Counts a value that the consumer took. Calls `grant` when half of the window was taken since the last grant. The
+     * producer may use the grant once it is [sent].
+     */
     inline fun taken(size: Long, grant: (items: Long, bytes: Long) -> Unit) {
         owedItems++
         owedBytes += size
         if (owedItems * 2 < items && owedBytes * 2 < bytes) return
-        out.grant(owedItems, owedBytes)
-        grant(owedItems, owedBytes)
+        val dueItems = owedItems
+        val dueBytes = owedBytes
         owedItems = 0
         owedBytes = 0
+        grant(dueItems, dueBytes)
     }
+
+    /** Counts credit that is sent to the producer now. */
+    fun sent(items: Long, bytes: Long): Unit = out.grant(items, bytes)
 }
