@@ -86,7 +86,8 @@ internal class FrameProbe<T>(
     private val call: () -> CompletableFuture<T>,
     private val nowMs: () -> Double = MeterClock::nowMs,
 ) {
-    val result = CompletableFuture<FrameDrops<T>>()
+    /** Completes when the function's stage has completed. Never fails, but the caller may cancel it. */
+    val outcome = CompletableFuture<Result<FrameDrops<T>>>()
     private val isQueued = AtomicBoolean()
 
     // The watched thread's, except at the end of a stage that another thread completes.
@@ -99,14 +100,16 @@ internal class FrameProbe<T>(
         executor.execute {
             beginMs = nowMs()
             probedMs = beginMs
-            val stage =
-                try {
-                    call()
-                } catch (failure: Throwable) {
-                    CompletableFuture.failedFuture(failure)
-                }
-            if (!stage.isDone) ownThread("clearway-meter-probe") { probeUntilOver() }.start()
-            stage.whenComplete { value, failure -> end(value, failure) }
+            try {
+                val stage = call()
+                if (!stage.isDone) ownThread("clearway-meter-probe") { probeUntilOver() }.start()
+                stage.whenComplete { value, failure -> end(resultOf(value, failure)) }
+            } catch (thrown: Throwable) {
+                // The function or a method of its stage threw, or the system starts no thread. The watched thread,
+                // which
+                // belongs to the app, goes on.
+                end(Result.failure(thrown))
+            }
         }
     }
 
@@ -114,31 +117,27 @@ internal class FrameProbe<T>(
     fun probe(): Unit =
         synchronized(lagsMs) {
             isQueued.set(false)
-            if (result.isDone) return
+            if (outcome.isDone) return
             val now = nowMs()
             lagsMs += now - probedMs
             probedMs = now
         }
 
-    private fun end(value: T, failure: Throwable?) {
-        if (failure != null) {
-            result.completeExceptionally(failure)
-            return
-        }
+    private fun end(result: Result<T>) {
         synchronized(lagsMs) {
             probe()
-            result.complete(FrameDrops(value, lagsMs.toList(), probedMs - beginMs, hz))
+            outcome.complete(result.map { FrameDrops(it, lagsMs.toList(), probedMs - beginMs, hz) })
         }
     }
 
     private fun probeUntilOver() {
         try {
-            while (!result.isDone) {
+            while (!outcome.isDone) {
                 LockSupport.parkNanos(PROBE_NS)
                 if (isQueued.compareAndSet(false, true)) executor.execute(::probe)
             }
         } catch (rejected: Throwable) {
-            result.completeExceptionally(rejected)
+            outcome.complete(Result.failure(rejected))
         }
     }
 }

@@ -147,7 +147,7 @@ public object Meter {
             watcher.ready.get()
             val run = Run(watcher, options.label ?: "the measured function", call)
             executor.execute(run)
-            val value = thrown(run.value)
+            val value = valueOf(run.outcome)
             Thread.sleep(Watcher.SETTLE_MS.toLong())
             watcher.stop()
             return Measurement(value, run.endMs - run.startMs, watcher.report(run.endMs))
@@ -159,8 +159,13 @@ public object Meter {
     private fun <T> probed(executor: Executor, hz: Double, call: () -> CompletableFuture<T>): FrameDrops<T> {
         require(hz > 0 && hz <= 1000) { "hz must be over 0, at most 1000: hz=$hz" }
         val probe = FrameProbe(executor, hz, call)
-        probe.start()
-        return thrown(probe.result)
+        try {
+            probe.start()
+            return valueOf(probe.outcome)
+        } finally {
+            // After an interrupt, a stage that does not complete would be probed for ever.
+            probe.outcome.cancel(false)
+        }
     }
 
     /**
@@ -172,39 +177,47 @@ public object Meter {
         private val label: String,
         private val call: () -> CompletableFuture<T>,
     ) : Runnable {
-        val value = CompletableFuture<T>()
+        /**
+         * Completes when the function's stage has completed. Never fails: a future calls `toString` of its failure,
+         * which may throw.
+         */
+        val outcome = CompletableFuture<Result<T>>()
         @Volatile var startMs = 0.0
         @Volatile var endMs = 0.0
 
         override fun run() {
             startMs = MeterClock.nowMs()
             watcher.begin(startMs)
-            val stage =
-                try {
-                    call()
-                } catch (failure: Throwable) {
-                    CompletableFuture.failedFuture(failure)
-                }
+            val called = runCatching(call)
             val returnedMs = MeterClock.nowMs()
             watcher.blocked(startMs, returnedMs, label)
-            val isOver = stage.isDone
-            stage.whenComplete { result, failure ->
-                endMs = if (isOver) returnedMs else MeterClock.nowMs()
-                watcher.end(endMs)
-                if (failure != null) value.completeExceptionally(failure) else value.complete(result)
+            try {
+                val stage = called.getOrThrow()
+                val isOver = stage.isDone
+                stage.whenComplete { value, failure ->
+                    end(if (isOver) returnedMs else MeterClock.nowMs(), resultOf(value, failure))
+                }
+            } catch (thrown: Throwable) {
+                // The function or a method of its stage threw. The watched thread, which belongs to the app, goes on.
+                end(returnedMs, Result.failure(thrown))
             }
+        }
+
+        private fun end(atMs: Double, result: Result<T>) {
+            if (outcome.isDone) return
+            endMs = atMs
+            watcher.end(atMs)
+            outcome.complete(result)
         }
     }
 
-    private fun <T> thrown(future: CompletableFuture<T>): T {
-        try {
-            return future.get()
-        } catch (failed: ExecutionException) {
-            val cause = failed.cause ?: failed
-            throw (cause as? CompletionException)?.cause ?: cause
-        }
-    }
+    private fun <T> valueOf(outcome: CompletableFuture<Result<T>>): T =
+        outcome.get().getOrElse { throw (it as? CompletionException)?.cause ?: it }
 }
+
+/** Returns how a stage ended, from what it passes to `whenComplete`. */
+internal fun <T> resultOf(value: T, failure: Throwable?): Result<T> =
+    if (failure != null) Result.failure(failure) else Result.success(value)
 
 /** The value of a measured function and the report of its run. */
 public class Measurement<out T>
@@ -233,7 +246,8 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
     /**
      * Completes when the watched thread has answered for the first time, or when the watch has ended without an answer.
      * The meter detects stalls before that, too. All readers share this future, so none can complete or cancel it.
-     * `orTimeout` and `completeOnTimeout` return a future of their own.
+     * `orTimeout` and `completeOnTimeout` return a future of their own. The meter's thread completes it. Code chained
+     * to the future must not block that thread; use the `…Async` forms.
      */
     public val ready: CompletableFuture<Void?>
         get() = watcher.ready

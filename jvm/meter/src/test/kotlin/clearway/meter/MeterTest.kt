@@ -290,7 +290,7 @@ class FrameDropsTest {
         }
         nowMs = 34.0
         stage.complete("rows")
-        val found = probe.result.get()
+        val found = probe.outcome.get().getOrThrow()
         assertEquals(listOf(1.0, 2.0, 30.0, 1.0), found.lagsMs)
         assertEquals(listOf(3, 4), listOf(found.dropped, found.droppedAsPublished))
         assertEquals("rows", found.value)

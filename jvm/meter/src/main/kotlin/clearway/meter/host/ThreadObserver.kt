@@ -88,6 +88,7 @@ internal class ThreadTimes(private val observer: ThreadObserver) : AutoCloseable
     @Volatile private var watched: Waiting? = null
     private var own: Waiting? = null
     private var isStarted = false
+    private var isClosed = false
     private var cpuMs = Double.NaN
 
     /** Time that the watched thread ran between the last two readings. NaN if the host does not count it. */
@@ -113,9 +114,12 @@ internal class ThreadTimes(private val observer: ThreadObserver) : AutoCloseable
     val busyMs: Double
         get() = newlyWaitedMs + if (newlyRanMs.isNaN()) 0.0 else newlyRanMs
 
-    /** Opens the counter of the watched thread. Called on that thread. */
+    /**
+     * Opens the counter of the watched thread. Called on that thread. After [close], which may come first if the thread
+     * is blocked, opens nothing.
+     */
     fun opened() {
-        watched = observer.waiting()
+        synchronized(this) { if (!isClosed) watched = observer.waiting() }
     }
 
     /**
@@ -148,6 +152,7 @@ internal class ThreadTimes(private val observer: ThreadObserver) : AutoCloseable
     }
 
     override fun close() {
+        synchronized(this) { isClosed = true }
         watched?.close()
         own?.close()
     }

@@ -220,6 +220,28 @@ class HeartbeatMonitorTest {
     }
 
     @Test
+    fun `a first beat that runs after the end of the watch opens no counter`() {
+        var opened = 0
+        val observer =
+            object : ThreadObserver {
+                override fun stack(thread: Thread): List<String> = emptyList()
+
+                override fun cpuMs(thread: Thread): Double = Double.NaN
+
+                override fun waiting(): Waiting? = null.also { opened++ }
+            }
+        val beats = ArrayList<Runnable>()
+        val recorder = Recorder(RecorderOptions(null, 60.0, 4.0, 1000, { emptyList() }))
+        val options = HeartbeatOptions(4.0, beatMs = 2.0, stacks = true)
+        val monitor = HeartbeatMonitor({ beats += it }, options, recorder, { 0.0 }, observer)
+        monitor.tick()
+        monitor.finish(0.0)
+        opened = 0
+        beats.single().run()
+        assertEquals(0, opened)
+    }
+
+    @Test
     fun `the watch ends when the executor rejects tasks, and the report says so`() {
         val world = World(emptyList())
         world.play(100.0)
