@@ -49,7 +49,7 @@ internal constructor(
      */
     @Throws(InterruptedException::class)
     public fun read(): ItemResult<R>? {
-        check(!closed) { "the stream is closed: site=${site.name}" }
+        checkOpen()
         checkMayBlock()
         fill()
         if (begun.isEmpty()) {
@@ -59,6 +59,10 @@ internal constructor(
         val one = if (options.inOrder) first() else ended.take()
         begun.remove(one.index)
         return result(one)
+    }
+
+    private fun checkOpen() {
+        check(!closed) { "the stream is closed: site=${site.name}" }
     }
 
     private fun first(): Begun<R> {
@@ -87,7 +91,7 @@ internal constructor(
                         exhausted = true
                         return
                     }
-                    source.next()
+                    source.next().also { checkOpen() } // The source may have closed the stream.
                 } catch (thrown: Throwable) {
                     close()
                     throw thrown

@@ -85,6 +85,17 @@ class ResultStreamTest : WithExecutor(elasticMax = 4) {
     }
 
     @Test
+    fun `no item begins after the source of the items has closed the stream`() {
+        lateinit var stream: ResultStream<Int, Int>
+        val source = Iterable { iterator { yield(1.also { stream.close() }) } }
+        val ran = AtomicInteger()
+        stream = executor.settleEach(site, source) { ran.incrementAndGet() }
+        assertThrows(IllegalStateException::class.java) { stream.read() }
+        executor.close()
+        assertEquals(0, ran.get())
+    }
+
+    @Test
     fun `an interrupt ends a read, and the stream stays usable`() {
         val go = CountDownLatch(1)
         val stream = executor.settleEach(site, listOf(1)) { go.await().let { _ -> it } }

@@ -109,7 +109,13 @@ internal class Participant(val thread: Thread) {
             limit.set(0)
             // Reads the stack for its barrier only. The barrier pairs with the owner's store of `current` and load of
             // `limit`.
-            thread.stackTrace
+            try {
+                thread.stackTrace
+            } catch (_: Throwable) {
+                // The thread's class is one of the app, or a security manager forbids it. Without the barrier, the
+                // owner keeps its items.
+                return null
+            }
             val first = current.get() + 1
             if (first >= chunkEnd) return null
             val taken = first until chunkEnd

@@ -249,6 +249,18 @@ class ParticipantTest {
     }
 
     @Test
+    fun `a thread whose stack cannot be read keeps the items of its chunk`() {
+        val unreadable =
+            object : Thread() {
+                override fun getStackTrace(): Array<StackTraceElement> = throw SecurityException("no stacks")
+            }
+        val owner = Participant(unreadable)
+        owner.begin(100, 200)
+        assertNull(owner.recall())
+        assertEquals(99, owner.behind)
+    }
+
+    @Test
     fun `a thread that runs single items of an earlier chunk owns no items behind them`() {
         me.begin(100, 200)
         me.item = 150
