@@ -99,6 +99,13 @@ describe("a large result", () => {
     expect({ movedBytes, copies }).toEqual({ movedBytes: 1_000, copies: {} });
   });
 
+  test("has what is empty behind a text that takes more than a piece", async () => {
+    const empty = { list: [], object: {}, map: new Map(), set: new Set() };
+    const { text, ...rest } = await slicedPool().call.withText(10 * 2 ** 20, empty);
+    expect(text).toHaveLength(10 * 2 ** 20);
+    expect(rest).toEqual(empty);
+  });
+
   test("crosses in one message if it has a port, and the ledger has the reason", async () => {
     const pool = slicedPool();
     const { port, rows } = await pool.call.withPort(5_000);
@@ -275,6 +282,14 @@ describe("a worker that", () => {
     await pool.call.add(1, 2);
     const reason = reasonOf(pool.with({ timeoutMs: 50 }).call.announcesPieces(1));
     expect(await reason).toMatchObject({ code: "timeout" });
+  });
+
+  test("sends a piece that cannot be read goes on", async () => {
+    const pool = slicedPool();
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(await pool.call.brokenPiece()).toBe(1);
+    expect(await pool.call.add(1, 2)).toBe(3);
+    expect(pool.stats().workers.restarts).toBe(0);
   });
 
   test.each([

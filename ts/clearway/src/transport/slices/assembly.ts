@@ -23,6 +23,7 @@ export class Assembly {
   #expected = Number.POSITIVE_INFINITY;
   #silence: Timer | undefined;
   #isOver = false;
+  #hasFailed = false;
   #nodes = 0;
   #ms = 0;
   #resolve!: (value: unknown) => void;
@@ -47,11 +48,15 @@ export class Assembly {
     return this.#ms > 0 && this.#nodes > 0 ? this.#nodes / this.#ms : undefined;
   }
 
-  /** Records the number of pieces, all of which are posted now. Returns false if it cannot be their number. */
+  /**
+   * Records the number of pieces, all of which are posted now. Returns false if it cannot be their number. After a piece that could not be
+   * used, no number is wrong: the value rejects, whether that piece is read before this call or after it.
+   */
   expect(pieces: number): boolean {
     this.#expected = pieces;
-    if (!this.#isOver) this.#awaitPiece();
-    return this.#isOver ? this.#pieces === pieces : this.#pieces < pieces;
+    if (this.#isOver) return this.#hasFailed || this.#pieces === pieces;
+    this.#awaitPiece();
+    return this.#pieces < pieces;
   }
 
   /** Drops the value. */
@@ -64,6 +69,7 @@ export class Assembly {
   }
 
   #fail(reason: unknown): void {
+    this.#hasFailed = true;
     this.close();
     this.#reject(reason);
   }

@@ -190,8 +190,9 @@ class Cutter {
     return collection;
   }
 
+  // An empty container is never too large, also behind a long text that has used up the piece: a later piece would have nothing to do.
   #isTooLarge(size: number): boolean {
-    return size > this.#left + this.#slack;
+    return size > Math.max(0, this.#left + this.#slack);
   }
 
   #isElsewhere(value: unknown): boolean {
