@@ -4,16 +4,21 @@ import type { WireError } from "./wire.js";
 // Levels of causes that are read. The codec of errors has the same limit.
 const depthMax = 256;
 
-/** Returns whether a value that has arrived is an encoded error. Checks every part, because the other side may be hostile. */
-export function isWireError(wire: unknown, depth = 0): wire is WireError {
-  if (typeof wire !== "object" || wire === null || depth > depthMax) return false;
+/**
+ * Returns whether a value that has arrived is an encoded error. Checks every part, because the other side may be hostile. Refuses an error that
+ * occurs twice: structured clone keeps that, and each level could name the next one twice. A few hundred bytes would then be more errors than
+ * this thread could ever read.
+ */
+export function isWireError(wire: unknown, depth = 0, seen = new Set<object>()): wire is WireError {
+  if (typeof wire !== "object" || wire === null || depth > depthMax || seen.has(wire)) return false;
+  seen.add(wire);
   if (!("base" in wire)) return "value" in wire;
   const { base, name, message, stack, props, cause, errors } = wire as Record<string, unknown>;
   return (
     [base, name, message, stack].every((each) => typeof each === "string") &&
     isListOf(props, (each) => Array.isArray(each) && typeof each[0] === "string") &&
-    (cause === undefined || isWireError(cause, depth + 1)) &&
-    (errors === undefined || isListOf(errors, (each) => isWireError(each, depth + 1)))
+    (cause === undefined || isWireError(cause, depth + 1, seen)) &&
+    (errors === undefined || isListOf(errors, (each) => isWireError(each, depth + 1, seen)))
   );
 }
 

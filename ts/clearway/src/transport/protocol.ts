@@ -308,5 +308,8 @@ function isSide(side: unknown): boolean {
   const { movedBytes, sharedBytes, copiedBytes, copies } = side as Record<string, unknown>;
   if (![movedBytes, sharedBytes, copiedBytes].every(isNumber) || typeof copies !== "object" || copies === null)
     return false;
-  return Object.values(copies).every((each) => isNumber(each?.bytes) && isNumber(each?.count));
+  // With a reason that every object inherits, such as `__proto__`, the counts would be entered into `Object.prototype`.
+  return Object.entries(copies).every(
+    ([reason, each]) => !(reason in Object.prototype) && isNumber(each?.bytes) && isNumber(each?.count),
+  );
 }

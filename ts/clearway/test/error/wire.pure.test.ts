@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ClearwayError as OwnError } from "../../src/error/clearway-error.js";
 import { checkDepth, depthMax } from "../../src/error/depth.js";
 import { decodeError, encodeError } from "../../src/error/wire.js";
+import { isWireError } from "../../src/error/wire-check.js";
 import { searchLimit } from "../../src/transfer/find-memory.js";
 import { prepareResult } from "../../src/transfer/move.js";
 import fc from "../fixtures/fast-check.js";
@@ -109,6 +110,18 @@ describe("an error that is encoded and decoded", () => {
     for (let at = 0; at < 100; at++) errors.push(many);
     many.errors = errors;
     expect((cross(many) as Error).message).toBe("many");
+  });
+
+  test("is refused if it names errors twice, however few bytes it has", () => {
+    const each = { base: "AggregateError", name: "Error", message: "", stack: "", props: [] };
+    const plain = { ...each, cause: { ...each }, errors: [{ ...each }, { value: 1 }] };
+    expect(isWireError(plain)).toBe(true);
+    let wire: object = plain;
+    for (let level = 0; level < 20; level++) wire = { ...each, errors: [wire, wire] };
+    expect(isWireError(structuredClone(wire))).toBe(false);
+    const loop: Record<string, unknown> = { ...each };
+    loop["cause"] = loop;
+    expect(isWireError(loop)).toBe(false);
   });
 
   test("is encoded even when any of its properties throws", () => {

@@ -195,6 +195,12 @@ const borders = groupPool<Borders>(builtUrl("borders"), { concurrency: 2 });
 const restarts = (): number => borders().stats().workers.restarts;
 
 const wireError = { base: "Error", name: "Error", message: "m", stack: "s", props: [] };
+const ledgerOf = (reason: string): object => ({
+  movedBytes: 0,
+  sharedBytes: 0,
+  copiedBytes: 0,
+  copies: JSON.parse(`{"${reason}":{"bytes":1,"count":1}}`),
+});
 const never = () => callback(() => new Promise<void>(() => {}));
 
 test.each<[what: string, frames: unknown[]]>([
@@ -205,6 +211,9 @@ test.each<[what: string, frames: unknown[]]>([
   ["a list of tasks that is no list", [7, 0, 5, 0]],
   ["a ledger that is none", [14, 0, null, 0]],
   ["a ledger whose copies are none", [14, 0, { movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: null }, 0]],
+  ["a ledger with a reason that every object inherits", [14, 0, ledgerOf("__proto__"), 0]],
+  ["a ledger with a class as its reason", [14, 0, ledgerOf("constructor"), 0]],
+  ["a failure that names an error twice", [10, 1, { ...wireError, errors: [wireError, wireError] }, 0]],
   ["ids that are no list", [16, 0, 7, 0]],
   ["a roll that is no list", [24, 0, null, 0]],
   ["an error of progress without a message", [11, 1, null, -1]],
@@ -221,6 +230,7 @@ test.each<[what: string, frames: unknown[]]>([
   expect(await held).toMatchObject({ code: "protocol" });
   expect(await pool.call.echo(2)).toBe(2);
   expect(restarts()).toBe(before + 1);
+  expect([...Object.keys(Object.prototype), ...Object.keys(Object)]).toEqual([]);
 });
 
 test("a worker that says that no call has begun, and then sends something else, runs its call once", async () => {
