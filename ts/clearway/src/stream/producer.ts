@@ -148,7 +148,8 @@ export class Producer {
         if (this.#turns?.isSpent) {
           this.#wire.transport.flush();
           await new OwnPromise<void>((next) => this.#turns?.pause(next));
-          continue;
+          // Then one value in any case. Sources before this one may use up the time of every turn, for as long as they have values.
+          if (this.#stopping) break;
         }
         let step = this.#iterator.next();
         let isAsync = false;

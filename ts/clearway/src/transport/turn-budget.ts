@@ -4,7 +4,7 @@ import { clock } from "../globals.js";
 
 /**
  * How long streams may work in one turn of a thread's event loop, in milliseconds: readers, the sources of streams into tasks, and rings.
- * Timers, input and frames wait for this time at most, besides the app's own code for one value and the values of one ring.
+ * Timers, input and frames wait for this time at most, besides the app's own code for one value of each stream, and the values of one ring.
  */
 export const turnBudgetMs = 2;
 
@@ -30,7 +30,7 @@ export class TurnBudget {
     this.#turns = turns;
   }
 
-  /** Whether this turn's time is over. The first call of a turn starts the time. */
+  /** Whether this turn's time is over. It starts with what paused before, else with the first call of the turn. */
   get isSpent(): boolean {
     if (this.#paused.length > 0) return true;
     if (this.#isOpen) return this.#turns.now() - this.#beganMs >= turnBudgetMs;
@@ -50,9 +50,18 @@ export class TurnBudget {
     this.#turns.afterTurn(this.#next);
   }
 
+  // What this turn has no time for stays in front of what pauses again. Otherwise the first one would use up every turn, and those behind it
+  // would wait until it ends.
   readonly #next = (): void => {
     this.#isOpen = false;
-    for (const next of this.#paused.splice(0)) next();
+    const due = this.#paused;
+    if (due.length === 0) return;
+    this.#paused = [];
+    this.#open();
+    let at = 0;
+    do due[at++]!();
+    while (at < due.length && this.#turns.now() - this.#beganMs < turnBudgetMs);
+    this.#paused = [...due.slice(at), ...this.#paused];
   };
 }
 

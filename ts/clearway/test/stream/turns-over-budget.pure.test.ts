@@ -112,6 +112,49 @@ describe.each(Object.entries(paths))("%s", (_name, path) => {
   );
 });
 
+test("what a turn has no time for comes first in the next one, before what goes on", () => {
+  const turns = new FakeTurns();
+  const budget = new TurnBudget(turns);
+  let log = "";
+  for (const name of "abc") {
+    const go = (): void => {
+      if (budget.isSpent) return budget.pause(go);
+      log += name;
+      turns.nowMs += turnBudgetMs;
+      budget.pause(go);
+    };
+    go();
+  }
+  for (let each = 0; each < 6; each++) turns.turn();
+  expect(log).toBe("aabcabc");
+});
+
+test("each of several sources has one value in a turn, although the first one uses up the time of all turns", async () => {
+  const turns = new FakeTurns();
+  const budget = new TurnBudget(turns);
+  let log = "";
+  const sourceOf = function* (name: string): Generator<number, void> {
+    for (;;) {
+      log += name;
+      turns.nowMs += turnBudgetMs;
+      yield 0;
+    }
+  };
+  const wire = {
+    transport: { scheduled: false, flush: () => {}, hurry: () => {} },
+    chunk: () => 0,
+    end: () => {},
+    fail: () => {},
+  };
+  for (const name of "abc") new Producer(sourceOf(name), wire, budget).grant(65_536, 1e9);
+  for (let each = 0; each < 3; each++) {
+    log += "|";
+    turns.turn();
+    await settle();
+  }
+  expect(log).toBe("a|abc|abc|abc");
+});
+
 test("a turn in which the rings took 2 ms polls no further ring, and the next turn begins with those that are left", () => {
   const turns = new FakeTurns();
   const poller = new Poller(turns);

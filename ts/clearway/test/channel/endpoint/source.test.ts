@@ -168,8 +168,8 @@ describe("a source that draws from an iterable", () => {
 });
 
 describe("a source that never waits for its listener", () => {
-  // The time of a turn begins when its first event has been sent. Four more events use it up.
-  const eachTurn = [5, 5, 5, 5];
+  // The time of a turn begins with the turn. Four events use it up.
+  const eachTurn = [4, 4, 4, 4];
 
   /** Starts a source with turns that only the test advances. Each event takes a quarter of a turn's time. */
   function timed(limits: Partial<QueueLimits>) {
