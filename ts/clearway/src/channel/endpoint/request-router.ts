@@ -86,8 +86,9 @@ export class Early<T> {
 
   /** Time at which the next message expires, in milliseconds. Undefined if there is no message. */
   get nextMs(): number | undefined {
-    if (this.#buffers.size === 0) return undefined;
-    return Math.min(...[...this.#buffers.values()].map(([first]) => first!.untilMs));
+    let next: number | undefined;
+    for (const [first] of this.#buffers.values()) next = Math.min(next ?? Number.POSITIVE_INFINITY, first!.untilMs);
+    return next;
   }
 
   #shift(name: string, buffer: ChannelBuffer<T>): T {
@@ -343,8 +344,10 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   }
 
   #startTimer(): void {
+    // First, because a message starts no timer if there is one, and looking for the next message takes as long as there are channels.
+    if (this.#timer !== undefined) return;
     const next = this.#early.nextMs;
-    if (this.#timer !== undefined || next === undefined || next === Number.POSITIVE_INFINITY) return;
+    if (next === undefined || next === Number.POSITIVE_INFINITY) return;
     this.#timer = after(Math.max(next - clock(), 1), () => {
       this.#timer = undefined;
       this.#expire(clock());

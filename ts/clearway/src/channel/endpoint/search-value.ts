@@ -195,10 +195,13 @@ export function plainCopy(root: object): object | undefined {
     seen.push(value);
     const prototype = Object.getPrototypeOf(value);
     if (prototype === Array.prototype && Array.isArray(value)) {
-      // An array with holes or with other properties has another number of keys.
+      // `Object.keys` lists indices first. So if there are `length` keys, and the last is the last index, the array has no hole and no other
+      // property: one of each would not change the number of keys.
       const { length } = value;
       nodes += length;
-      if (nodes > nodesMax || Object.keys(value).length !== length) return refused;
+      if (nodes > nodesMax) return refused;
+      const keys = Object.keys(value);
+      if (keys.length !== length || (length > 0 && keys[length - 1] !== String(length - 1))) return refused;
       const copy: unknown[] = [];
       for (let at = 0; at < length; at++) {
         const each = copyOf(value[at]);

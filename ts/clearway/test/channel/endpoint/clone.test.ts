@@ -62,6 +62,9 @@ describe("the codec clone", () => {
       [1, [2, { three: [undefined, "x"] }]],
       // biome-ignore lint/suspicious/noSparseArray: structured clone keeps holes
       [1, , 3],
+      // As many other properties as holes.
+      // biome-ignore lint/suspicious/noSparseArray: structured clone keeps holes
+      Object.assign([1, , 3], { named: 2 }),
       new Map<unknown, unknown>([[key, new Set([key, "x"])]]),
       { date: new Date(1), expression: /x/gi, nested: { none: undefined, not: Number.NaN } },
       JSON.parse('{"__proto__": {"polluted": 1}}'),

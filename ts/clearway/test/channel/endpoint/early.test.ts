@@ -154,6 +154,22 @@ describe("the buffer of early messages", () => {
     expect(early.add("b", "b2", 100, 0)).toEqual([]);
   });
 
+  test("is searched for the next message once in a turn of its timer, and not for each message", async () => {
+    const { a, b } = await endpoints();
+    const searches = vi.spyOn(Early.prototype, "nextMs", "get");
+    for (let at = 0; at < 100; at++) void a.messages(`late ${at}`).post(at);
+    await turn();
+    expect(searches).toHaveBeenCalledTimes(1);
+    searches.mockRestore();
+    b.terminate();
+  });
+
+  test("has messages of any number of channels", () => {
+    const early = new Early<number>({ each: 1, bytesMax: 1e9, keptMs: 10 });
+    for (let at = 0; at < 200_000; at++) early.add(String(at), at, 1, at);
+    expect(early.nextMs).toBe(10);
+  });
+
   test("returns expired messages", () => {
     const early = new Early<string>({ each: 4, bytesMax: 100, keptMs: 10 });
     early.add("a", "a1", 1, 0);
