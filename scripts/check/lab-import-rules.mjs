@@ -29,7 +29,7 @@ export const labFolders = {
     types: ["bench"],
     why: "results as text, tables, charts and a page",
   },
-  export: { may: ["engine", "report"], why: "answers in the formats of other tools" },
+  export: { may: ["engine", "report", "run"], why: "a run in the formats of other tools" },
   host: { may: ["protocol"], why: "what Node and the browser do differently, and nothing more" },
   native: { may: ["machine"], why: "compiles the native peers, opens the example plugin" },
   isolate: {

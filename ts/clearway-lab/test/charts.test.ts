@@ -71,6 +71,14 @@ describe("a chart of lines", () => {
   });
 });
 
+describe("a chart of nine lines", () => {
+  test("has nine colours", () => {
+    const rows = Array.from({ length: 9 }, (_, at) => ({ title: `way ${at}`, points: [{ bytes: 4096, us: 1 + at }] }));
+    const strokes = [...linesSvg("Fills", "size", rows, []).matchAll(/stroke="(#\w+)" stroke-width="2"/g)];
+    expect(new Set(strokes.map(([, stroke]) => stroke)).size).toBe(9);
+  });
+});
+
 describe("the page of an experiment", () => {
   const [table] = EXPERIMENT.tables;
   const chart = { file: "1-a.svg", axis: "open loop", sample: "latency" };

@@ -7,6 +7,7 @@ import { ANSWERS_VERSION, type LabResults } from "../src/engine/answer.js";
 import type { RunRecord } from "../src/run/record.js";
 import { answered } from "./answered.js";
 import { BuiltCli, TESTED } from "./built-cli.js";
+import { AUTHORS, executorRecord } from "./published/executor-record.js";
 
 const cli = new BuiltCli();
 afterAll(() => cli.remove());
@@ -134,5 +135,16 @@ describe("clearway report and export", () => {
     writeFileSync(cli.path("results.json"), JSON.stringify(answered()));
     expect((await clearway(["export", "markdown", "results.json"])).stdout).toMatch("# What to do on this machine");
     expect(JSON.parse((await clearway(["export", "jetpack", "."])).stdout)).toHaveProperty("benchmarks");
+  });
+
+  test("print the record of the published experiments, and refuse another one", async () => {
+    mkdirSync(cli.path("experiments"));
+    const file = cli.path("experiments", "record.json");
+    writeFileSync(file, JSON.stringify(executorRecord(AUTHORS)));
+    const { stdout } = await clearway(["export", "jetpack", "experiments"]);
+    expect(JSON.parse(stdout).benchmarks[0].name).toBe("direct[work=arithmetic]");
+    writeFileSync(file, "null");
+    const { code, stderr } = await clearway(["export", "jetpack", "experiments/record.json"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("is not the record of `clearway lab --profile")]);
   });
 });

@@ -83,6 +83,26 @@ describe("the published experiments", () => {
   });
 });
 
+describe("the bounds of the published findings", () => {
+  const findings = experiments.flatMap((each) => each.findings);
+
+  test("have no lower one for a claim of less, of shorter or of at most", () => {
+    const bounded = findings.filter(({ claim, min }) => min > 0 && /\b(at most|less than|shorter)\b/.test(claim));
+    expect(bounded.map(({ claim }) => claim)).toEqual([]);
+  });
+
+  test("do not overlap for two claims on one number", () => {
+    const numberOf = ({ kind, subject, reference, among }: Finding) =>
+      JSON.stringify([kind, subject, reference, among]);
+    const pairs = findings.flatMap((one, at) =>
+      findings.slice(at + 1).flatMap((other) => (numberOf(one) === numberOf(other) ? [[one, other] as const] : [])),
+    );
+    expect(pairs.length).toBeGreaterThan(0);
+    const overlapping = pairs.filter(([one, other]) => one.min < other.max && other.min < one.max);
+    expect(overlapping.map(([one, other]) => `${one.claim} / ${other.claim}`)).toEqual([]);
+  });
+});
+
 describe("a file of an experiment", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "clearway-experiments-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,8 +3,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import jetpackSchema from "../../../spec/jetpack-benchmark.schema.json" with { type: "json" };
 import { problemOf } from "../src/cli/run-files.js";
-import { jetpackReport, markdownText } from "../src/export/formats.js";
+import { jetpackOfExecutors, jetpackReport, markdownText } from "../src/export/formats.js";
 import { answered } from "./answered.js";
+import { AUTHORS, executorRecord } from "./published/executor-record.js";
+import { cell, measured } from "./record.js";
 
 describe("results.json", () => {
   test.each(["lab", "bench"] as const)("matches its schema: %s", (kind) => {
@@ -25,10 +27,27 @@ describe("results.json", () => {
 
 describe("Jetpack's Benchmark JSON", () => {
   const report = jetpackReport(answered("bench"));
+  const executors = executorRecord(AUTHORS);
 
-  test("has only the published fields", () => {
+  test.each([
+    ["a run of questions", report],
+    ["the published executors", jetpackOfExecutors(executors)],
+  ])("has only the published fields: %s", (_, each) => {
     const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(jetpackSchema);
-    expect([validate(report), validate.errors]).toEqual([true, null]);
+    expect([validate(each), validate.errors]).toEqual([true, null]);
+  });
+
+  test("has every timed list of a published executor, and its objects", () => {
+    const [first] = executors.cells;
+    const cells = [first!, cell("published-executors", "flow", {}, []), cell("students", "direct", {}, [measured({})])];
+    const { benchmarks } = jetpackOfExecutors({ ...executors, cells });
+    const runs = first!.rounds.flatMap(({ measurement }) => measurement.samples["batchTimes"]!.raw!);
+    expect(benchmarks.map(({ name, params }) => [name, params])).toEqual([
+      ["direct[work=arithmetic]", { work: "arithmetic" }],
+    ]);
+    const { timeNs, allocationCount } = benchmarks[0]!.metrics;
+    expect(timeNs).toMatchObject({ runs, minimum: Math.min(...runs), maximum: Math.max(...runs) });
+    expect(allocationCount).toMatchObject({ minimum: 700, median: 700, maximum: 700 });
   });
 
   test("has each way of an answer, with its cost in each pair of processes", () => {

@@ -123,6 +123,12 @@ describe("the text of a finding", () => {
     expect(findingText(tested({ ...ratio, min: 0.5, max: 2 }))).toMatch("(agrees from 1/2 to 2; ");
   });
 
+  test("has microseconds on the page as its tables have them", () => {
+    const claims = [finding({ authors: "23,182 us" })];
+    const page = experimentsMarkdown(experimentRecord({ experiments: [{ ...EXPERIMENT, findings: claims }] }));
+    expect(page).toContain("authors: 23,182 µs;");
+  });
+
   test("shows a ratio below one as its inverse", () => {
     const ratio = tested({
       kind: "ratio",

@@ -31,6 +31,14 @@ describe("a kept run", () => {
     expect(whole.startedAt).toBe("2026-01-02T03:04:05.000Z");
   });
 
+  test("says why an added run could not measure a way that it lacks", () => {
+    const missing = cell("students", "comlink", { rows: 2 }, [], { unavailable: "not on Linux" });
+    const unplanned = cell("students", "direct", { rows: 2 }, []);
+    const whole = withAdded(experimentRecord(), [{ ...later, cells: [missing, unplanned, failed] }]);
+    expect(whole.cells.filter(({ params }) => params["rows"] === 2)).toEqual([missing]);
+    expect(whole.cells.filter(({ failure }) => failure !== undefined)).toEqual([]);
+  });
+
   test("names only the scenarios that an added run measured", () => {
     const unmeasured = cell("pool", "bare-worker", {}, [], { unavailable: "no room" });
     const run = { ...later, cells: [...later.cells, unmeasured] };
@@ -42,6 +50,12 @@ describe("a kept run", () => {
     expect(page).toMatch(
       /^Run of 2026-01-02: 12 of 12 .*A CPU.*\n\nAdded on 2026-02-03: 2 of 12 .*A CPU.* Of the scenarios students\.\n/,
     );
+  });
+
+  test("names a runtime once that runs two hosts", () => {
+    const facts = experimentRecord().hosts["node"]!;
+    const hosts = { node: { ...facts, runtime: "Node v20" }, flutter: { ...facts, runtime: "Dart 3; Node v20" } };
+    expect(experimentsMarkdown(experimentRecord({ hosts }))).toMatch(/^Run of [^\n]*; Node v20; Dart 3\.\n/);
   });
 
   test("marks the rows that another run measured than the rest of their table, and no others", () => {

@@ -22,6 +22,7 @@ import { interruptible } from "./engine-run.js";
 import { askHosts, missingMechanism } from "./hosts-command.js";
 import { keepRun, openOut } from "./out-folder.js";
 import { columned, columnsOf, FailedError, openProgress, print, printError, printJson, UsageError } from "./print.js";
+import { RECORD_FILE } from "./run-files.js";
 
 export interface PublishedOptions {
   host: HostName[];
@@ -37,8 +38,6 @@ const MINUTE_MS = 60_000;
 
 /** The run ends within an hour, and none of its measurements takes more than a minute. */
 export const LIMITS: Limits = { budgetMs: 56 * MINUTE_MS, endMs: 58.5 * MINUTE_MS };
-
-const RECORD_FILE = "record.json";
 
 /** Measures the experiments, or the named scenarios of them. Returns the exit status. */
 export async function published(names: readonly string[], options: PublishedOptions): Promise<number> {

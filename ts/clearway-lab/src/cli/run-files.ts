@@ -7,15 +7,19 @@ import { Argument, type Command } from "commander";
 import { writeFiles } from "../../../../scripts/write-files.mjs";
 import schema from "../../../../spec/results.schema.json" with { type: "json" };
 import type { LabResults } from "../engine/answer.js";
-import { jetpackReport, markdownText } from "../export/formats.js";
+import { jetpackOfExecutors, jetpackReport, markdownText } from "../export/formats.js";
 import { answersHtml } from "../report/answers/page.js";
+import { RECORD_VERSION, type RunRecord } from "../run/record.js";
 import { openPage, readableError } from "./out-folder.js";
 import { print, printJson, UsageError } from "./print.js";
 
 /** The files of a run. */
 export const RUN_FILES = ["results.json", "report.html"] as const;
 
-/** Upper limit of a file that is read. A run has about 50 KB. */
+/** The file of a run of the published experiments. */
+export const RECORD_FILE = "record.json";
+
+/** Upper limit of a file that is read. A run has about 50 KB, and one of the published experiments 3 MB. */
 const FILE_BYTES_MAX = 64 * 2 ** 20;
 
 /** Writes all files of a run. If one of them cannot be written, the folder keeps all files of the earlier run. */
@@ -28,21 +32,35 @@ export async function writeAnswers(folder: string, results: LabResults): Promise
 
 /** Reads the results of a run: a folder, or the file itself. Throws a UsageError if they are missing or malformed. */
 function readAnswers(run: string): LabResults {
-  const isFolder = statSync(run, { throwIfNoEntry: false })?.isDirectory() === true;
-  const file = isFolder ? path.join(run, "results.json") : run;
+  const file = isFolder(run) ? path.join(run, "results.json") : run;
   if (!existsSync(file))
     throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` wrote`);
-  if (statSync(file).size > FILE_BYTES_MAX) throw new UsageError(`${file} is too large for the results of a run`);
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${(error as Error).message.slice(0, 120)}`);
-  }
+  const value = readJson(file);
   const problem = problemOf(value);
   if (problem !== undefined)
     throw new UsageError(`${file} is not the results of a run (spec/results.schema.json): ${problem}`);
   return value as LabResults;
+}
+
+const isFolder = (run: string): boolean => statSync(run, { throwIfNoEntry: false })?.isDirectory() === true;
+
+function readJson(file: string): unknown {
+  if (statSync(file).size > FILE_BYTES_MAX) throw new UsageError(`${file} is too large for the results of a run`);
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${(error as Error).message.slice(0, 120)}`);
+  }
+}
+
+/** Returns the record of the published experiments that `run` is, or that this folder has instead of results.json. */
+function recordOf(run: string): RunRecord | undefined {
+  const file = isFolder(run) && !existsSync(path.join(run, "results.json")) ? path.join(run, RECORD_FILE) : run;
+  if (path.basename(file) !== RECORD_FILE || !existsSync(file)) return undefined;
+  const value = readJson(file) as RunRecord | null;
+  if (value?.version !== RECORD_VERSION || !Array.isArray(value.cells))
+    throw new UsageError(`${file} is not the record of \`clearway lab --profile published\``);
+  return value;
 }
 
 /** Returns the first places at which a value does not match the schema, or undefined. */
@@ -78,8 +96,16 @@ export function addExport(program: Command): void {
     .command("export")
     .description("print a run as Markdown, or as the Benchmark JSON of Android's Jetpack Benchmark")
     .addArgument(new Argument("<format>").choices(["markdown", "jetpack"]))
-    .argument("<run>", "the folder of a run, or its results.json")
+    .argument(
+      "<run>",
+      "the folder of a run, or its results.json; for jetpack also the record.json of --profile published",
+    )
     .action((format: "markdown" | "jetpack", run: string) => {
+      const record = format === "jetpack" ? recordOf(run) : undefined;
+      if (record !== undefined) {
+        printJson(jetpackOfExecutors(record));
+        return;
+      }
       const results = readAnswers(run);
       if (format === "markdown") print(markdownText(results));
       else printJson(jetpackReport(results));

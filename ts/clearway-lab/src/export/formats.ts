@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The answers of a run in the formats of other tools: Markdown, and the Benchmark JSON of Android's Jetpack Benchmark.
+// A run in the formats of other tools: its answers as Markdown, and its answers or the published executors as the Benchmark JSON of Android's
+// Jetpack Benchmark.
 import type { Answer, LabResults } from "../engine/answer.js";
 import { quantile } from "../engine/estimate.js";
 import { openingOf } from "../report/answers/advice.js";
@@ -13,6 +14,8 @@ import {
   timeText,
 } from "../report/answers/words.js";
 import { duration } from "../report/number.js";
+import { PUBLISHED_EXECUTORS } from "../run/executors.js";
+import type { RecordedCell, RunRecord } from "../run/record.js";
 
 // Converts answers to the Benchmark JSON of Android's Jetpack Benchmark, for tools that read that format. Fields that exist only on
 // Android are empty, -1 or null, as the format allows. spec/jetpack-benchmark.schema.json describes each field.
@@ -44,24 +47,10 @@ interface JetpackReport {
 }
 
 /** Converts a run. Each side of an answer is a benchmark, whose runs are its costs in each pair of processes. */
-export function jetpackReport({ run, answers, machine, build }: LabResults): JetpackReport {
+export function jetpackReport(results: LabResults): JetpackReport {
   return {
-    context: {
-      build: {
-        ...{ brand: "", device: "", fingerprint: "", id: "", model: machine.cpu, type: "" },
-        version: { codename: "", sdk: 0 },
-      },
-      ...{ cpuCoreCount: machine.cores, cpuLocked: false, cpuMaxFreqHz: -1 },
-      memTotalBytes: Math.round(machine.memoryGb * 2 ** 30),
-      ...{ sustainedPerformanceModeEnabled: false, artMainlineVersion: -1, osCodenameAbbreviated: "" },
-      compilationMode: "",
-      payload: {
-        ...{ producer: `clearway-lab ${build.lab}`, clearway: build.clearway, os: `${machine.os}, ${machine.arch}` },
-        ...{ governor: machine.governor, command: run.command, seed: String(run.seed), startedAt: run.startedAt },
-        node: build.node,
-      },
-    },
-    benchmarks: answers
+    context: contextOf(results, results.run),
+    benchmarks: results.answers
       .filter(({ costsNs }) => costsNs.length > 0)
       .flatMap((answer) => [
         benchmarkOf(answer, answer.way ?? "subject", 0),
@@ -70,14 +59,67 @@ export function jetpackReport({ run, answers, machine, build }: LabResults): Jet
   };
 }
 
+/**
+ * Converts the published experiment about executors. Each way is a benchmark for each kind of work, whose runs are the timed lists of all
+ * rounds; the runs of `allocationCount` are a round each.
+ */
+export function jetpackOfExecutors(record: RunRecord): JetpackReport {
+  return {
+    context: contextOf(record, { ...record, command: `clearway lab --profile ${record.profile}` }),
+    benchmarks: record.cells.filter(({ scenario }) => scenario === PUBLISHED_EXECUTORS).flatMap(executorBenchmarks),
+  };
+}
+
+function executorBenchmarks({ mechanism, host, params, rounds }: RecordedCell): JetpackBenchmark[] {
+  const work = String(params["work"]);
+  const runs = rounds.flatMap(({ measurement }) => measurement.samples["batchTimes"]?.raw ?? []);
+  const objects = rounds.flatMap(({ measurement }) => measurement.values["allocations"]?.value ?? []);
+  return runs.length === 0 ? [] : [benchmark(mechanism, host, { work }, runs, objects)];
+}
+
+function contextOf(
+  { machine, build }: Pick<LabResults, "machine" | "build">,
+  { command, seed, startedAt }: Pick<LabResults["run"], "command" | "seed" | "startedAt">,
+): JetpackReport["context"] {
+  return {
+    build: {
+      ...{ brand: "", device: "", fingerprint: "", id: "", model: machine.cpu, type: "" },
+      version: { codename: "", sdk: 0 },
+    },
+    ...{ cpuCoreCount: machine.cores, cpuLocked: false, cpuMaxFreqHz: -1 },
+    memTotalBytes: Math.round(machine.memoryGb * 2 ** 30),
+    ...{ sustainedPerformanceModeEnabled: false, artMainlineVersion: -1, osCodenameAbbreviated: "" },
+    compilationMode: "",
+    payload: {
+      ...{ producer: `clearway-lab ${build.lab}`, clearway: build.clearway, os: `${machine.os}, ${machine.arch}` },
+      ...{ governor: machine.governor, command, seed: String(seed), startedAt, node: build.node },
+    },
+  };
+}
+
 function benchmarkOf({ name, host, costsNs }: Answer, side: string, at: 0 | 1): JetpackBenchmark {
-  const runs = costsNs.map((pair) => pair[at]);
+  return benchmark(
+    name,
+    host,
+    { side },
+    costsNs.map((pair) => pair[at]),
+  );
+}
+
+function benchmark(
+  name: string,
+  host: string,
+  params: Record<string, string>,
+  runs: number[],
+  objects: number[] = [],
+): JetpackBenchmark {
+  const text = Object.entries(params).map(([key, value]) => `${key}=${value}`);
   return {
     // androidx reads a test's parameters from the brackets in its name.
-    ...{ name: `${name}[side=${side}]`, params: { side }, className: `clearway.lab.${host}` },
+    ...{ name: `${name}[${text.join(",")}]`, params, className: `clearway.lab.${host}` },
     totalRunTimeNs: Math.round(runs.reduce((sum, run) => sum + run, 0)),
     ...{
-      metrics: { timeNs: metricOf(runs) },
+      metrics: { timeNs: metricOf(runs), ...(objects.length > 0 && { allocationCount: metricOf(objects) }) },
       sampledMetrics: {},
       warmupIterations: null,
       repeatIterations: runs.length,

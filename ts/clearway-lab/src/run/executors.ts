@@ -286,7 +286,7 @@ function frameworksHardlyDiffer(works: readonly WorkTimes[]): ExecutorFinding {
     claim: "On storage and network, the frameworks hardly differ",
     measured: `the slowest framework's time / the fastest's, on as many threads; up to ${HARDLY.storage} agrees on storage, and up to ${HARDLY.network}, the authors' 1 %, on network`,
     whyDiffers:
-      "Dispatchers.IO has 64 threads, so 64 of 100 actions start at once. On network, the last one waits for the 36th, 35 ms, and then sleeps 99 ms: 134 of the 135 ms measured.",
+      "Dispatchers.IO has 64 threads, so 64 of 100 actions start at once. On network, the last one waits for the 36th, 35 ms, and then sleeps 99 ms: 134 of the 135 ms measured. The last table has both ways with 100 threads.",
     ...joined(parts, "all"),
   };
 }

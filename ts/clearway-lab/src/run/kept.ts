@@ -19,13 +19,20 @@ export function readKept(folder: string): RunRecord {
   return withAdded(read(RECORD), names.sort().map(read));
 }
 
-/** Returns the run with the measured cells of added ones. A cell that was measured again has the later figures. */
+/**
+ * Returns the run with the cells of added ones. A cell that was measured again has the later figures. A cell that the run
+ * lacks and that could not be measured is added with its reason.
+ */
 export function withAdded(record: RunRecord, added: readonly RunRecord[]): RunRecord {
   const cells = new Map(record.cells.map((cell) => [cellKey(cell), cell]));
   let hosts = record.hosts;
   for (const run of added) {
     const added = run.startedAt.slice(0, 10);
-    for (const cell of run.cells) if (cell.rounds.length > 0) cells.set(cellKey(cell), { ...cell, added });
+    for (const cell of run.cells) {
+      const key = cellKey(cell);
+      if (cell.rounds.length > 0) cells.set(key, { ...cell, added });
+      else if (!cells.has(key) && (cell.failure ?? cell.unavailable) !== undefined) cells.set(key, cell);
+    }
     hosts = { ...run.hosts, ...hosts };
   }
   return { ...record, hosts, cells: [...cells.values()], ...(added.length > 0 && { added: [...added] }) };

@@ -10,7 +10,10 @@ const [LEFT, RIGHT] = [270, WIDTH - 20];
 const INK = "#1f2328";
 export const GREY = "#6e7781";
 export const OWN = "#0969da";
-const LINES = ["#1f2328", "#0969da", "#bc4c00", "#1a7f37", "#8250df", "#bf3989"];
+const LINES = [
+  ...["#1f2328", "#0969da", "#bc4c00", "#1a7f37", "#8250df", "#bf3989"],
+  ...["#9a6700", "#00838f", "#cf222e"],
+];
 
 export function svg(height: number, label: string, content: readonly Html[]): string {
   return html`<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->

@@ -5,7 +5,7 @@ import { cellKey } from "../../run/kept.js";
 import { type RecordedCell, type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
 import { type Experiment, includes, loadExperiments } from "../../scenario/experiment.js";
 import { loadScenarios, type Scenario } from "../../scenario/scenario.js";
-import { duration } from "../number.js";
+import { duration, withMicroSign } from "../number.js";
 import { findingGroups, outcomeCounts } from "./findings-text.js";
 
 export { readKept } from "../../run/kept.js";
@@ -76,8 +76,9 @@ export function experimentCharts(whole: RunRecord): { file: string; svg: string 
 function runLine({ startedAt, durationMs, done, planned, interrupted, machine, hosts }: RunRecord): string {
   const amount = `${done} of ${planned} measurements in ${duration(durationMs)}${interrupted ? ", interrupted" : ""}`;
   const { cpu, cores, memoryGb, os } = machine;
-  const runtimes = Object.values(hosts).map(({ runtime }) => runtime);
-  return `${new Date(startedAt).toISOString().slice(0, 10)}: ${amount}. ${cpu}, ${cores} cores, ${memoryGb} GB, ${os}; ${runtimes.join(", ")}.`;
+  // A host that runs in another one names both.
+  const runtimes = [...new Set(Object.values(hosts).flatMap(({ runtime }) => runtime.split("; ")))];
+  return `${new Date(startedAt).toISOString().slice(0, 10)}: ${amount}. ${cpu}, ${cores} cores, ${memoryGb} GB, ${os}; ${runtimes.join("; ")}.`;
 }
 
 /** Returns the generated part of the page. Throws an Error if the run is not of the profile `published`. */
@@ -168,5 +169,5 @@ function escaped(text: string): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/[\r\n]+/g, " ");
+  return withMicroSign(text.replace(/[\r\n]+/g, " "));
 }
