@@ -124,7 +124,8 @@ function busy({ answers }, before = "") {
 
 const line = (...cells) => `| ${cells.join(" | ")} |`;
 
-function answerOf(name, { answers, missing }) {
+/** Returns the answer to a question. Throws if the run has none. */
+export function answerOf(name, { answers, missing }) {
   const found = answers.find((answer) => answer.name === name);
   const why = missing.find(({ names }) => names.includes(name))?.why;
   if (found === undefined) throw new Error(`the run has no answer for ${name}${why === undefined ? "" : `: ${why}`}`);
@@ -163,7 +164,8 @@ function limit(answer) {
   return `${words}: ${{ held: "held", missed: "**missed**", open: "not clear" }[verdict]}`;
 }
 
-function time(ns) {
+/** Formats a time with its unit. */
+export function time(ns) {
   const [unit, scale] = ns < 1e3 ? ["ns", 1] : ns < 1e6 ? ["µs", 1e3] : ns < 1e9 ? ["ms", 1e6] : ["s", 1e9];
   return `${number(ns / scale)} ${unit}`;
 }

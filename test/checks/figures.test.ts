@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { pageWith, partsOf } from "../../scripts/figures/experiments.mjs";
 import { fill } from "../../scripts/figures/fill.mjs";
+import { picture } from "../../scripts/figures/picture.mjs";
 import { browsers, summary, tables } from "../../scripts/figures/tables.mjs";
 
 const file = new URL("../../lab/records/limits/results.json", import.meta.url);
@@ -22,6 +23,22 @@ const startRow = (fields: object) =>
   fill(marked("pools"), changed("pool-start", { otherShare: 0, ...fields }))
     .page.split("\n")
     .find((line) => line.includes("start of a pool"));
+
+test("the README's picture draws the stalls of the kept run to scale", () => {
+  const run = {
+    answers: [
+      { name: "records-node", subjectNs: 5e6, peerNs: 500e6 },
+      { name: "slices-node", subjectNs: 25e6, peerNs: 480e6 },
+    ],
+    missing: [],
+  };
+  const bars = [...picture(run).matchAll(/bold">(.*?)<.*\n<rect x="16" y="\d+" width="([\d.]+)"/g)];
+  expect(bars.map(([, time, width]) => [time, width])).toEqual([
+    ["500 ms", "950.0"],
+    ["25 ms", "47.5"],
+    ["5 ms", "9.5"],
+  ]);
+});
 
 describe("the figures of a page", () => {
   test("are written between their marks, and everything else stays", () => {
