@@ -68,7 +68,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "40.3 KB",
+    limit: "40.5 KB",
     ignore: [ring],
   },
   {

@@ -161,12 +161,8 @@ struct AmplificationTests {
     let places = (0..<10_000).flatMap { _ in [127, 8, 0] as [UInt8] }
     let list: [UInt8] = [12, 254, 0x10, 0x27] + places
     func send(_ op: UInt8, _ id: UInt32, _ name: String, _ body: [UInt8]) {
-      var frame = writeFrame(
-        Head(op: op, flags: Flag.inside, id: id), name: Array(name.utf8), body: body)
-      frame[20] = 1
-      frame += [UInt8](repeating: 0, count: -frame.count & 7)
-      frame += [0x80, 0x3e, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: Page.bytes)
-      _ = bare.transport.send(frame)
+      let head = Head(op: op, id: id)
+      _ = bare.transport.send(frameWithAttachments(head, [Page.bytes], name: name, body: body))
     }
     send(Op.call, 1, "m", list)
     send(Op.call, 2, "own", list)
@@ -284,6 +280,51 @@ struct SmallestTests {
     await eventually { bare.received(Op.listen).count == 1 }
     #expect(bare.received(Op.listen)[0].head.a == 100)
     stream.stop()
+    await endpoint.close()
+  }
+
+  /// Sends events with attachments of these sizes, and the end, to a stream that is not read. Returns
+  /// when they have arrived, or have ended the connection.
+  private func unread(
+    _ count: Int, _ sizes: [Int], _ window: ListenOptions, replyBytesMax: Int
+  ) async throws -> (Endpoint, EventStream) {
+    var options = EndpointOptions()
+    options.replyBytesMax = replyBytesMax
+    let (endpoint, bare) = try await besideBare(options)
+    let stream = try endpoint.events("e").listen(options: window)
+    await eventually { bare.received(Op.listen).count == 1 }
+    let id = bare.received(Op.listen)[0].head.id
+    let event = frameWithAttachments(Head(op: Op.event, id: id), sizes, body: [0, 0])
+    for _ in 0..<count { _ = bare.transport.send(event) }
+    bare.send(Head(op: Op.end, id: id))
+    await eventually { endpoint.stats().listening == 0 }
+    return (endpoint, stream)
+  }
+
+  @Test("Events with empty attachments are kept up to the memory that the window explains")
+  func emptyAttachments() async throws {
+    var window = ListenOptions()
+    window.windowItems = 100
+    window.windowBytes = 100 * entryBytes
+    // The window explains 300 entries. An event here counts 101 and two bytes.
+    let empty = [Int](repeating: 0, count: 100)
+    let (here, kept) = try await unread(3, empty, window, replyBytesMax: 1)
+    #expect(try await kept.reduce(0) { count, _ in count + 1 } == 3)
+    await here.close()
+    let (endpoint, _) = try await unread(4, empty, window, replyBytesMax: 1)
+    let reason = await endpoint.closed()
+    #expect(reason.code == .protocolViolation)
+    #expect(reason.message == "events with too many small attachments: e")
+  }
+
+  @Test("Events whose attachments have 128 bytes fill the window")
+  func smallAttachments() async throws {
+    var window = ListenOptions()
+    window.windowItems = 8
+    window.windowBytes = 8 * 12_802
+    let sizes = [Int](repeating: entryBytes, count: 100)
+    let (endpoint, stream) = try await unread(8, sizes, window, replyBytesMax: 1)
+    #expect(try await stream.reduce(0) { count, _ in count + 1 } == 8)
     await endpoint.close()
   }
 

@@ -120,6 +120,36 @@ struct CodecTests {
     }
   }
 
+  @Test(
+    "A codec of the app has the attachments of calls, replies and events in their message",
+    .timeLimit(.minutes(2)))
+  func ownMethods() async throws {
+    let (endpoint, bare) = try await besideBare()
+    let channel = try endpoint.methods("f", codec: OwnMethodCodec())
+    let attached: [UInt8] = [Tag.attached, Tag.bytes, 0]
+    func send(_ op: UInt8, _ id: UInt32, name: String = "", _ body: [UInt8]) {
+      let frame = frameWithAttachments(Head(op: op, id: id), [20_000], name: name, body: body)
+      _ = bare.transport.send(frame)
+    }
+    let zeros = Value.bytes([UInt8](repeating: 0, count: 20_000))
+    try channel.handle { call, _ in .bool(call.arguments == zeros) }
+    send(Op.call, 1, name: "f", [Tag.text, 1, UInt8(ascii: "x")] + attached)
+    await eventually { bare.received(Op.reply).count == 1 }
+    let reply = bare.received(Op.reply)[0].message
+    #expect(Array(reply.bytes[reply.body]) == [Envelope.success, Tag.yes])
+
+    async let result = channel.call("x")
+    await eventually { bare.received(Op.call).count == 1 }
+    send(Op.reply, bare.received(Op.call)[0].head.id, [Envelope.success] + attached)
+    #expect(try await result == zeros)
+
+    let stream = try endpoint.events("e", codec: OwnMethodCodec()).listen()
+    await eventually { bare.received(Op.listen).count == 1 }
+    send(Op.event, bare.received(Op.listen)[0].head.id, [Envelope.success] + attached)
+    #expect(try await stream.first { _ in true } == zeros)
+    await endpoint.close()
+  }
+
   @Test("The codes of errors are those of the specification")
   func codes() throws {
     let listed = Set(
@@ -137,6 +167,20 @@ struct CodecTests {
         #expect(isOfNode || ClearwayError.Code(rawValue: String(name)) != nil, "\(name)")
       }
     }
+  }
+}
+
+/// A codec of an application that wraps one of this library, as one that encrypts does.
+private struct OwnMethodCodec: MethodCodec {
+  private let base = StandardMethodCodec()
+
+  func encode(call: MethodCall) throws(ClearwayError) -> [UInt8] { try base.encode(call: call) }
+  func encode(reply: MethodReply) throws(ClearwayError) -> [UInt8] { try base.encode(reply: reply) }
+  func decodeCall(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> MethodCall {
+    try base.decodeCall(bytes)
+  }
+  func decodeReply(_ bytes: UnsafeRawBufferPointer) throws(ClearwayError) -> MethodReply {
+    try base.decodeReply(bytes)
   }
 }
 

@@ -312,6 +312,31 @@ struct HostileTests {
     #expect(handled.value < 40)
   }
 
+  @Test("A peer has the stall time for each MiB of the answer that it is reading")
+  func stallOfLargeAnswer() async throws {
+    let clock = FakeClock()
+    var options = EndpointOptions()
+    options.clock = clock
+    options.replyBytesMax = 20_000
+    let (here, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 10_000))
+    async let connecting = Endpoint.connect(here, options: options)
+    var hello = Hello.bare
+    hello.frameBytesMax = 4 << 20
+    let bare = BareEnd(there, hello: hello)
+    let endpoint = try await connecting
+    try endpoint.messages("m", codec: BinaryCodec()).handle(.concurrent) { _, _ in
+      [UInt8](repeating: 1, count: 5 << 19)
+    }
+    there.pause()
+    for id in 1...2 as ClosedRange<UInt32> { bare.send(Head(op: Op.call, id: id), name: "m") }
+    await eventually { endpoint.stats().waitingBytes >= 20_000 }
+    clock.advance(89_999)
+    #expect(endpoint.stats().waitingBytes >= 20_000)
+    clock.advance(1)
+    let message = await endpoint.closed().message
+    #expect(message.hasPrefix("the other end has read no answer for 90000 ms"))
+  }
+
   @Test(
     "A stream of bytes that is not one of frames ends with protocol, and a huge frame with too-large"
   )

@@ -171,6 +171,25 @@ func code(_ body: () async throws -> Void) async -> ClearwayError.Code? {
   }
 }
 
+/// Returns a frame whose attachments are inside, as TypeScript writes them. Their bytes are zeros.
+func frameWithAttachments(
+  _ head: Head, _ sizes: [Int], name: String = "", body: [UInt8] = []
+) -> [UInt8] {
+  var head = head
+  head.flags |= Flag.inside
+  var frame = writeFrame(head, name: Array(name.utf8), body: body)
+  func pad() { frame += [UInt8](repeating: 0, count: -frame.count & 7) }
+  (frame[20], frame[21]) = (UInt8(sizes.count & 0xff), UInt8(sizes.count >> 8))
+  pad()
+  for size in sizes { frame += (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) } }
+  pad()
+  for size in sizes {
+    frame += [UInt8](repeating: 0, count: size)
+    pad()
+  }
+  return frame
+}
+
 /// Records what a transport delivers.
 final class Recorder: ChannelSink, @unchecked Sendable {
   let frames = Guarded([[UInt8]]())

@@ -21,6 +21,9 @@ final class Connection: @unchecked Sendable {
   var isClosing = false
   /// Whether a `send` returned false, and `drained` was not called since.
   var isCongested = false
+  /// The bytes of the frame that made the transport congested. The other end may have to read all of
+  /// them before there is room.
+  private(set) var fillingBytes = 0
   /// The bytes of the events that wait for the other end, and of their entries, over all streams.
   var queuedBytes = 0
   /// The requests that wait until the transport has room.
@@ -67,14 +70,21 @@ final class Connection: @unchecked Sendable {
   /// Sends a frame that fits. The caller holds the lock.
   func control(_ head: Head, body: [UInt8] = []) {
     if reason != nil { return }
-    if !transport.send(writeFrame(head, body: body)) { isCongested = true }
+    pass(writeFrame(head, body: body))
   }
 
   /// Sends a frame. Throws `too-large` before anything is sent. The caller holds the lock.
   func send(_ head: Head, name: [UInt8] = [], body: [UInt8]) throws(ClearwayError) {
     if reason != nil { return }
     if let refusal = tooLarge(body, name.count) { throw refusal }
-    if !transport.send(writeFrame(head, name: name, body: body)) { isCongested = true }
+    pass(writeFrame(head, name: name, body: body))
+  }
+
+  private func pass(_ frame: [UInt8]) {
+    if transport.send(frame) { return }
+    // Control frames are sent also while the transport is congested. They are small.
+    if !isCongested { fillingBytes = frame.count }
+    isCongested = true
   }
 
   func tooLarge(_ body: [UInt8], _ nameBytes: Int = 0) -> ClearwayError? {
@@ -186,6 +196,34 @@ final class Connection: @unchecked Sendable {
     }
   }
 
+  /// Returns a message with its attachments put back into it, for a codec that reads none, such as one
+  /// of the application.
+  private func whole(_ message: Received, _ extensions: Extensions? = nil) throws(ClearwayError)
+    -> Received
+  {
+    let bytes = try opened(message) { bytes, attachments throws(ClearwayError) -> [UInt8]? in
+      guard let attachments else { return nil }
+      // A message, a call and a reply are each a sequence of values: the first byte of a reply reads as
+      // null or true.
+      let rules = StandardRules(.standard, extensions)
+      var source = StandardReader(bytes, rules, valuesMax: valuesMax, attachments: attachments)
+      var values: [Value] = []
+      while source.reader.left > 0 {
+        if values.count >= valuesMax {
+          throw ClearwayError(
+            .tooLarge, "more than \(valuesMax) values", offset: source.reader.at)
+        }
+        values.append(try source.value(0))
+      }
+      var writer = ByteWriter(bytesMax: frameBytesMax)
+      for value in values { try writer.value(value, 0, rules) }
+      return writer.finish()
+    }
+    if let bytes { return Received(bytes: bytes, body: 0..<bytes.count, flags: 0, attachments: []) }
+    let body = message.flags & Flag.whole == 0 ? message.body : message.attachments[0]
+    return Received(bytes: message.bytes, body: body, flags: 0, attachments: [])
+  }
+
   /// Decodes a message, or the reply to one. An error names the channel, and `root` says which.
   func decode<C: MessageCodec>(_ codec: C, _ message: Received, _ channel: String, _ root: String)
     throws -> C.Message
@@ -196,22 +234,9 @@ final class Connection: @unchecked Sendable {
       }
       if let value = value as? C.Message { return value }
     }
-    // Another codec reads plain bytes: the attachments are put back into the message.
-    if message.flags & Flag.whole == 0, !message.attachments.isEmpty {
-      let extensions = (codec as? any ExtendedCodec)?.extensions
-      let plain = StandardMessageCodec(StandardRules(.standard, extensions), isEmptyNull: false)
-      let value = try opened(message) { bytes, attachments throws(ClearwayError) in
-        try plain.decode(bytes, valuesMax: valuesMax, attachments: attachments)
-      }
-      do {
-        return try codec.decode(plain.encode(value, bytesMax: frameBytesMax))
-      } catch {
-        throw misfit(error, channel, root) { value }
-      }
-    }
-    let range = message.flags & Flag.whole != 0 ? message.attachments.first : message.body
-    return try message.bytes.withUnsafeBytes {
-      let bytes = UnsafeRawBufferPointer(rebasing: $0[range ?? message.body])
+    let plain = try whole(message, (codec as? any ExtendedCodec)?.extensions)
+    return try plain.bytes.withUnsafeBytes {
+      let bytes = UnsafeRawBufferPointer(rebasing: $0[plain.body])
       guard let counting = codec as? any CountingCodec else { return try codec.decode(bytes) }
       do {
         if let value = try counting.decode(bytes, valuesMax: valuesMax) as? C.Message {
@@ -227,11 +252,13 @@ final class Connection: @unchecked Sendable {
   func decodeCall(_ codec: any MethodCodec, _ message: Received) throws(ClearwayError)
     -> MethodCall
   {
-    try opened(message) { bytes, attachments throws(ClearwayError) in
-      guard let codec = codec as? any ReceivingMethodCodec else {
-        return try codec.decodeCall(bytes)
+    guard let receiving = codec as? any ReceivingMethodCodec else {
+      return try opened(whole(message)) { bytes, _ throws(ClearwayError) in
+        try codec.decodeCall(bytes)
       }
-      return try codec.decodeCall(bytes, valuesMax: valuesMax, attachments: attachments)
+    }
+    return try opened(message) { bytes, attachments throws(ClearwayError) in
+      try receiving.decodeCall(bytes, valuesMax: valuesMax, attachments: attachments)
     }
   }
 
@@ -281,12 +308,16 @@ final class Connection: @unchecked Sendable {
 
   func decodeReply(_ codec: any MethodCodec, _ message: Received, _ channel: String) throws -> Value
   {
-    let reply = try opened(message) { bytes, attachments throws(ClearwayError) -> MethodReply in
-      guard let codec = codec as? any ReceivingMethodCodec else {
-        return try codec.decodeReply(bytes)
+    let reply: MethodReply =
+      if let receiving = codec as? any ReceivingMethodCodec {
+        try opened(message) { bytes, attachments throws(ClearwayError) in
+          try receiving.decodeReply(bytes, valuesMax: valuesMax, attachments: attachments)
+        }
+      } else {
+        try opened(whole(message)) { bytes, _ throws(ClearwayError) in
+          try codec.decodeReply(bytes)
+        }
       }
-      return try codec.decodeReply(bytes, valuesMax: valuesMax, attachments: attachments)
-    }
     switch reply {
     case .success(let value): return value
     case .none:

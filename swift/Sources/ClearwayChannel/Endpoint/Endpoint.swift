@@ -140,7 +140,9 @@ public struct EndpointOptions: Sendable {
   /// end waits for an answer itself. The same number limits the events that wait, over all streams; each
   /// counts 128 bytes more.
   public var replyBytesMax = 16 << 20
-  /// How long the other end may read no answers at that limit; nil waits for ever.
+  /// How long the other end may read no answer at that limit; nil waits for ever.
+  ///
+  /// While a message of more than 1 MiB leaves, the other end has this time for each MiB.
   public var stallTimeout: Duration? = .seconds(30)
   /// The number of values in one message that arrives; nil is 1,048,576, or 16,777,216 from an end
   /// of the same program.

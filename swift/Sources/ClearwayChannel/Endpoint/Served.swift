@@ -174,8 +174,8 @@ final class Served: @unchecked Sendable {
 /// The replies that wait while the transport has no room. They are charged to the other end.
 ///
 /// At the limit no further handler starts, and the transport pauses unless this end waits for an
-/// answer. If the other end then reads no reply for the stall time, the connection closes. The
-/// endpoint's lock guards it.
+/// answer. If the other end then reads no reply for the stall time, or for the stall time per MiB while
+/// a larger message leaves, the connection closes. The endpoint's lock guards it.
 final class Replies: @unchecked Sendable {
   private struct Reply {
     let head: Head
@@ -201,6 +201,9 @@ final class Replies: @unchecked Sendable {
 
   /// The refusals that may wait besides the answers of `callsMax` calls.
   private static let refusalsMax = 8192
+  /// The part of a large message for which a peer has the stall time, in bytes. By the default, a peer that
+  /// reads 35 KB/s is not disconnected. How much of a message has left is not known.
+  private static let stallBytes = 1 << 20
 
   init(_ connection: Connection) { self.connection = connection }
 
@@ -258,7 +261,8 @@ final class Replies: @unchecked Sendable {
 
   private func startStallTimer() {
     guard let limit = connection.settings.stallTimeout else { return }
-    let ms = limit.milliseconds
+    let times = Int64((connection.fillingBytes - 1) / Self.stallBytes + 1)
+    let ms = min(limit.milliseconds, .max / times) * times
     stalled = connection.settings.clock.after(ms) { [weak self] in
       guard let self else { return }
       connection.locked { if isFull { disconnect("has read no answer for \(ms) ms") } }

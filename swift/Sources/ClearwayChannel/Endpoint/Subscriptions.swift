@@ -4,6 +4,7 @@
 final class Subscription: QueuedRequest, @unchecked Sendable {
   private struct Kept {
     let message: Received
+    let bytes: Int
     let dropped: Int
   }
 
@@ -23,6 +24,8 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   private var unsent: (items: UInt32, bytes: UInt32) = (0, 0)
   private var credit: ReceiveCredit
   private var kept = Deque<Kept>()
+  /// The charge of the events that wait.
+  private var waitingBytes = 0
   private var reader: (turn: Turn, continuation: CheckedContinuation<Next, any Error>)?
   /// How the stream ends after the events that wait; nil while it is open.
   private var ending: Result<Void, any Error>?
@@ -44,13 +47,24 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
 
   func leave() { owner.leave(self) }
 
+  /// Whether another event may arrive while those wait that do.
+  ///
+  /// Credit counts bytes only, and an event may have thousands of empty attachments. Events whose
+  /// attachments have 128 bytes or more never exceed this limit.
+  var mayWait: Bool {
+    waitingBytes <= 2 * options.windowBytes + entryBytes * options.grantedItems
+      + connection.settings.replyBytesMax
+  }
+
   var droppedCount: Int { connection.locked { dropped } }
 
   /// Keeps an event that arrived. Returns false if the other end had no credit for it.
   func arrived(_ frame: Frame) -> Bool {
     if ending != nil || isOver { return true }
     guard credit.arrived(frame.message.weight) else { return false }
-    kept.append(Kept(message: frame.message, dropped: Int(frame.head.a)))
+    let next = Kept(message: frame.message, bytes: frame.keptBytes, dropped: Int(frame.head.a))
+    kept.append(next)
+    waitingBytes += next.bytes
     settle()
     return true
   }
@@ -117,6 +131,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
     guard let continuation = reader?.continuation else { return }
     if !isOver, let next = kept.popFirst() {
       reader = nil
+      waitingBytes -= next.bytes
       count(next.dropped)
       if let grant = credit.taken(next.message.weight), ending == nil { owner.grant(self, grant) }
       return connection.later { continuation.resume(returning: .event(next.message)) }
@@ -141,6 +156,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   private func over() {
     isOver = true
     kept.removeAll()
+    waitingBytes = 0
   }
 }
 
@@ -216,7 +232,11 @@ final class Subscriptions: @unchecked Sendable {
 
   func event(_ frame: Frame) {
     guard let listen = open[frame.head.id] else { return }
-    if !listen.arrived(frame) { connection.broken("an event without credit: \(listen.channel)") }
+    if !listen.mayWait {
+      connection.broken("events with too many small attachments: \(listen.channel)")
+    } else if !listen.arrived(frame) {
+      connection.broken("an event without credit: \(listen.channel)")
+    }
   }
 
   func end(_ frame: Frame) {

@@ -64,6 +64,12 @@ struct Frame {
 
   /// The bytes that a request counts while it waits. Its name is also kept as a text.
   var memory: Int { requestBytes + 2 * name.count + message.memory }
+
+  /// The bytes that an event counts while it waits to be read (`spec/channel.md`): those of the frame,
+  /// and its objects, which are the event and its attachments.
+  var keptBytes: Int {
+    name.count + Int(message.weight) + entryBytes * (1 + message.attachments.count)
+  }
 }
 
 /// A message that is not decoded yet.

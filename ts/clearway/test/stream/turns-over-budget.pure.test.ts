@@ -49,7 +49,7 @@ const paths: Record<string, Path> = {
     void (async () => {
       for await (const _value of listener) work(1);
     })();
-    return messages((value) => listener.arrived(value, 0, 0));
+    return messages((value) => listener.arrived(value, 0, 0, 0));
   },
   "the source of a stream into a task": (_turns, budget, work) => {
     const source = (async function* () {

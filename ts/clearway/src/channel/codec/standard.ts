@@ -120,16 +120,20 @@ const writeRow = (writer: Writer, values: readonly unknown[]): void => {
  * the same number as the type byte of null (success) or true (error). It is therefore read and written as such a value. The
  * function copies the message, and copies an attachment once for each reference to it.
  *
- * Throws `too-large`, before it copies the message, if all references together exceed `bytesMax` bytes. Throws a `CodecError`
- * for a message that a codec without extensions cannot read.
+ * Throws `too-large`, before it copies the message, if all references together exceed `bytesMax` bytes, or if the row has more
+ * values than the endpoint allows in a message. Throws a `CodecError` for a message that a codec without extensions cannot read.
  */
 export function inlined(body: Uint8Array, attached: readonly Uint8Array[], bytesMax: number): Uint8Array {
   outOfBand.attached = attached;
+  const { valuesMax = inlineSettings.itemsMax } = outOfBand;
   try {
     const reader = new Reader(input(body, true), inlineSettings);
     reader.attachedLeft = bytesMax;
     const values: unknown[] = [];
-    while (reader.at < reader.end) values.push(readValue(reader, 0, inlineSettings));
+    while (reader.at < reader.end) {
+      if (values.length >= valuesMax) throw codecError("too-large", `more than ${valuesMax} values`, reader.at);
+      values.push(readValue(reader, 0, inlineSettings));
+    }
     return encodeWith(writeRow, values);
   } finally {
     outOfBand.attached = undefined;

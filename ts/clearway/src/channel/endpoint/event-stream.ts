@@ -35,6 +35,7 @@ interface StreamOwner<M> {
 interface Kept<M> {
   readonly message: M;
   readonly bytes: number;
+  readonly keptBytes: number;
   readonly dropped: number;
 }
 
@@ -66,6 +67,7 @@ export class Listener<M> extends Reader {
   readonly #turns: Budget | undefined;
   #paused = false;
   #kept: Kept<M>[] = [];
+  #waitingBytes = 0;
   #asking: Next[] = [];
   /** The end of the stream. The reader receives it after all waiting events. */
   #end: { error: unknown } | { error?: never } | undefined;
@@ -83,11 +85,15 @@ export class Listener<M> extends Reader {
     this.#credit.open();
   }
 
-  /** Adds an event. Returns false if the other end sent the event without credit. */
-  arrived(message: M, bytes: number, dropped: number): boolean {
+  /**
+   * Adds an event of `bytes` of credit, which is charged `keptBytes` while it waits. Returns false if the other end sent the event
+   * without credit.
+   */
+  arrived(message: M, bytes: number, dropped: number, keptBytes: number): boolean {
     if (this.#end !== undefined || this.#over) return true;
     const allowed = this.#credit.arrived(bytes);
-    this.#kept.push({ message, bytes, dropped: dropped + this.#carried });
+    this.#kept.push({ message, bytes, keptBytes, dropped: dropped + this.#carried });
+    this.#waitingBytes += keptBytes;
     this.#carried = 0;
     this.#settle();
     return allowed;
@@ -98,11 +104,16 @@ export class Listener<M> extends Reader {
     return this.#kept.length;
   }
 
+  /** Bytes that are charged for the events that wait to be read. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
   /** Drops the oldest waiting event and counts it. */
   dropOldest(): void {
-    const [first, second] = this.#kept;
+    const first = this.#take();
     if (first === undefined) return;
-    this.#kept.shift();
+    const [second] = this.#kept;
     if (second) this.#kept[0] = { ...second, dropped: second.dropped + first.dropped + 1 };
     else this.#carried += first.dropped + 1;
   }
@@ -122,7 +133,7 @@ export class Listener<M> extends Reader {
    */
   fail(error: unknown): void {
     if (this.#over) return;
-    this.#kept = [];
+    this.#dropAll();
     this.#end = { error };
     this.#owner.done();
     this.#settle();
@@ -148,7 +159,7 @@ export class Listener<M> extends Reader {
     while (this.#asking.length > 0) {
       if (!this.#over && this.#kept.length > 0) {
         if (this.#paused || this.#turns?.isSpent) return this.#settleLater();
-        this.#give(this.#asking.shift()!, this.#kept.shift()!);
+        this.#give(this.#asking.shift()!, this.#take()!);
       } else if (this.#over || this.#end !== undefined) this.#finish(this.#asking.shift()!);
       else return;
     }
@@ -190,6 +201,17 @@ export class Listener<M> extends Reader {
     else resolve({ done: true, value: undefined });
   }
 
+  #take(): Kept<M> | undefined {
+    const first = this.#kept.shift();
+    this.#waitingBytes -= first?.keptBytes ?? 0;
+    return first;
+  }
+
+  #dropAll(): void {
+    this.#kept = [];
+    this.#waitingBytes = 0;
+  }
+
   #count(dropped: number): void {
     if (dropped === 0) return;
     this.dropped += dropped;
@@ -198,7 +220,7 @@ export class Listener<M> extends Reader {
 
   #close(): void {
     this.#over = true;
-    this.#kept = [];
+    this.#dropAll();
     this.#owner.done();
     const asking = this.#asking.splice(0);
     for (const { resolve } of asking) resolve({ done: true, value: undefined });

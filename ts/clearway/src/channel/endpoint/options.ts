@@ -40,7 +40,8 @@ export interface EndpointOptions {
    * been sent, requests start again and the transport resumes.
    *
    * The same number limits the bytes of pushed events that wait for the other end, in all its streams together. At that limit,
-   * every stream counts as full, whatever capacity the other end asked for.
+   * every stream counts as full, whatever capacity the other end asked for. On the plain wire, it also limits the bytes of the
+   * events that wait to be read in one stream.
    */
   readonly replyBytesMax?: number;
   /**

@@ -17,7 +17,7 @@ import {
   requireMemory,
 } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
-import { isShared, notCloneable, type ValueFrame } from "../transport/transport.js";
+import { isShared, messageBytes, notCloneable, type ValueFrame } from "../transport/transport.js";
 import { Flag, type FrameParts, Op } from "../wire/frame.js";
 import {
   type AttachmentRules,
@@ -287,6 +287,17 @@ export interface Received {
   readonly fillsBuffer: boolean;
   /** The frame with the message's value, if it crossed by structured clone. */
   readonly value?: ValueFrame | undefined;
+}
+
+/**
+ * Returns the bytes that are charged to the other end while this end keeps a message (spec/channel.md): those of its frame, with a name of
+ * `nameBytes`, and its objects, which are the message and its attachments. Memory that was moved or is shared does not count, nor does a value by
+ * structured clone.
+ */
+export function keptBytes({ body, attachments }: Received, nameBytes: number): number {
+  let bytes = messageBytes + nameBytes + body.length;
+  for (const { buffer, length } of attachments) bytes += messageBytes + (buffer === body.buffer ? length : 0);
+  return bytes;
 }
 
 /** Returns the size of an encoded message for credit and limits, in bytes. */

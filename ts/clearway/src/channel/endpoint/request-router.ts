@@ -3,10 +3,9 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { clearTimeout, clock, dispose, OwnPromise, queueMicrotask, type Timer } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
 import { roughBytes } from "../../transfer/uncloneable.js";
-import { messageBytes } from "../transport/transport.js";
 import { Flag, type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, nothing } from "./connection.js";
-import type { Encoded, Received } from "./outgoing-value.js";
+import { type Encoded, keptBytes, type Received } from "./outgoing-value.js";
 import { type Answered, Replies, type RepliesOwner, type Served, type ServedOwner } from "./served.js";
 
 /** Early messages of one channel, oldest first. */
@@ -284,7 +283,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   // already kept, the request is refused as busy.
   #admit(entry: Served | A, message: Received): void {
     if (this.#deferred.length === 0 && !this.#replies.full) return this.#take(entry, message);
-    const bytes = this.#keptBytes(message);
+    const bytes = this.#keptBytes(entry, message);
     this.#replies.updatePause();
     if (this.#deferredBytes >= this.#connection.settings.replyBytesMax) return refuse(entry, Status.busy);
     this.#deferred.push({ entry, message, bytes });
@@ -302,17 +301,14 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     this.#deferred = deferred.slice(at);
   }
 
-  // Returns the bytes that a message takes while it is kept. The sender's own estimate of a value's size is not trusted.
-  #keptBytes({ body, flags, attachments, value }: Received): number {
-    // Only an attachment inside the frame counts its bytes. Memory that was moved or is shared does not, nor does a large binary
-    // message by structured clone.
-    if (value === undefined || (flags & Flag.whole) !== 0)
-      return attachments.reduce(
-        (sum, each) => sum + messageBytes + (each.buffer === body.buffer ? each.length : 0),
-        messageBytes + body.length,
-      );
+  // Returns the bytes that a request takes while it is kept. The sender's own estimate of a value's size is not trusted.
+  #keptBytes({ channel }: Served | A, message: Received): number {
+    const bytes = keptBytes(message, channel.length);
+    const { flags, value } = message;
+    // The memory of a large binary message by structured clone was moved.
+    if (value === undefined || (flags & Flag.whole) !== 0) return bytes;
     const { replyBytesMax, earlyBytesMax } = this.#connection.settings;
-    return messageBytes + Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
+    return bytes + Math.max(value.bytes, roughBytes(value.value, Math.max(replyBytesMax, earlyBytesMax) + 1));
   }
 
   #take(entry: Served | A, message: Received): void {
@@ -324,7 +320,8 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
       return this.#dispatch(handler, entry);
     }
     if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
-    for (const gone of this.#early.add(channel, entry, this.#keptBytes(message), clock())) refuse(gone, Status.dropped);
+    const bytes = this.#keptBytes(entry, message);
+    for (const gone of this.#early.add(channel, entry, bytes, clock())) refuse(gone, Status.dropped);
     this.#startTimer();
   }
 

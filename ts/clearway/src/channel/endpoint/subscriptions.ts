@@ -4,13 +4,14 @@ import { abortOf } from "../../error/checked.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { turnBudget } from "../../transport/turn-budget.js";
 import type { MethodCodec } from "../codec/codec.js";
+import { messageBytes } from "../transport/transport.js";
 import { Op, Status, whenFullShift } from "../wire/frame.js";
 import { type Calls, failure, follow, type Head, type Outbox, type QueuedRequest } from "./calls.js";
 import { type Connection, nothing } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { type ListenOptions, listenSettings, policyNumber } from "./options.js";
 import { noAnswer, RemoteError } from "./outcome.js";
-import type { Encoded, Received } from "./outgoing-value.js";
+import { type Encoded, keptBytes, type Received } from "./outgoing-value.js";
 import type { WhenFull } from "./source.js";
 
 /** A stream that this end listens to. */
@@ -18,6 +19,11 @@ interface Listen extends QueuedRequest {
   readonly id: number;
   readonly channel: string;
   readonly stream: Listener<Received>;
+  /**
+   * Maximum charge of the events that wait when another one arrives. Credit counts bytes only, and an event may have thousands of empty
+   * attachments. Events whose attachments have 128 bytes or more never exceed it.
+   */
+  readonly waitingBytesMax: number;
   /** Credit that is given back and not sent yet. */
   items: number;
   bytes: number;
@@ -80,6 +86,7 @@ export class Subscriptions {
       id,
       channel,
       stream,
+      waitingBytesMax: 2 * window.bytes + messageBytes * window.items + this.#connection.settings.replyBytesMax,
       items: 0,
       bytes: 0,
       unlisten: () => {},
@@ -109,12 +116,16 @@ export class Subscriptions {
     return stream;
   }
 
-  event({ id, a }: Head, message: Received): void {
+  event({ id, a, name }: Head & { readonly name: Uint8Array | string }, message: Received): void {
     const listen = this.#open.get(id);
+    if (listen === undefined) return;
+    const { stream, channel, waitingBytesMax } = listen;
     const bytes =
       message.value?.bytes ?? message.attachments.reduce((sum, each) => sum + each.length, message.body.length);
-    if (listen && !listen.stream.arrived(message, bytes, a))
-      this.#connection.broken(`an event without credit: ${listen.channel}`);
+    if (stream.waitingBytes > waitingBytesMax)
+      this.#connection.broken(`events with too many small attachments: ${channel}`);
+    else if (!stream.arrived(message, bytes, a, keptBytes(message, name.length)))
+      this.#connection.broken(`an event without credit: ${channel}`);
   }
 
   end(frame: Head): void {
@@ -183,9 +194,9 @@ const capacityDefault = 1024;
 
 /**
  * Event streams of an end that is not Clearway's (spec/wire.md). `listen` and `cancel` are methods. Each event is a message. A
- * message without bytes ends the stream. There is no credit, so the reader's own buffer has the limit. Under `dropOldest` and
- * `dropNewest`, a full buffer drops events and reports their number. Under every other policy, a full buffer ends the stream
- * with `queue-full`, because no event may be lost silently.
+ * message without bytes ends the stream. There is no credit, so the reader's own buffer limits the number and the bytes of the
+ * events that wait in each stream. Under `dropOldest` and `dropNewest`, a full buffer drops events and reports their number. Under
+ * every other policy, a full buffer ends the stream with `queue-full`, because no event may be lost silently.
  */
 export class PlainSubscriptions {
   readonly #connection: Connection;
@@ -276,7 +287,7 @@ export class PlainSubscriptions {
     const listen = this.#open.get(channel);
     if (listen === undefined) return false;
     if (message.body.length === 0) listen.end({});
-    else keep(listen, channel, message);
+    else keep(listen, channel, message, this.#connection.settings.replyBytesMax);
     return true;
   }
 
@@ -286,20 +297,24 @@ export class PlainSubscriptions {
   }
 }
 
-function keep(listen: PlainListen, channel: string, message: Received): void {
+function keep(listen: PlainListen, channel: string, message: Received, bytesMax: number): void {
   const { stream, capacity, whenFull } = listen;
-  if (stream.waiting >= capacity) {
+  const bytes = keptBytes(message, channel.length);
+  // One event may wait, whatever its size.
+  const isFull = (): boolean =>
+    stream.waiting >= capacity || (stream.waiting > 0 && stream.waitingBytes + bytes > bytesMax);
+  if (isFull()) {
     if (whenFull === "dropNewest") {
       listen.missed++;
       return;
     }
     if (whenFull !== "dropOldest") {
       listen.cancelRemote();
-      return stream.fail(new ClearwayError("queue-full", `${channel}: the reader is ${capacity} events behind`));
+      return stream.fail(new ClearwayError("queue-full", `${channel}: the reader is ${stream.waiting} events behind`));
     }
-    stream.dropOldest();
+    while (isFull()) stream.dropOldest();
   }
-  stream.arrived(message, 0, listen.missed);
+  stream.arrived(message, 0, listen.missed, bytes);
   listen.missed = 0;
 }
 

@@ -334,12 +334,13 @@ describe("an early message", () => {
   const rows = [
     { what: "the bytes of attachments", sizes: [10_000] },
     { what: "many empty attachments", sizes: Array<number>(100).fill(0) },
+    { what: "the bytes of its channel's name", sizes: [], name: "n".repeat(10_000) },
   ];
-  test.each(rows)("is dropped when $what inside its frame exceed earlyBytesMax", async ({ sizes }) => {
-    const { there, log, statuses } = await bare({ earlyBytesMax: 10_000 });
+  test.each(rows)("is dropped when $what inside its frame exceed earlyBytesMax", async ({ sizes, name = "late" }) => {
+    const { there, log, statuses } = await bare({ earlyBytesMax: 10_000, nameBytesMax: 10_000 });
     there.open(log);
     const inlineAttachments = sizes.map((size) => new Uint8Array(size));
-    there.send(writeFrame({ op: Op.call, id: 1, name: text.encode("late") }, { inlineAttachments }));
+    there.send(writeFrame({ op: Op.call, id: 1, name: text.encode(name) }, { inlineAttachments }));
     await log.until(() => statuses().length === 1);
     expect(statuses()).toEqual([Status.dropped]);
   });

@@ -30,7 +30,7 @@ function listening(costMs: number, turns = new FakeTurns(), budget = new TurnBud
     }
   })();
   const play = (values: string): void => {
-    for (const value of values) listener.arrived(value, 1, 0);
+    for (const value of values) listener.arrived(value, 1, 0, 0);
   };
   return { listener, turns, budget, play, all, text: () => log.join("") };
 }

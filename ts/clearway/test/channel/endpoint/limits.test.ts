@@ -7,7 +7,8 @@ import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
-import { Op, readFrame, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
+import { readError } from "../../../src/channel/wire/error-body.js";
+import { Op, readFrame, Status, writeFrame, writeHello } from "../../../src/channel/wire/frame.js";
 import { revoked } from "../../fixtures/misdeeds.js";
 import { Log } from "../transports/contract.js";
 import { endpoints, endWithTest, rejection, transports } from "./pairs.js";
@@ -199,6 +200,19 @@ test("an endpoint with valuesMax limits a message that is only bytes, and one wh
   const encoded = new Uint8Array(20_000);
   encoded.set([12, 3]);
   expect(await rejection(a.messages("m", binaryCodec).send(encoded))).toMatchObject({ code: "too-large" });
+});
+
+test("an endpoint refuses to put attachments back into more than valuesMax values", async () => {
+  const { end, tb, log } = await bare({}, { valuesMax: 1000 });
+  end.messages("bytes", binaryCodec).handle(() => undefined);
+  for (const nulls of [1000, 1001]) {
+    const message = { body: new Uint8Array(nulls), inlineAttachments: [new Uint8Array(1)] };
+    tb.send(writeFrame({ op: Op.call, id: nulls, name: text.encode("bytes") }, message));
+  }
+  await log.count(3);
+  const [, done, refused] = log.frames.map((each) => readFrame(each, [])!);
+  expect([done!.a, refused!.a]).toEqual([Status.done, Status.error]);
+  expect(readError(refused!.body, "bytes")).toMatchObject({ code: "too-large" });
 });
 
 test("an endpoint refuses more than 2^20 values by default, but 2^24 from another part of its process", async () => {

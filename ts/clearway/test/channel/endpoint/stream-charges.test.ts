@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
+import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
 import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.js";
-import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import type { EndpointOptions, ListenOptions } from "../../../src/channel/endpoint/options.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
+import type { Window } from "../../../src/stream/credit.js";
 import type { Log } from "../transports/contract.js";
-import { answerBytes, bare, endWithTest, text, turn, withoutPause } from "./pairs.js";
+import { answerBytes, bare, endWithTest, rejection, text, turn, withoutPause } from "./pairs.js";
 
 describe("an endpoint that listens and stops at once", () => {
   test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
@@ -138,6 +140,93 @@ describe("an endpoint that listens and never reads", () => {
       expect(end.stats().waitingBytes).toBe(0);
     },
   );
+});
+
+/** Returns all events of a stream. */
+async function all(stream: AsyncIterable<unknown>): Promise<unknown[]> {
+  const events: unknown[] = [];
+  for await (const each of stream) events.push(each);
+  return events;
+}
+
+describe("a listener that does not read", () => {
+  /** Sends `count` events with attachments of these sizes to a stream with this window, and its end. */
+  async function events(count: number, sizes: number[], window: Window, replyBytesMax: number) {
+    const { end, there } = await bare({ replyBytesMax });
+    const stream = end.events("e").listen(null, { window });
+    const message = { body: new Uint8Array(2), inlineAttachments: sizes.map((size) => new Uint8Array(size)) };
+    for (let n = 0; n < count; n++) there.send(writeFrame({ op: Op.event, id: 1 }, message));
+    there.send(writeFrame({ op: Op.end, id: 1 }));
+    await turn();
+    return { end, stream };
+  }
+
+  // The window explains 2 * 1000 + 100 * 128 bytes, and 10,000 more may wait. An event with 100 empty attachments is charged 12,930.
+  const window = { items: 100, bytes: 1000 };
+  const empty = Array<number>(100).fill(0);
+
+  test("keeps events with empty attachments up to the memory that its window explains", async () => {
+    const { stream } = await events(2, empty, window, 10_000);
+    expect(await all(stream)).toEqual([null, null]);
+  });
+
+  test("ends the transport with protocol when events with empty attachments take more", async () => {
+    const { end } = await events(3, empty, window, 10_000);
+    expect(await end.closed).toEqual({ code: "protocol", message: "events with too many small attachments: e" });
+  });
+
+  test("keeps a window full of events whose attachments have 128 bytes", async () => {
+    const sizes = Array<number>(100).fill(128);
+    const { stream } = await events(8, sizes, { items: 8, bytes: 8 * 12_802 }, 1);
+    expect(await all(stream)).toHaveLength(8);
+  });
+
+  test("is not charged for events that it has read", async () => {
+    const { end, there } = await bare({ replyBytesMax: 10_000 });
+    const stream = end.events("e").listen(null, { window });
+    const inlineAttachments = empty.map((size) => new Uint8Array(size));
+    for (let n = 0; n < 20; n++) {
+      there.send(writeFrame({ op: Op.event, id: 1 }, { body: new Uint8Array(2), inlineAttachments }));
+      await turn();
+      expect((await stream.next()).value).toBe(null);
+    }
+  });
+});
+
+describe("a listener on the plain wire that does not read", () => {
+  /** Sends events of these sizes, each with its place as its bytes, to a listener that may keep 10,000 bytes. */
+  async function events(options: ListenOptions, ...sizes: number[]) {
+    const [transport, there] = memoryPair();
+    const end = await connect(transport, { wire: "plain", hello: false, replyBytesMax: 10_000 });
+    endWithTest(end);
+    const stream = end.events("e").listen<Uint8Array>(null, options);
+    for (const [at, size] of sizes.entries()) {
+      const body = standardMethodCodec.reply.encode({ kind: "success", value: new Uint8Array(size).fill(at) });
+      there.send(writeFrame({ op: Op.message, name: text.encode("e"), body }));
+    }
+    await turn();
+    return stream;
+  }
+
+  test("ends with queue-full when the events exceed replyBytesMax", async () => {
+    const stream = await events({}, 4000, 4000, 4000);
+    expect(await rejection(stream.next())).toMatchObject({
+      code: "queue-full",
+      message: "e: the reader is 2 events behind",
+    });
+  });
+
+  test("drops the oldest events when the events exceed replyBytesMax", async () => {
+    const stream = await events({ whenFull: "dropOldest" }, 4000, 4000, 4000, 9000, 100);
+    const read = [await stream.next(), await stream.next()];
+    expect(read.map(({ value }) => (value as Uint8Array)[0])).toEqual([3, 4]);
+    expect(stream.dropped).toBe(3);
+  });
+
+  test("keeps one event that is larger than replyBytesMax", async () => {
+    const stream = await events({ whenFull: "dropNewest" }, 20_000, 1);
+    expect((await stream.next()).value).toHaveLength(20_000);
+  });
 });
 
 describe("an endpoint whose stream is stopped before its handler comes", () => {

@@ -74,8 +74,9 @@ public class EndpointOptions {
     }
 
     /**
-     * Sets how long a peer may read no answers at the limit of [replyBytesMax], in milliseconds. After that time, the
-     * connection closes with `timeout`. The default is 30,000; 0 waits for ever.
+     * Sets how long a peer may read no answer at the limit of [replyBytesMax], in milliseconds. While a message of more
+     * than 1 MiB leaves, the peer has this time for each MiB. After that time, the connection closes with `timeout`.
+     * The default is 30,000; 0 waits for ever.
      */
     public fun stallMs(ms: Long): EndpointOptions = apply { stallMs = range("stallMs", ms, 0, Long.MAX_VALUE) }
 

@@ -92,6 +92,32 @@ class ReplyBytesTest {
             assertEquals(0, bare.end.stats().run { handling + waitingBytes })
         }
 
+    /** Connects a peer that reads nothing of an answer of 2.5 MiB, behind which another one waits. */
+    private fun reading(stallMs: Long): Bare {
+        val bare = Bare(options().stallMs(stallMs), 4L shl 20, TransportLimits(4 shl 20, 1000))
+        bare.end.messages("m", Codecs.BINARY).handle({ _, _ -> Reply.of(ByteArray(5 shl 19)) })
+        for (id in 1..2) bare.call(id)
+        settle(bare)
+        return bare
+    }
+
+    @Test
+    fun `a peer has stallMs for each MiB of the answer that it is reading`() =
+        reading(500).use { bare ->
+            clock.pass(1499)
+            assertTrue(bare.end.stats().waitingBytes > 0)
+            clock.pass(1)
+            val reason = bare.end.closed.get(60, TimeUnit.SECONDS)
+            assertTrue(reason.message.startsWith("the other end has read no answer for 1500 ms"), reason.message)
+        }
+
+    @Test
+    fun `a peer that reads a large answer is not disconnected before the longest stallMs is over`() =
+        reading(Long.MAX_VALUE).use { bare ->
+            clock.pass(Long.MAX_VALUE / 2)
+            assertTrue(!bare.end.closed.isDone)
+        }
+
     @Test
     fun `a peer that reads is not disconnected`() =
         flood(options().stallMs(500)).use { bare ->

@@ -82,6 +82,13 @@ internal class Connection(
     var closing = false
     /** Whether the transport applies back-pressure: a `send` returned false, and `drained` was not called since. */
     var congested = false
+    /**
+     * The bytes of the frame that made the transport congested. The other end may have to read all of them before there
+     * is room.
+     */
+    var fillingBytes = 0
+        private set
+
     /** Counts the bytes of events that wait for the other end, over all streams. */
     val queued = ByteBudget(settings.replyBytesMax.toLong())
     private val frameBytesMax = minOf(transport.frameBytesMax.toLong(), there?.frameBytesMax ?: Long.MAX_VALUE)
@@ -209,7 +216,11 @@ internal class Connection(
         if (size > frameBytesMax) throw tooLarge(body.size)
         val frame = writeFrame(head, name, body)
         try {
-            if (!transport.send(frame)) congested = true
+            if (!transport.send(frame)) {
+                // Control frames are sent also while the transport is congested. They are small.
+                if (!congested) fillingBytes = frame.size
+                congested = true
+            }
         } catch (thrown: Throwable) {
             failed(thrown)
         }
@@ -248,38 +259,41 @@ internal class Connection(
     /**
      * Decodes a received message. The ends may use different codecs, for example if one end only forwards messages. The
      * binary codec can decode a message of any other codec, and any other codec can decode a message of the binary
-     * codec.
+     * codec. Only the standard codecs read attachments beside a message. For all others, an application's own among
+     * them, the attachments are put back into it.
      */
     @Suppress("UNCHECKED_CAST") // A standard codec is a `MessageCodec<Any>`.
-    fun <T> decode(codec: MessageCodec<T>, message: Received): T? {
-        val body = body(message)
-        val attached = attached(message)
-        if (codec is StandardMessageCodec) return codec.decode(body, codec.views, attached, valuesMax) as T?
-        if (codec is JsonMessageCodec) return codec.decode(body, valuesMax) as T?
-        if (attached == null || codec.name != "binary") return codec.decodeOwned(body)
-        return codec.decodeOwned(ByteBuffer.wrap(inlined(body, attached)))
-    }
+    fun <T> decode(codec: MessageCodec<T>, message: Received): T? =
+        when (codec) {
+            is StandardMessageCodec -> codec.decode(body(message), codec.views, attached(message), valuesMax) as T?
+            is JsonMessageCodec -> codec.decode(whole(message), valuesMax) as T?
+            else -> codec.decodeOwned(whole(message))
+        }
 
     fun decodeCall(codec: MethodCodec, message: Received): MethodCall =
         when (codec) {
             is StandardMethodCodec -> codec.decodeCall(body(message), codec.views, attached(message), valuesMax)
-            is JsonMethodCodec -> codec.decodeCall(bytesOf(body(message)), valuesMax)
-            else -> codec.decodeCall(bytesOf(body(message)))
+            is JsonMethodCodec -> codec.decodeCall(bytesOf(whole(message)), valuesMax)
+            else -> codec.decodeCall(bytesOf(whole(message)))
         }
 
     fun decodeReply(codec: MethodCodec, message: Received): MethodReply =
         when (codec) {
             is StandardMethodCodec -> codec.decodeReply(body(message), codec.views, attached(message), valuesMax)
-            is JsonMethodCodec -> codec.decodeReply(bytesOf(body(message)), valuesMax)
-            else -> codec.decodeReply(bytesOf(body(message)))
+            is JsonMethodCodec -> codec.decodeReply(bytesOf(whole(message)), valuesMax)
+            else -> codec.decodeReply(bytesOf(whole(message)))
         }
 
-    private fun inlined(body: ByteBuffer, attached: List<ByteBuffer>): ByteArray =
+    /** Returns the bytes of a message with its attachments inside. Copies them once for each place that names them. */
+    private fun whole(message: Received): ByteBuffer {
+        val body = body(message)
+        val attached = attached(message) ?: return body
         try {
-            Codecs.STANDARD.inlined(body, attached, valuesMax, transport.frameBytesMax)
+            return ByteBuffer.wrap(Codecs.STANDARD.inlined(body, attached, valuesMax, transport.frameBytesMax))
         } catch (over: OverLimit) {
             throw CodecException(CodecError.TOO_LARGE, "lists of more than ${over.bytesMax} bytes in all", 0)
         }
+    }
 
     private fun isWhole(message: Received) = message.flags and Flag.WHOLE != 0
 

@@ -244,8 +244,8 @@ internal interface RepliesOwner {
 /**
  * Keeps replies while the transport applies back-pressure. The size of the waiting replies is charged to the other end.
  * At the limit, [full] becomes true. No further handler starts then, and the transport is paused unless an answer to
- * this end may still arrive. If the other end then reads no reply for `stallMs`, the connection is closed. The
- * endpoint's lock guards this object.
+ * this end may still arrive. If the other end then reads no reply for `stallMs`, or for `stallMs` per MiB while a
+ * larger message leaves, the connection is closed. The endpoint's lock guards this object.
  */
 internal class Replies(private val connection: Connection, private val owner: RepliesOwner) {
     private class Reply(val head: Head, val body: ByteArray, val onSentOrDropped: () -> Unit) {
@@ -329,8 +329,10 @@ internal class Replies(private val connection: Connection, private val owner: Re
     }
 
     private fun startStallTimer() {
-        val ms = connection.settings.stallMs
-        if (ms == 0L) return
+        val stallMs = connection.settings.stallMs
+        if (stallMs == 0L) return
+        val times = (connection.fillingBytes - 1) / STALL_BYTES + 1
+        val ms = minOf(stallMs, Long.MAX_VALUE / times) * times
         stalled =
             connection.settings.clock.after(ms) {
                 connection.lock.locked { if (full) disconnect("has read no answer for $ms ms") }
@@ -347,5 +349,11 @@ internal class Replies(private val connection: Connection, private val owner: Re
          * limit does not read at all. Go's HTTP/2 server limits comparable frames to 10,000.
          */
         const val REFUSALS_MAX = 8192L
+
+        /**
+         * The part of a large message for which a peer has `stallMs`, in bytes. By the default, a peer that reads 35
+         * KB/s is not disconnected. How much of a message has left is not known.
+         */
+        const val STALL_BYTES = 1 shl 20
     }
 }
