@@ -4,8 +4,8 @@
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
- * Two signals within this time are one, in milliseconds. A terminal sends Ctrl-C to the command and to `npx`, which sends it to the command
- * once more.
+ * Two signals within this time are one, in milliseconds. A terminal sends Ctrl-C to the command and to `npx`. Where the system's `sh` is
+ * bash, `npx` sends it to the command once more.
  */
 const SAME_MS = 300;
 
