@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { CloseCode, CloseReason } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
-import { clearInterval, setInterval, unref } from "../globals.js";
+import { clearInterval, setImmediate, setInterval, unref } from "../globals.js";
 
 /**
  * The parts of a standard WebSocket that Clearway uses. The socket is a browser's, Node's own (22 and newer), or one of the
@@ -77,19 +77,21 @@ export function keepAlive(socket: NodeSocket, pingMs: number, abort: (reason: Cl
   };
   socket.on("ping", heard);
   socket.on("pong", heard);
-  const timer = setInterval(() => {
+  const check = (): void => {
     // A socket that is paused reads no answer.
     if (!alive && socket.isPaused !== true) {
       stop();
       return abort({ code: "lost", message: `no answer to a ping within ${pingMs} ms` });
     }
-    alive = false;
-    if (socket.readyState === isOpen) socket.ping?.();
-    else alive = true;
-  }, pingMs);
+    alive = socket.readyState !== isOpen;
+    if (!alive) socket.ping?.();
+  };
+  // If this thread was blocked, an answer may wait that it has not read yet. It is read before `setImmediate` calls back.
+  const timer = setInterval(() => setImmediate(check), pingMs);
   unref(timer);
   const stops = [listen(socket, "message", heard), listen(socket, "close", () => stop())];
   const stop = (): void => {
+    alive = true; // for a check that is due already
     clearInterval(timer);
     for (const each of stops) each();
   };

@@ -104,19 +104,21 @@ describe("with every global of the host replaced", () => {
     expect(endMs).toBeLessThan(startMs + 3_600_000);
   });
 
-  test("messages of a channel arrive", async () => {
+  test("calls of a channel are answered, with and without limits of time, and close() settles", async () => {
     const [left, right] = memoryPair();
     const [a, b] = await Promise.all([connect(left), connect(right)]);
     b.methods("echo").handle((_method, value) => value);
     const used = replaceAll();
-    let result: unknown;
+    const results: unknown[] = [];
     try {
-      result = await a.methods("echo").call("same", 3);
+      results.push(await a.methods("echo").call("same", 3));
+      results.push(await a.methods("echo").call("same", 4, { timeoutMs: 600_000, deadlineMs: 600_000 }));
+      await a.close();
     } finally {
       restoreAll();
     }
     expect(used).toEqual([]);
-    expect(result).toBe(3);
+    expect(results).toEqual([3, 4]);
   });
 });
 

@@ -163,8 +163,8 @@ class Pinged extends Unread {
   }
 }
 
-function connected(socket: Unread, options: { pingMs?: number } = {}) {
-  useFakeTimers();
+function connected(socket: Unread, options: { pingMs?: number } = {}, fake?: Parameters<typeof useFakeTimers>[0]) {
+  useFakeTimers(fake);
   const transport = webSocketTransport(socket, options);
   const closed: unknown[] = [];
   transport.open({ frame: () => {}, drained: () => {}, closed: (reason: unknown) => closed.push(reason) } as never);
@@ -195,6 +195,19 @@ describe("a client whose server has become silent", () => {
       await vi.advanceTimersByTimeAsync(1);
     }
     expect({ pings: socket.pings, closed }).toEqual({ pings: 50, closed: [] });
+  });
+
+  test("stays connected when an answer has arrived that it has not read, because this thread was blocked", async () => {
+    const socket = new Pinged();
+    const { closed } = connected(socket, { pingMs: 100 }, { toFake: ["setInterval", "clearInterval"] });
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(100);
+    await turn();
+    expect(socket.pings).toBe(1);
+    vi.advanceTimersByTime(100);
+    socket.hears("pong");
+    await turn();
+    expect({ pings: socket.pings, closed }).toEqual({ pings: 2, closed: [] });
   });
 
   test("waits while its own socket is paused, because it reads no answer then", async () => {

@@ -3,7 +3,7 @@ import { onAbort } from "#host";
 import { abortOf, abortSignal, aboveZero, checked, type Rules } from "../../error/checked.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, OwnPromise, type Timer } from "../../globals.js";
-import { after } from "../../lazy/lazy.js";
+import { timeLimit } from "../../lazy/lazy.js";
 import { readError } from "../wire/error-body.js";
 import { Flag, type Frame, Op, Status } from "../wire/frame.js";
 import { type Connection, nothing } from "./connection.js";
@@ -259,7 +259,7 @@ export class Calls implements CallOwner {
     const ms = Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, plainTimeout ?? Number.POSITIVE_INFINITY);
     if (ms === Number.POSITIVE_INFINITY) return;
     const deadline = ms === deadlineMs;
-    call.timer = after(ms, () => {
+    call.timer = timeLimit(ms, () => {
       const error = new ClearwayError(deadline ? "deadline" : "timeout", `no answer of ${call.channel} in ${ms} ms`);
       this.#giveUp(call, deadline ? Status.cancelled : Status.timeout, error);
     });

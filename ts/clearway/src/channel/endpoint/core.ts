@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
-import { clearTimeout, OwnPromise, setTimeout, structuredClone, type Timer } from "../../globals.js";
+import { OwnPromise, structuredClone } from "../../globals.js";
+import { within } from "../../lazy/lazy.js";
 import { keyText } from "../codec/text.js";
 import { type ChannelTransport, type CloseReason, closedHere, type ValueFrame } from "../transport/transport.js";
 import { Flag, type Hello, Op, readFrame, Status, type WireName } from "../wire/frame.js";
@@ -167,12 +168,8 @@ export class Core {
     this.#publishers.finish();
     for (const source of [...this.plainSources]) source.cancel(this.connection.closedError("closing"), Status.done);
     this.router.refuseEarly();
-    let timer: Timer | undefined;
-    const timeout = new OwnPromise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(timeoutMs, 2 ** 31 - 1));
-    });
-    await OwnPromise.race([OwnPromise.all([this.#calls.idle(), this.router.idle()]), timeout, this.closed]);
-    clearTimeout(timer);
+    const idle = OwnPromise.all([this.#calls.idle(), this.router.idle()]);
+    await within(OwnPromise.race([idle, this.closed]), timeoutMs);
     this.terminate();
   }
 

@@ -4,7 +4,7 @@ import { onAbort } from "#host";
 import { abortOf, checked, type Rules } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { asyncDispose, clearTimeout, OwnPromise, type Timer } from "../../globals.js";
-import { after } from "../../lazy/lazy.js";
+import { timeLimit } from "../../lazy/lazy.js";
 import { type MessageCodec, type MethodCodec, requireLittleEndian } from "../codec/codec.js";
 import { standardMessageCodec, standardMethodCodec } from "../codec/standard.js";
 import {
@@ -167,7 +167,7 @@ class Handshake implements ChannelSink {
       this.#unlisten = unlisten;
     }
     if (helloMs !== Number.POSITIVE_INFINITY)
-      this.#timer = after(helloMs, () => {
+      this.#timer = timeLimit(helloMs, () => {
         const message = `the other end has not said hello within ${helloMs} ms`;
         this.fail(new ClearwayError("deadline", message), { code: "timeout", message });
       });

@@ -2,7 +2,7 @@
 
 import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout, newAbortController, type Timer } from "../../globals.js";
-import { after } from "../../lazy/lazy.js";
+import { timeLimit } from "../../lazy/lazy.js";
 import { type CloseReason, messageBytes } from "../transport/transport.js";
 import type { ErrorParts } from "../wire/error-body.js";
 import { type FrameParts, Op, Status } from "../wire/frame.js";
@@ -158,7 +158,10 @@ export class Replies {
     const { settings, fillingBytes } = this.#connection;
     const ms = settings.stallMs * Math.max(1, Math.ceil(fillingBytes / stallBytes));
     if (ms === Number.POSITIVE_INFINITY) return;
-    this.#stallTimer = after(ms, () => this.#disconnect(`has read no answer for ${ms} ms`));
+    const timer = timeLimit(ms, () => {
+      if (this.#full && this.#stallTimer === timer) this.#disconnect(`has read no answer for ${ms} ms`);
+    });
+    this.#stallTimer = timer;
   }
 
   #disconnect(what: string): void {
@@ -231,7 +234,8 @@ export class Served implements HandlerContext, Answered {
   start(): void {
     this.#running = true;
     if (this.timeoutMs === 0) return;
-    this.#timer = after(this.timeoutMs, () => {
+    this.#timer = timeLimit(this.timeoutMs, () => {
+      if (this.settled) return;
       this.answer(Status.timeout);
       this.abort(new ClearwayError("timeout", `the handler of ${this.channel} ran longer than ${this.timeoutMs} ms`));
     });

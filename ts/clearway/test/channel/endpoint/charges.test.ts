@@ -97,6 +97,16 @@ describe("an endpoint that calls and never reads", () => {
     expect(await Promise.race([end.closed, "open"])).toBe("open");
   });
 
+  test("is not disconnected when it has read within stallMs, although this thread was blocked", async () => {
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { end, there, log, statuses } = await flood({ stallMs: 500 });
+    there.open(log);
+    // A memory transport reports in a microtask what was read.
+    vi.advanceTimersByTime(500);
+    await Promise.race([end.closed, log.until(() => statuses().length === 1000)]);
+    expect(statuses()).toHaveLength(1000);
+  });
+
   test("is not disconnected while it reads one answer within every stallMs, however long all answers take", async () => {
     useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { end, there, log, statuses } = await flood({ stallMs: 500 });
@@ -300,6 +310,7 @@ describe("an endpoint that calls and cancels at once", () => {
     there.send(writeFrame({ op: Op.call, id: 1, name: text.encode("m"), b: 100 }));
     await turn();
     vi.advanceTimersByTime(100);
+    await log.until(() => statuses().length === 1);
     there.send(call(2));
     await log.until(() => statuses().length === 2);
     expect(statuses()).toEqual([Status.timeout, Status.busy]);
