@@ -24,7 +24,12 @@ export const timerMsMax = 2 ** 31 - 1;
 export interface Clock {
   /** Returns the time in milliseconds. It never goes back. */
   nowMs(): number;
-  /** Calls `act` once after the time. Returns a function that prevents it. */
+  /**
+   * Calls `act` once after the time, and after the messages that have arrived by then. Returns a function that prevents it.
+   *
+   * After a stall of this thread or a sleep of the machine, Node runs a timer before it reads the messages that wait. The answer may be among
+   * them.
+   */
   after(ms: number, act: () => void): () => void;
   /** Calls `act` again and again. Returns a function that ends it. Does not keep the process alive. */
   every(ms: number, act: () => void): () => void;
@@ -35,16 +40,20 @@ export const systemClock: Clock = {
   nowMs: () => timers.nowMs(),
   after(ms, act) {
     if (ms === Number.POSITIVE_INFINITY) return () => {};
+    let immediate: NodeJS.Immediate | undefined;
     const wait = (leftMs: number): NodeJS.Timeout =>
       timers.setTimeout(
         () => {
           if (leftMs > timerMsMax) timer = wait(leftMs - timerMsMax);
-          else act();
+          else immediate = timers.setImmediate(act);
         },
         Math.min(leftMs, timerMsMax),
       );
     let timer = wait(ms);
-    return () => timers.clearTimeout(timer);
+    return () => {
+      timers.clearTimeout(timer);
+      timers.clearImmediate(immediate);
+    };
   },
   every(ms, act) {
     const timer = timers.setInterval(act, ms);
@@ -55,16 +64,12 @@ export const systemClock: Clock = {
 
 /** Waits for a step, at most a number of milliseconds. Never rejects: the servers may be away. The step itself goes on. */
 export async function within(timeoutMs: number, step: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+  await new Promise<void>((resolve) => {
+    const disarm = systemClock.after(timeoutMs, resolve);
+    const done = (): void => {
+      disarm();
+      resolve();
+    };
+    step.then(done, done);
   });
-  await Promise.race([
-    step.then(
-      () => {},
-      () => {},
-    ),
-    late,
-  ]);
-  timers.clearTimeout(timer);
 }

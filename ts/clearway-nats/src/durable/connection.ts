@@ -2,7 +2,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { createInbox, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { timers } from "../clock.js";
+import { systemClock, timers } from "../clock.js";
 
 /** Returns a new subject for answers. Users may be allowed subjects with a certain beginning only, which the connection's options have. */
 export function inboxOf(connection: NatsConnection): string {
@@ -80,18 +80,18 @@ export async function whileConnected<Value>(
   limitMs = Number.POSITIVE_INFINITY,
 ): Promise<Value> {
   let unwatch = (): void => {};
-  let timer: NodeJS.Timeout | undefined;
+  let disarm = (): void => {};
   const lost = new Promise<never>((_, reject) => {
     const interrupt = (): void => reject(new Interrupted("the connection was interrupted"));
     unwatch = watchConnection(connection, { disconnected: interrupt, reconnected: interrupt, closed: interrupt });
     const late = (): void => reject(new Interrupted("the servers do not answer"));
-    if (limitMs < Number.POSITIVE_INFINITY) timer = timers.setTimeout(late, Math.max(0, limitMs));
+    disarm = systemClock.after(Math.max(0, limitMs), late);
   });
   try {
     return await Promise.race([step, lost]);
   } finally {
     unwatch();
-    timers.clearTimeout(timer);
+    disarm();
   }
 }
 

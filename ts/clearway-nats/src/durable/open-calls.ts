@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "clearway/remote";
-import { timerMsMax, timers } from "../clock.js";
+import { systemClock, timerMsMax, timers } from "../clock.js";
 import { onAbort } from "../outcome.js";
 import type { Stored } from "./publisher.js";
 
@@ -87,9 +87,9 @@ export class OpenCalls {
   async empty(timeoutMs: number): Promise<void> {
     if (this.#calls.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+      const disarm = systemClock.after(timeoutMs, resolve);
       this.#whenEmpty = () => {
-        timers.clearTimeout(timer);
+        disarm();
         resolve();
       };
     });
@@ -108,10 +108,10 @@ export function limited(
   const message = `the call did not finish within deadlineMs: deadlineMs=${deadlineMs}`;
   const late = (): void => cancel(new ClearwayError("deadline", message));
   // A longer deadline is as good as none: the servers do not keep a call for so long.
-  const timer = deadlineMs === undefined || deadlineMs > timerMsMax ? undefined : timers.setTimeout(late, deadlineMs);
+  const disarm = deadlineMs === undefined || deadlineMs > timerMsMax ? undefined : systemClock.after(deadlineMs, late);
   const ignore = signal && onAbort(signal, cancel);
   return () => {
-    timers.clearTimeout(timer);
+    disarm?.();
     ignore?.();
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type ConsumerMessages, DeliverPolicy, type JetStreamClient, type JetStreamManager } from "@nats-io/jetstream";
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import { caused } from "clearway/remote";
 import { timers, within } from "../clock.js";
 import { numberOf, opening, serverError, serverNumbers, watchConnection } from "./connection.js";
 import type { Names } from "./names.js";
@@ -211,11 +212,16 @@ export class StoredResults {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       // A message that is published to a stream also comes to the subscriptions of its subject. So no consumer is necessary.
-      const subscription = this.#connection.subscribe(this.#names.result(id), {
-        callback: (error, message) => {
-          if (error === null) end(() => resolve(message.data));
-        },
-      });
+      let subscription: Subscription;
+      try {
+        subscription = this.#connection.subscribe(this.#names.result(id), {
+          callback: (error, message) => {
+            if (error === null) end(() => resolve(message.data));
+          },
+        });
+      } catch (reason) {
+        throw caused("transport-closed", "the connection to the servers is closed, or is closing", reason);
+      }
       this.waits++;
       const look = async (): Promise<void> => {
         try {

@@ -5,7 +5,7 @@ import type { KV } from "@nats-io/kv";
 import type { Subscription } from "@nats-io/transport-node";
 import type { PoolOptions } from "clearway";
 import { ClearwayError } from "clearway/remote";
-import { timerMsMax, timers, within } from "../clock.js";
+import { systemClock, timerMsMax, timers, within } from "../clock.js";
 import type { ServeContext, ServedMode } from "../options/serve.js";
 import { AckRepair } from "./ack-repair.js";
 import { Claims, openClaims } from "./claims.js";
@@ -280,9 +280,9 @@ class Server implements ServedMode<DurableServeStats> {
     for (const each of this.#pullers) each.stop();
     if (this.#runs.size > 0) {
       await new Promise<void>((resolve) => {
-        const timer = timers.setTimeout(resolve, Math.min(timeoutMs, timerMsMax));
+        const disarm = systemClock.after(timeoutMs, resolve);
         this.#idle = () => {
-          timers.clearTimeout(timer);
+          disarm();
           resolve();
         };
       });

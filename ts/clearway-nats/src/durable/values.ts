@@ -12,7 +12,7 @@ import {
   TimeoutError,
 } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { timers } from "../clock.js";
+import { systemClock } from "../clock.js";
 import { onAbort } from "../outcome.js";
 import { hasNoResponder, Interrupted, persistently, watchConnection } from "./connection.js";
 import type { Content } from "./layout.js";
@@ -238,14 +238,14 @@ export class ObjectReader {
 
 // Waits for a step of a read, at most `chunkMsMax`, and only while the connection stays.
 async function inTime<Value>(step: Promise<Value>, interrupted: Promise<never>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
+  let disarm = (): void => {};
   const late = new Promise<never>((_, reject) => {
-    timer = timers.setTimeout(() => reject(new Stalled("the servers send nothing more of the object")), chunkMsMax);
+    disarm = systemClock.after(chunkMsMax, () => reject(new Stalled("the servers send nothing more of the object")));
   });
   try {
     return await Promise.race([step, late, interrupted]);
   } finally {
-    timers.clearTimeout(timer);
+    disarm();
   }
 }
 

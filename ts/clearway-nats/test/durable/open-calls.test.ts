@@ -73,12 +73,12 @@ describe("the open calls of a caller", () => {
 });
 
 describe("the limits of a call", () => {
-  test("cancel it with the signal's reason, or with deadline", () => {
+  test("cancel it with the signal's reason, or with deadline", async () => {
     const reasons: unknown[] = [];
     const controller = new AbortController();
     limited({ signal: controller.signal, deadlineMs: 100 }, (reason) => reasons.push(reason));
     controller.abort("why");
-    vi.advanceTimersByTime(100);
+    await vi.advanceTimersByTimeAsync(100);
     expect(reasons).toEqual(["why", expect.objectContaining({ code: "deadline" })]);
   });
 

@@ -200,6 +200,14 @@ describe.skipIf(noServer)("waiting for a result", () => {
     await work.terminate();
     await rejected;
   });
+
+  test("fails with transport-closed while the connection drains", async () => {
+    const nats = await connection((await startServer()).url);
+    const work = await caller(nats);
+    const drained = nats.drain();
+    await expect(work.result("x")).rejects.toMatchObject({ code: "transport-closed" });
+    await drained;
+  });
 });
 
 describe("the type of a durable pool", () => {
