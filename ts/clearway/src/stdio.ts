@@ -19,7 +19,7 @@ import {
 } from "./channel/transport/transport.js";
 import { checked, type Rules, type Test } from "./error/checked.js";
 import { invalid } from "./error/clearway-error.js";
-import { clearTimeout, queueMicrotask, setTimeout, unref } from "./globals.js";
+import { clearTimeout, queueMicrotask, setImmediate, setTimeout, unref } from "./globals.js";
 import { inMicrotask } from "./lazy/lazy.js";
 import { closeFrame, FrameReader, headerBytes, joinFrames } from "./stdio/frames.js";
 
@@ -269,7 +269,8 @@ class StdioTransport implements ChannelTransport {
   }
 
   #waitForEndEvents(): void {
-    const timer = setTimeout(() => this.#loss && this.#finish(this.#loss, false), endEventsMs);
+    // After a stall of this thread, the timer runs before the bytes that have arrived are read.
+    const timer = setTimeout(() => setImmediate(() => this.#loss && this.#finish(this.#loss, false)), endEventsMs);
     this.#stops.push(() => clearTimeout(timer));
   }
 

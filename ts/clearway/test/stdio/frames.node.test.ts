@@ -17,7 +17,8 @@ import {
   sizeAt,
 } from "../../src/stdio/frames.js";
 import { streamTransport } from "../../src/stdio.js";
-import { channelTransportContract, pattern } from "../channel/transports/contract.js";
+import { channelTransportContract, Log, pattern } from "../channel/transports/contract.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 import { socketPair } from "./socket-pair.js";
 
@@ -206,6 +207,19 @@ describe("a transport over streams", () => {
       });
       readable.write(framed(...Array.from({ length: 20 }, (_, at) => pattern(at, at))));
     });
+  });
+
+  test("delivers frames that had arrived before it gave the other end up, although this thread was blocked", async () => {
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const [back, there] = [new PassThrough(), new PassThrough()];
+    const log = new Log();
+    streamTransport({ readable: back, writable: there }).open(log);
+    there.destroy();
+    await once(there, "close");
+    vi.advanceTimersByTime(1000);
+    back.end(framed(pattern(5)));
+    await log.end();
+    expect(log.frames).toEqual([pattern(5)]);
   });
 
   test("counts waiting frames against the window", () => {
