@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One host: the library's own code decides what a part of it that is missing, or late, means for a pool.
+import type { EventEmitter } from "node:events";
 import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,8 +8,10 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Pool, PoolOptions } from "clearway";
 import { build } from "esbuild";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool, warmed } from "../fixtures/pools.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { Op } from "../../src/transport/protocol.js";
+import { useFakeTimers } from "../fixtures/fake-timers.js";
+import { builtUrl, gate, type Plain, plainUrl, reasonOf, testPool, warmed, workerMaker } from "../fixtures/pools.js";
 
 type Library = typeof import("clearway");
 
@@ -112,12 +115,43 @@ describe("without the rest of the library,", () => {
     expect(await failed).toMatchObject({ code: "worker-start-failed" });
     expect(pool.stats()).toMatchObject(nothingLeft);
   });
+});
 
-  test("a worker is not ready in time when the rest does not load", async () => {
-    const { pool } = await partial("late", { startTimeoutMs: 500 });
-    expect(await reasonOf(pool.call.add(1, 2))).toMatchObject({
+describe("when the worker has answered and the rest of the library is still loading,", () => {
+  /** Makes such a pool, and a call. Timers are fake from then on. */
+  async function answered() {
+    const { library, come } = await partialLibrary("clearway-rest", "late");
+    const newWorker = await workerMaker();
+    const ready = gate();
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const source = (): Worker => {
+      const worker = newWorker(plainUrl);
+      // This listener is called before the pool's own, and in the same turn.
+      (worker as unknown as EventEmitter).on("message", ([op]) => op === Op.Ready && ready.tell());
+      return worker;
+    };
+    const pool = library.pool<Plain>(source, { size: 1, startTimeoutMs: 500 });
+    onTestFinished(() => pool.terminate());
+    const call = pool.call.add(1, 2);
+    await ready.promise;
+    return { pool, call, come };
+  }
+
+  test("the start's limit of time has no effect any more", async () => {
+    const { call, come } = await answered();
+    vi.advanceTimersByTime(500);
+    await new Promise((resolve) => setImmediate(resolve));
+    come();
+    expect(await call).toBe(3);
+  });
+
+  test("a call fails when the rest does not load within its own limit of time", async () => {
+    const { pool, call } = await answered();
+    const failed = reasonOf(call);
+    vi.advanceTimersByTime(30_000);
+    expect(await failed).toMatchObject({
       code: "worker-start-failed",
-      message: expect.stringContaining("in time"),
+      message: expect.stringContaining("it was not loaded within 30000 ms"),
     });
     await expect.poll(() => pool.stats()).toMatchObject(nothingLeft);
   });

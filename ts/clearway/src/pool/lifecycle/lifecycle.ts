@@ -2,7 +2,6 @@
 import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import { decodeError, type WireError } from "../../error/wire.js";
-import { clearTimeout } from "../../globals.js";
 import { inDevelopment } from "../../host/host.js";
 import { Timings } from "../../stats/timings.js";
 import { Consumer } from "../../stream/consumer.js";
@@ -47,7 +46,6 @@ export function sendEarly({ backlog, tasks, workers, watch }: Engine): void {
 export function ready(engine: Engine, worker: PoolWorker, listed: ListedTask[]): void {
   const { tasks, settings, watch } = engine;
   watch?.started(worker);
-  clearTimeout(worker.startTimer);
   if (worker.killed || !worker.life.ready()) return;
   setupEnded(engine, true);
   settings.onWorker({ type: "started", worker: worker.index });

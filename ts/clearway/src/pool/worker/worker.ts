@@ -192,7 +192,7 @@ export class PoolWorker {
   removed: (() => void) | undefined;
   /** Settles when the worker is gone. Undefined unless the pool has begun to end the worker. */
   leaving: Promise<void> | undefined;
-  readonly startTimer: Timer;
+  startTimer: Timer | undefined; // Undefined once the worker has answered the greeting, or is gone.
   readonly #engine: Engine;
   #referenced = true;
   #gone = false;
@@ -227,7 +227,7 @@ export class PoolWorker {
     // The greeting is sent at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
     this.startTimer = timeLimit(settings.startTimeoutMs, () => {
-      if (this.life.state === "starting") this.#fail(startFailure("it was not ready in time"));
+      if (this.startTimer) this.#fail(startFailure("it was not ready in time"));
     });
   }
 
@@ -357,6 +357,7 @@ export class PoolWorker {
 
   // Handles the frame that ends the worker's start, once the lifecycle is loaded. If it is, at once: the next message may report its end.
   #whenLoaded(act: (lifecycle: LifecycleCode) => void): void {
+    this.startTimer = void clearTimeout(this.startTimer); // The load has a limit of time of its own.
     const { lifecycle } = this.#engine;
     if (lifecycle) return act(lifecycle);
     this.#engine.loadLifecycle().then(act, (why) => this.#fail(why));
@@ -387,7 +388,7 @@ export class PoolWorker {
   }
 
   #exited(code: ExitCode, what = "it ended before expose()"): void {
-    clearTimeout(this.startTimer);
+    this.startTimer = void clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
     // The ring may still deliver frames that the worker had published. Such frames must not make the pool send new calls to this worker.
     this.#gone = true;
