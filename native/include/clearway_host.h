@@ -233,7 +233,8 @@ clearway_status clearway_call_give_up(clearway_plugin_id id, uint64_t call);
 // Answers a message from the plugin, once. Returns `CLEARWAY_STALE` if the message was answered before.
 clearway_status clearway_answer(clearway_reply reply, const clearway_content *content);
 
-// Answers a message from the plugin with a status other than `CLEARWAY_OK`, and a text, which may be empty.
+// Answers a message from the plugin with a status other than `CLEARWAY_OK`, and a text for people, which may be empty.
+// Cuts texts longer than 4096 bytes.
 clearway_status clearway_answer_error(clearway_reply reply, clearway_status error, clearway_text message);
 
 // Returns the number of a plugin's channel. Every call with the same name returns the same number. The channel may get

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn clearway_plugin_listen(
             credit: window.credit,
         };
         let plugin = plugin(id)?;
-        let listened = plugin.listen(&*plugin.channel(channel)?, &arguments, window, tag)?;
+        let listened = plugin.listen(&*plugin.existing_channel(channel)?, &arguments, window, tag)?;
         // SAFETY: as above.
         unsafe { give(stream, listened) }
     })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-use clearway_core::{Failure, Given, Sent, reply as reply_by};
+use clearway_core::{Failure, Given, Sent, reply as reply_by, shown};
 use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PENDING, CLEARWAY_STALE, Content, PluginId, Reply, Status, Text,
 };
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn clearway_plugin_send(
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
         let plugin = plugin(id)?;
-        match plugin.send(&*plugin.channel(channel)?, &content, tag, !answer.is_null())? {
+        match plugin.send(&*plugin.existing_channel(channel)?, &content, tag, !answer.is_null())? {
             Sent::Taken => Ok(()),
             // SAFETY: the caller guarantees this.
             Sent::Answered(outcome) => unsafe { give(answer, Event::answer(tag, outcome)) },
@@ -65,15 +65,13 @@ pub unsafe extern "C" fn clearway_answer(reply: Reply, content: *const Content) 
     status(|| reply_by(reply, Ok(&unsafe { given(content) }?)))
 }
 
-/// Answers a message from the plugin with a status other than `CLEARWAY_OK`, and a text, which may be empty.
+/// Answers a message from the plugin with a status other than `CLEARWAY_OK`, and a text for people, which may be empty.
+/// Cuts texts longer than 4096 bytes.
 ///
 /// # Safety
 /// `message.data` must be null, or readable for `message.size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clearway_answer_error(reply: Reply, error: Status, message: Text) -> Status {
-    status(|| {
-        // SAFETY: the caller guarantees this.
-        let text = if message.size == 0 { "" } else { unsafe { text(message) }? };
-        reply_by(reply, Err::<&Given<'_>, _>(Failure { status: error, text: text.into() }))
-    })
+    // SAFETY: the caller guarantees this.
+    status(|| reply_by(reply, Err::<&Given<'_>, _>(Failure { status: error, text: unsafe { shown(message) } })))
 }

@@ -131,10 +131,46 @@ impl Plugin {
             let _ = self.shut(Duration::ZERO);
         }
         let _ = self.set_wake(None);
+        self.drop_unread();
+        PLUGINS.remove(self.id());
+    }
+
+    fn drop_unread(&self) {
         let mut unread = Vec::new();
         while self.read(&mut unread, 1024) {
             unread.clear();
         }
-        PLUGINS.remove(self.id());
+    }
+}
+
+impl Drop for Plugin {
+    /// Drops the items that other threads have put into the inbox after `forget_all` had read it. They had found the plugin before. Nothing
+    /// else would free the slots of these items and return their memory.
+    fn drop(&mut self) {
+        self.drop_unread();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::To;
+    use crate::content::Given;
+    use crate::memory::Memory;
+    use crate::plugin::Options;
+
+    #[test]
+    fn an_answer_that_arrives_while_its_plugin_is_freed_returns_its_memory() {
+        let plugin = Plugin::new(Options::default()).unwrap();
+        let memory = Memory::allocate(100, 0).unwrap();
+        let to = To::Host { plugin: plugin.id(), tag: 1 };
+        let call = CALLS.begin(CALLS.reserve().unwrap(), plugin.id(), to, true);
+        // A thread that answers has found the plugin, and puts the answer into the inbox after `free` has read it.
+        assert!(CALLS.answer(call, false, |_| Ok(Given::memory(&memory).keep().unwrap())).is_some());
+        plugin.free().unwrap();
+        plugin.inbox.put(call);
+        assert_eq!(memory.references(), 2);
+        drop(plugin);
+        assert_eq!(memory.references(), 1);
     }
 }

@@ -263,7 +263,7 @@ pub(crate) unsafe fn name<'a>(text: clearway_sys::Text) -> Result<&'a str, Statu
 ///
 /// # Safety
 /// `text.data` must be null, or readable for the lesser of `text.size` and 4096 bytes.
-pub(crate) unsafe fn shown(text: clearway_sys::Text) -> String {
+pub unsafe fn shown(text: clearway_sys::Text) -> String {
     if text.data.is_null() {
         return String::new();
     }

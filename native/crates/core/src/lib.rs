@@ -59,7 +59,7 @@ mod table;
 
 #[cfg(not(loom))]
 pub use self::{
-    content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX, release_content, retain_content},
+    content::{ATTACHMENTS_MAX, Bytes, Given, Kept, SMALL_MAX, release_content, retain_content, shown},
     line::Line,
     memory::{BYTES_MAX, Memory, kept as slabs},
     meter::{Counts, Times},

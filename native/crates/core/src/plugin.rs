@@ -133,14 +133,22 @@ impl Plugin {
 
     /// Returns the channel with a name. The first use of a name creates the channel. Frequent callers may keep the result.
     pub fn channel(&self, name: &str) -> Result<Arc<Channel>, Status> {
-        if let Some(channel) = self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(name) {
-            return Ok(channel.clone());
+        if let Ok(channel) = self.existing_channel(name) {
+            return Ok(channel);
         }
         let mut channels = self.channels.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         if channels.len() >= CHANNELS_MAX && !channels.contains_key(name) {
             return Err(CLEARWAY_TOO_LARGE);
         }
         Ok(channels.entry(name.into()).or_default().clone())
+    }
+
+    /// Returns the channel with a name, as `channel` does, for a caller that uses the channel once. Does not create a channel: names that
+    /// the plugin does not have could otherwise use up the channels that the plugin may have. Returns `CLEARWAY_NO_HANDLER` for such a
+    /// name, or `CLEARWAY_CLOSED` if the plugin is closed.
+    pub fn existing_channel(&self, name: &str) -> Result<Arc<Channel>, Status> {
+        let channels = self.channels.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        channels.get(name).cloned().ok_or_else(|| self.missing_handler_status())
     }
 
     pub(crate) fn channels(&self) -> Vec<Arc<Channel>> {

@@ -77,7 +77,9 @@ enum Phase {
     Open,
     /// The plugin or an overflow has ended the stream. The host still reads the queued events.
     Ended(Option<Failure>),
-    /// The listener has cancelled, or the host has read the end.
+    /// The listener has cancelled an open stream. The source is notified.
+    Cancelled,
+    /// The host has read the end, or the listener has cancelled after the end. The source is not notified.
     Gone,
 }
 
@@ -203,19 +205,21 @@ impl Stream {
         true
     }
 
-    /// Marks that the source's `on_listen` has returned. Returns true if the listener cancelled meanwhile. The caller then has to notify
-    /// the source.
+    /// Marks that the source's `on_listen` has returned. Returns true if the listener cancelled the open stream meanwhile. The caller then
+    /// has to notify the source.
     pub(crate) fn listen_returned(&self) -> bool {
         let mut state = lock(&self.state);
         state.listening = Listening::Yes;
-        matches!(state.phase, Phase::Gone)
+        matches!(state.phase, Phase::Cancelled)
     }
 
     /// Cancels the stream and drops its queued events. Returns true if the caller has to notify the source.
     pub(crate) fn cancel(&self) -> bool {
         let mut state = lock(&self.state);
-        let notify = matches!(state.phase, Phase::Open) && state.listening == Listening::Yes;
-        state.phase = Phase::Gone;
+        let open = matches!(state.phase, Phase::Open);
+        let notify = open && state.listening == Listening::Yes;
+        // A source that has ended the stream in `on_listen` may have freed what belongs to the stream.
+        state.phase = if open { Phase::Cancelled } else { Phase::Gone };
         state.bytes = 0;
         let queue = std::mem::take(&mut state.queue);
         drop(state);

@@ -182,7 +182,7 @@ unsafe extern "C" fn unhandle(id: PluginId, channel: Text) -> Status {
         // SAFETY: see above.
         let channel = unsafe { name(channel) }?;
         let plugin = plugin(id)?;
-        unregister(&plugin, &plugin.channel(channel)?.handler).map(drop)
+        unregister(&plugin, &plugin.existing_channel(channel)?.handler).map(drop)
     })
 }
 
@@ -209,7 +209,7 @@ unsafe extern "C" fn unsource(id: PluginId, channel: Text) -> Status {
         let plugin = plugin(id)?;
         // SAFETY: see above.
         let channel = unsafe { name(channel) }?;
-        let taken = unregister(&plugin, &plugin.channel(channel)?.source)?;
+        let taken = unregister(&plugin, &plugin.existing_channel(channel)?.source)?;
         for stream in plugin.listened(Some(&taken)) {
             let _ = listen::end(stream, None);
         }

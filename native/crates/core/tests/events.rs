@@ -2,6 +2,7 @@
 
 mod fixture;
 
+use std::ffi::c_void;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
@@ -347,5 +348,52 @@ fn a_source_is_notified_of_the_end_of_every_stream_that_begins_while_its_plugin_
         let count = |what: Callback| callbacks.iter().filter(|callback| **callback == what).count();
         assert_eq!(count(Callback::Listen) + 1, count(Callback::Cancel), "runs={runs}");
         assert_eq!(plugin.in_flight(), (0, 0, 0));
+    }
+}
+
+/// The context of a source whose `on_listen` reports its stream, and returns when the test says so.
+struct Slow(Mutex<(Report, Receiver<()>)>);
+
+type Report = Sender<(Callback, u64)>;
+
+unsafe extern "C-unwind" fn listen_slowly(context: *mut c_void, _: *const Content, stream: u64) -> Status {
+    // SAFETY: the test keeps the context until it has closed the plugin.
+    let slow = unsafe { &*context.cast::<Slow>() }.0.lock().unwrap();
+    slow.0.send((Callback::Listen, stream)).unwrap();
+    slow.1.recv_timeout(LONG).map_or(CLEARWAY_TIMEOUT, |()| CLEARWAY_OK)
+}
+
+unsafe extern "C-unwind" fn cancelled(context: *mut c_void, stream: u64) {
+    // SAFETY: the test keeps the context until it has closed the plugin.
+    unsafe { &*context.cast::<Slow>() }.0.lock().unwrap().0.send((Callback::Cancel, stream)).unwrap();
+}
+
+#[test]
+fn a_source_that_ends_a_stream_in_on_listen_is_not_notified_of_its_cancellation() {
+    for (ends, cancels, notified) in [(true, false, false), (true, true, false), (false, true, true)] {
+        let plugin = plugin();
+        let ((report, callbacks), (go_on, returns)) = (channel(), channel());
+        let slow = Box::new(Slow(Mutex::new((report, returns))));
+        let source = Source {
+            size: size_of::<Source>(),
+            channel: text("numbers"),
+            runs: CLEARWAY_RUN_POOL,
+            reserved: 0,
+            queue: text(""),
+            context: std::ptr::from_ref(&*slow).cast_mut().cast(),
+            on_listen: Some(listen_slowly),
+            on_cancel: Some(cancelled),
+            on_room: None,
+            on_drop: None,
+        };
+        // SAFETY: all pointers point to values that outlive the plugin's callbacks.
+        assert_eq!(unsafe { (HOST.source)(plugin.id(), &source) }, CLEARWAY_OK);
+        let stream = listened(&plugin, &callbacks);
+        assert!(!ends || end(stream) == CLEARWAY_OK);
+        assert!(!cancels || plugin.cancel(stream).is_ok());
+        assert_eq!(rest(&plugin).len(), usize::from(ends && !cancels), "the end");
+        go_on.send(()).unwrap();
+        plugin.close(LONG).unwrap();
+        assert_eq!(callbacks.try_iter().count(), usize::from(notified), "ends={ends} cancels={cancels}");
     }
 }

@@ -194,7 +194,7 @@ pub unsafe fn send(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let (Some(channel), Some(tag)) = (env.as_text(channel), env.as_u64(call)) else {
         return env.number(CLEARWAY_INVALID_ARGUMENT.into());
     };
-    let sent = port.plugin.channel(&channel).and_then(|channel| {
+    let sent = port.plugin.existing_channel(&channel).and_then(|channel| {
         let attached = (count > 4).then_some(attached);
         given(env, payload, attached, Shared::Copy, |given| port.plugin.send(&channel, given, tag, true))
     });

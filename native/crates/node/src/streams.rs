@@ -30,7 +30,7 @@ pub unsafe fn listen(env: sys::napi_env, info: sys::napi_callback_info) -> Value
         _ => WhenFull::DropNewest,
     };
     let window = Window { items: items as usize, bytes: bytes as usize, when_full, credit };
-    let listened = port.plugin.channel(&channel).and_then(|channel| {
+    let listened = port.plugin.existing_channel(&channel).and_then(|channel| {
         given(env, arguments, None, Shared::Copy, |given| port.plugin.listen(&channel, given, window, tag))
     });
     let status = match listened {
