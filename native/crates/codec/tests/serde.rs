@@ -88,6 +88,23 @@ fn integers_of_every_size_come_back() {
 }
 
 #[test]
+fn no_number_becomes_another_number() {
+    let exact = 1i64 << 53;
+    assert_eq!(from_value::<f64>(Value::Int(exact)), Ok(exact as f64));
+    assert_eq!(from_value::<f32>(Value::Int(1 << 24)), Ok(16_777_216.0));
+    assert_eq!(from_value::<f32>(Value::Float(0.1)), Ok(0.1)); // a fraction may be rounded
+    assert_eq!(from_value::<f32>(Value::Float(f64::INFINITY)), Ok(f32::INFINITY));
+    assert!(from_value::<f32>(Value::Float(f64::NAN)).unwrap().is_nan());
+    for wrong in [Value::Int(exact + 1), Value::Int(i64::MAX), to_value(&u64::MAX).unwrap()] {
+        assert!(from_value::<f64>(wrong.clone()).is_err(), "{wrong:?}");
+        assert!(from_value::<Vec<Option<f64>>>(Value::List(vec![wrong.clone()])).is_err(), "{wrong:?}");
+    }
+    for wrong in [Value::Int((1 << 24) + 1), Value::Float(16_777_217.0), Value::Float(1e300), Value::Float(1e-300)] {
+        assert!(from_value::<f32>(wrong.clone()).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
 fn values_that_javascript_encodes_are_decoded() {
     // JavaScript encodes a whole number as an integer, a Float64Array as a typed list, and a Uint8Array as bytes.
     assert_eq!(from_value::<f64>(Value::Int(2)), Ok(2.0));

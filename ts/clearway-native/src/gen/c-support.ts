@@ -137,13 +137,18 @@ CLEARWAY_GEN_FUNCTION bool clearway_gen_read_i64(const clearway_value *value, cl
   return clearway_gen_read_integer(value, issue, INT64_MIN, INT64_MAX, "a whole number of 64 bits", to);
 }
 
-/** Decodes a float or an integer. JavaScript, for example, sends the number 1.0 as an integer. */
+/** Decodes a float, or an integer that is exact as a float. JavaScript, for example, sends the number 1.0 as an integer. */
 CLEARWAY_GEN_FUNCTION bool clearway_gen_read_f64(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, double *to) {
   (void)arena;
-  if (value != NULL && value->kind == CLEARWAY_KIND_FLOAT64) *to = value->as.float64;
-  else if (value != NULL && value->kind == CLEARWAY_KIND_INTEGER) *to = (double)value->as.integer;
-  else return clearway_gen_reject(issue, "a number");
-  return true;
+  if (value != NULL && value->kind == CLEARWAY_KIND_FLOAT64) {
+    *to = value->as.float64;
+    return true;
+  }
+  if (value == NULL || value->kind != CLEARWAY_KIND_INTEGER) return clearway_gen_reject(issue, "a number");
+  *to = (double)value->as.integer;
+  // 2^63, to which the largest integers are rounded, has no form as an integer.
+  if (*to < 9223372036854775808.0 && (int64_t)*to == value->as.integer) return true;
+  return clearway_gen_reject(issue, "a number");
 }
 
 CLEARWAY_GEN_FUNCTION bool clearway_gen_read_text(const clearway_value *value, clearway_gen_arena *arena, clearway_gen_validation_issue *issue, clearway_text *to) {

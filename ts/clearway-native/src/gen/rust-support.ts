@@ -79,7 +79,7 @@ mod read {
         match value {
             Value::Float(float) => Ok(*float),
             // JavaScript, for example, sends the number 1.0 as an integer.
-            Value::Int(int) => Ok(*int as f64),
+            Value::Int(int) if (*int as f64) as i128 == i128::from(*int) => Ok(*int as f64),
             _ => reject("a number"),
         }
     }

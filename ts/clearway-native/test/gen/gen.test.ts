@@ -110,6 +110,8 @@ describe.each([
       ["level", { unit: "rankine" }],
       ["level", { unit: "kelvin", samples: 2 ** 31 }],
       ["level", null],
+      ["everything", { ...everything, f64: 2n ** 53n + 1n }],
+      ["everything", { ...everything, f64: 2n ** 63n - 1n }],
       ["history", { from: 0, places: [{}, { a: { city: 5 } }] }],
     ]);
     expect(found.slice(0, 9)).toEqual([
@@ -123,17 +125,20 @@ describe.each([
       "status: not implemented",
       refused("reset", "args", "null"),
     ]);
-    expect(found.slice(9, 12)).toEqual([
+    expect(found.slice(9, 14)).toEqual([
       refused("level", "args.unit", units),
       refused("level", "args.samples", "a whole number of 32 bits"),
       refused("level", "args", "an object"),
+      // No float has this value.
+      refused("everything", "args.f64", "a number"),
+      refused("everything", "args.f64", "a number"),
     ]);
-    expect(found[12]).toMatchObject({
+    expect(found[14]).toMatchObject({
       code: "invalid-argument",
       message: expect.stringMatching(/^lab\/thermometer, history: args\.places\[1\]\[("a"|0)\]\.city must be a text$/),
     });
-    expect(found[13]).toBe("status: invalid argument");
-    expect(found[14]).toEqual(success({ level: 7, unit: "kelvin", note: null, at: 0 }));
+    expect(found[15]).toBe("status: invalid argument");
+    expect(found[16]).toEqual(success({ level: 7, unit: "kelvin", note: null, at: 0 }));
   });
 });
 

@@ -62,6 +62,44 @@ fn unexpected(value: &Value) -> Unexpected<'_> {
     }
 }
 
+/// The largest integer up to which each integer has its own float of 64 bits.
+const EXACT_MAX: f64 = ((1u64 << 53) - 1) as f64;
+
+/// Returns the integer that a value is. A float beyond 2^53 is none, because it stands for several integers.
+fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(int) => Some((*int).into()),
+        Value::Big(big) => {
+            let magnitude = i128::from_str_radix(big.digits(), 16).ok()?;
+            Some(if big.is_negative() { -magnitude } else { magnitude })
+        }
+        Value::Float(float) if float.abs() <= EXACT_MAX && float.trunc() == *float => Some(*float as i128),
+        _ => None,
+    }
+}
+
+// Only a fraction that becomes a float of 32 bits may be rounded, as on the JVM and in Swift. serde itself would round every number.
+impl FromValue {
+    fn fits_f64(&self) -> bool {
+        whole(&self.0).is_none_or(|whole| (whole as f64) as i128 == whole)
+    }
+
+    fn fits_f32(&self) -> bool {
+        match (whole(&self.0), &self.0) {
+            (Some(whole), _) => (whole as f32) as i128 == whole,
+            (None, Value::Float(wide)) => {
+                let narrow = *wide as f32;
+                narrow.is_finite() == wide.is_finite() && (narrow == 0.0) == (*wide == 0.0)
+            }
+            (None, _) => true,
+        }
+    }
+
+    fn inexact(&self) -> Error {
+        Error::invalid_value(unexpected(&self.0), &"a number that the type holds exactly")
+    }
+}
+
 impl<'de> Deserializer<'de> for FromValue {
     type Error = Error;
 
@@ -87,6 +125,14 @@ impl<'de> Deserializer<'de> for FromValue {
                 Ok(read)
             }
         }
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.fits_f64() { self.deserialize_any(visitor) } else { Err(self.inexact()) }
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.fits_f32() { self.deserialize_any(visitor) } else { Err(self.inexact()) }
     }
 
     /// Accepts bytes, too: reads them as a list of small integers.
@@ -141,7 +187,7 @@ impl<'de> Deserializer<'de> for FromValue {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct map struct
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 char str string bytes byte_buf unit unit_struct map struct
         identifier ignored_any
     }
 }
