@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import ClearwayThreads
 
 /// One round trip.
 ///
@@ -79,7 +80,9 @@ extension Meter {
   ) async throws -> PingReport {
     try await pings(count, intervalMs, sameClock: true) {
       await withCheckedContinuation { answer in
-        target.submit { answer.resume(returning: Watcher.nowMs()) }
+        let waiting = Locked<CheckedContinuation<Double?, Never>?>(answer)
+        // The function may run more than once if the application's executor is wrong.
+        target.submit { waiting.with { $0.take() }?.resume(returning: Watcher.nowMs()) }
       }
     }
   }
@@ -109,7 +112,8 @@ extension Meter {
     var dueMs = Watcher.nowMs()
     while trips.count < count, !Task.isCancelled {
       let waitMs = dueMs - Watcher.nowMs()
-      if waitMs > 0 { try? await Task.sleep(for: .milliseconds(waitMs)) }
+      // Swift ends the process if a time has too many digits.
+      if waitMs > 0 { try? await Task.sleep(for: .milliseconds(min(waitMs, 1e12))) }
       if Task.isCancelled { break }
       let sentMs = Watcher.nowMs()
       dueMs = sentMs + intervalMs

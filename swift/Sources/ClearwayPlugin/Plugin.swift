@@ -148,8 +148,9 @@ public final class Plugin: Sendable {
 
   /// Closes the plugin, and waits for running handlers.
   ///
-  /// Calls in progress fail with `closed`, and streams end. Afterwards, the plugin's code runs no
-  /// more for this object. Memory that is in use stays valid. A second call does nothing.
+  /// Calls in progress fail with `closed`, streams end, and handlers of the plugin's messages are
+  /// cancelled. Afterwards, the plugin's code runs no more for this object. Memory that is in use
+  /// stays valid. A second call does nothing.
   ///
   /// - Parameter limit: Maximum time to wait for handlers: 0 to 1,000,000 s.
   /// - Throws: A `ClearwayError` with `cancelled` if a handler does not end in time; the call may

@@ -77,6 +77,33 @@ struct MisuseTests {
     }
   }
 
+  @Test("The longest time does not pass at once")
+  func longestTime() async {
+    let clock = SystemClock()
+    let hasPassed = Guarded(false)
+    let longest = clock.after(.max) { hasPassed.update { $0 = true } }
+    for _ in 0..<10 {
+      let next = Promise<Void>()
+      _ = clock.after(1) { next.fulfil(()) }
+      await next.get()
+    }
+    #expect(!hasPassed.value)
+    longest.stop()
+  }
+
+  @Test("A composed letter and the same letter with a combining mark name two channels")
+  func names() async throws {
+    let (here, there) = try await connected()
+    let (composed, combined) = ("\u{e9}", "e\u{301}")
+    async let early = here.messages(combined).send(nil)
+    await eventually { there.stats().handling == 1 }
+    try there.messages(composed).handle { _, _ in "composed" }
+    try there.messages(combined).handle { _, _ in "combined" }
+    #expect(try await early == "combined")
+    #expect(try await here.messages(composed).send(nil) == "composed")
+    await here.close()
+  }
+
   @Test("A frame over the limit closes its transport with too-large")
   func largeFrame() async throws {
     let limits = try TransportLimits(frameBytesMax: 2000)

@@ -175,13 +175,22 @@ extension PluginTests {
       handler = try plugin.handle("probe/asked") { _ in throw Broken() }
       #expect(await code { _ = try await ask.send([1]) } == .failed)
       handler.remove()
+      handler = try plugin.handle("probe/asked") { _ in
+        throw ClearwayError(.failed, String(repeating: "x", count: 100_000))
+      }
+      #expect(await code { _ = try await ask.send([1]) } == .failed)
+      handler.remove()
+      // A composed letter and the same letter with a combining mark are two names.
+      for name in ["\u{e9}", "e\u{301}"] { try plugin.handle(name) { _ in nil } }
       let echo = try plugin.channel("pool/echo")
       handler = try plugin.handle("probe/asked") { message in
         try await echo.send(message.bytes).bytes
       }
       #expect(try await ask.send([7]).bytes == [7])
       handler.remove()
+      let (cancellations, cancelled) = AsyncStream.makeStream(of: Void.self)
       try plugin.handle("probe/asked") { _ in
+        defer { cancelled.finish() }
         try await Task.sleep(for: .seconds(1_000_000))
         return nil
       }
@@ -190,6 +199,8 @@ extension PluginTests {
       try await until { try plugin.stats().calls == 2 }
       try await plugin.close()
       #expect(await code { try await hanging.value } == .closed)
+      // The handler ends, too, because no one waits for its answer.
+      for await _ in cancellations {}
     }
 
     @Test("has its log lines in a stream")

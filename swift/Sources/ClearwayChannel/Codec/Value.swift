@@ -164,9 +164,10 @@ private func isSame<F: BinaryFloatingPoint>(_ a: F, _ b: F) -> Bool {
   a == b ? a.sign == b.sign : a.isNaN && b.isNaN
 }
 
-/// Compares two texts by their bytes. Swift's own `==` also holds for other bytes of the same letters.
+/// Compares two texts by their bytes. Swift's own `==` also holds for other bytes of the same letters, which
+/// it decomposes: a peer could choose texts that take long.
 func isSameText(_ a: String, _ b: String) -> Bool {
-  a == b && a.utf8.elementsEqual(b.utf8)
+  a.utf8.count == b.utf8.count && a.utf8.elementsEqual(b.utf8)
 }
 
 /// Hashes a text's bytes. Swift's own hash is equal for all spellings of the same letters, which a

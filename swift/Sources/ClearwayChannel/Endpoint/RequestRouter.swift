@@ -1,5 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+/// A channel's name as a key.
+///
+/// Two names are equal if their bytes are, as in other languages. Two texts of Swift are also equal if they
+/// are other bytes of the same letters.
+package struct ChannelName: Hashable, Sendable {
+  private let text: String
+
+  package init(_ text: String) { self.text = text }
+
+  package static func == (left: ChannelName, right: ChannelName) -> Bool {
+    isSameText(left.text, right.text)
+  }
+
+  package func hash(into hasher: inout Hasher) { hashText(text, into: &hasher) }
+}
+
 /// A request of the other end: a call, a post or a stream.
 final class Request: @unchecked Sendable {
   enum Kind {
@@ -8,12 +24,12 @@ final class Request: @unchecked Sendable {
   }
 
   let kind: Kind
-  let channel: String
+  fileprivate let channel: ChannelName
   fileprivate let bytes: Int
 
   init(_ kind: Kind, _ channel: String, _ bytes: Int) {
     self.kind = kind
-    self.channel = channel
+    self.channel = ChannelName(channel)
     self.bytes = bytes
   }
 
@@ -45,7 +61,7 @@ extension ChannelHandler {
 final class RequestRouter: @unchecked Sendable {
   private let connection: Connection
   let replies: Replies
-  private var handlers: [String: any ChannelHandler] = [:]
+  private var handlers: [ChannelName: any ChannelHandler] = [:]
   private var early: Early<Request>
   /// The calls without an answer.
   private var open: [UInt32: (served: Served, request: Request)] = [:]
@@ -73,6 +89,7 @@ final class RequestRouter: @unchecked Sendable {
   /// Registers a channel's handler. Returns false if it has one.
   func handle(_ name: String, _ handler: any ChannelHandler) -> Bool {
     connection.locked {
+      let name = ChannelName(name)
       if handlers[name] != nil { return false }
       // No request comes after the end, and a handler often captures the endpoint: keeping it would
       // keep both for ever.
@@ -84,6 +101,7 @@ final class RequestRouter: @unchecked Sendable {
   }
 
   func unhandle(_ name: String, _ handler: any ChannelHandler) {
+    let name = ChannelName(name)
     connection.locked { if handlers[name] === handler { handlers[name] = nil } }
   }
 
@@ -230,7 +248,7 @@ struct Early<Entry: AnyObject> {
   private let bytesMax: Int
   private let keptMs: Int64
   /// The entries of each channel that has some, oldest first.
-  private var buffers: [String: Deque<Kept>] = [:]
+  private var buffers: [ChannelName: Deque<Kept>] = [:]
   private var bytes = 0
 
   init(each: Int, bytesMax: Int, keptMs: Int64) {
@@ -241,7 +259,7 @@ struct Early<Entry: AnyObject> {
   }
 
   /// Keeps an entry. Returns the entries that were dropped: old ones, the new one, or both.
-  mutating func add(_ name: String, _ entry: Entry, _ size: Int, _ nowMs: Int64) -> [Entry] {
+  mutating func add(_ name: ChannelName, _ entry: Entry, _ size: Int, _ nowMs: Int64) -> [Entry] {
     if each == 0 || size > bytesMax { return [entry] }
     var dropped: [Entry] = []
     while let buffer = buffers[name], buffer.count >= each || bytes + size > bytesMax {
@@ -256,9 +274,9 @@ struct Early<Entry: AnyObject> {
   }
 
   /// Removes and returns all entries of a channel, oldest first.
-  mutating func take(_ name: String) -> [Entry] { shift(name) { _ in true } }
+  mutating func take(_ name: ChannelName) -> [Entry] { shift(name) { _ in true } }
 
-  mutating func remove(_ name: String, _ entry: Entry) {
+  mutating func remove(_ name: ChannelName, _ entry: Entry) {
     guard let kept = buffers[name]?.remove(where: { $0.entry === entry }) else { return }
     bytes -= kept.bytes
     if buffers[name]?.isEmpty == true { buffers[name] = nil }
@@ -272,9 +290,9 @@ struct Early<Entry: AnyObject> {
   /// When the next entry expires; nil without an entry.
   var nextMs: Int64? { buffers.values.compactMap { $0.first?.untilMs }.min() }
 
-  private mutating func shift(_ name: String, _ most: Int = .max, _ matches: (Kept) -> Bool)
-    -> [Entry]
-  {
+  private mutating func shift(
+    _ name: ChannelName, _ most: Int = .max, _ matches: (Kept) -> Bool
+  ) -> [Entry] {
     var taken: [Entry] = []
     while taken.count < most, let first = buffers[name]?.first, matches(first) {
       _ = buffers[name]?.popFirst()

@@ -122,12 +122,14 @@ protocol ChannelClock: Sendable {
 /// The system's clock.
 struct SystemClock: ChannelClock {
   private static let start = ContinuousClock.now
+  /// 34 years. Swift's timers overflow after 584 years, and then end at once.
+  private static let longestMs: Int64 = 1 << 40
 
   var nowMs: Int64 { (ContinuousClock.now - Self.start).milliseconds }
 
   func after(_ ms: Int64, _ act: @escaping @Sendable () -> Void) -> ChannelTimer {
     let task = Task.detached {
-      try await Task.sleep(for: .milliseconds(ms))
+      try await Task.sleep(for: .milliseconds(min(ms, Self.longestMs)))
       act()
     }
     return ChannelTimer { task.cancel() }

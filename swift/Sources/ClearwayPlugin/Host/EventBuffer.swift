@@ -277,7 +277,7 @@ struct EventReader {
     guard let handler = core.handler(channel) else {
       return core.refuse(reply, CLEARWAY_NO_HANDLER, "the host has no handler for \(channel)")
     }
-    Task { [core] in
+    core.answer { [core] in
       do {
         guard let message = message.take() else { return }
         let answer = try await handler.run(message)

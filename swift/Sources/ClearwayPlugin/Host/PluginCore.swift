@@ -29,7 +29,8 @@ final class PluginCore: Sendable {
     var nextTag: UInt64 = 0
     var waiting: [UInt64: Pending] = [:]
     var streams: [UInt64: EventBuffer] = [:]
-    var handlers: [String: PluginHandler] = [:]
+    var handlers: [ChannelName: PluginHandler] = [:]
+    var answering: [UInt64: Task<Void, Never>] = [:]
     var loans: [UInt64: HostBuffer] = [:]
     var isClosing = false
     var isClosed = false
@@ -226,8 +227,9 @@ final class PluginCore: Sendable {
   func handle(_ channel: String, _ handler: PluginHandler) throws(ClearwayError) {
     try checkOpen()
     let isFree = state.with { state in
-      guard state.handlers[channel] == nil else { return false }
-      state.handlers[channel] = handler
+      let name = ChannelName(channel)
+      guard state.handlers[name] == nil else { return false }
+      state.handlers[name] = handler
       return true
     }
     if !isFree { throw invalid("channel", mustBe: "one without a handler", channel) }
@@ -235,12 +237,27 @@ final class PluginCore: Sendable {
 
   func unhandle(_ channel: String, _ handler: PluginHandler) {
     // The handler outlives the lock, because its closure may run code when it is destroyed.
+    let name = ChannelName(channel)
     _ = state.with { state in
-      state.handlers[channel] === handler ? state.handlers.removeValue(forKey: channel) : nil
+      state.handlers[name] === handler ? state.handlers.removeValue(forKey: name) : nil
     }
   }
 
-  func handler(_ channel: String) -> PluginHandler? { state.with { $0.handlers[channel] } }
+  func handler(_ channel: String) -> PluginHandler? {
+    state.with { $0.handlers[ChannelName(channel)] }
+  }
+
+  /// Runs a handler in a task of its own, which the plugin's end cancels.
+  func answer(_ run: @escaping @Sendable () async -> Void) {
+    state.with { state in
+      state.nextTag += 1
+      let tag = state.nextTag
+      state.answering[tag] = Task { [self] in
+        await run()
+        self.state.with { $0.answering[tag] = nil }
+      }
+    }
+  }
 
   // MARK: Closing
 
@@ -294,6 +311,7 @@ final class PluginCore: Sendable {
       state.waiting = [:]
       state.streams = [:]
       state.handlers = [:]
+      state.answering = [:]
       state.ends = []
       return old
     }
@@ -305,6 +323,7 @@ final class PluginCore: Sendable {
       continuation?.resume(throwing: closedError)
     }
     for stream in old.streams.values { stream.ended(closedError, dropped: 0) }
+    for handler in old.answering.values { handler.cancel() }
     _ = c.pointee.plugin_free(id)
     for continuation in old.ends { continuation.resume() }
   }
