@@ -70,6 +70,22 @@ impl Pause {
     }
 }
 
+/// Opens a plugin, one of whose handlers runs on another thread until something is sent to `end`. Returns what `on_close` sends, `end` and
+/// the other thread.
+fn with_running_handler() -> (Arc<Plugin>, Receiver<()>, Sender<()>, thread::JoinHandle<()>) {
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (handling, Control { begins, end }) = pause();
+    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
+        handling.wait();
+        reply(to, b"")
+    });
+    let host = plugin.clone();
+    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
+    begins.recv_timeout(LONG).unwrap();
+    (plugin, closes, end, calling)
+}
+
 /// Runs a function when the value is dropped. A handler that owns the value thus runs the function in its `on_drop`.
 struct AtDrop<F: Fn()>(F);
 
@@ -237,18 +253,9 @@ fn closing_and_freeing_without_a_timeout_call_on_close_while_idle_threads_exist(
 
 #[test]
 fn freeing_calls_on_close_when_the_handlers_have_returned_since_a_close_that_was_too_short() {
-    let (closed, closes) = channel();
-    let plugin = plugin_with_close(move || closed.send(()).unwrap());
-    let (handling, handled) = pause();
-    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
-        handling.wait();
-        reply(to, b"")
-    });
-    let host = plugin.clone();
-    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
-    handled.begins.recv_timeout(LONG).unwrap();
+    let (plugin, closes, end, calling) = with_running_handler();
     assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
-    handled.end.send(()).unwrap();
+    end.send(()).unwrap();
     calling.join().unwrap();
     assert!(closes.try_recv().is_err());
     assert_eq!(plugin.free(), Ok(()));
@@ -257,16 +264,8 @@ fn freeing_calls_on_close_when_the_handlers_have_returned_since_a_close_that_was
 
 #[test]
 fn a_close_that_waits_while_another_thread_frees_the_plugin_calls_on_close() {
-    let (closed, closes) = channel();
-    let plugin = plugin_with_close(move || closed.send(()).unwrap());
-    let (handling, handled) = pause();
-    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
-        handling.wait();
-        reply(to, b"")
-    });
-    let (host, waiter) = (plugin.clone(), plugin.clone());
-    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
-    handled.begins.recv_timeout(LONG).unwrap();
+    let (plugin, closes, end, calling) = with_running_handler();
+    let waiter = plugin.clone();
     let closing = thread::spawn(move || waiter.close(LONG));
     // SAFETY: the text is static, and the other pointers are null.
     while unsafe { (HOST.send)(plugin.id(), text("open"), null(), None, null_mut()) } != CLEARWAY_CLOSED {
@@ -274,7 +273,7 @@ fn a_close_that_waits_while_another_thread_frees_the_plugin_calls_on_close() {
     }
     assert_eq!(plugin.free(), Ok(()));
     assert!(closes.try_recv().is_err(), "the handler still runs");
-    handled.end.send(()).unwrap();
+    end.send(()).unwrap();
     calling.join().unwrap();
     assert_eq!(closing.join().unwrap(), Ok(()));
     assert_eq!(closes.try_recv(), Ok(()));
@@ -282,18 +281,9 @@ fn a_close_that_waits_while_another_thread_frees_the_plugin_calls_on_close() {
 
 #[test]
 fn freeing_a_closed_plugin_in_a_callback_does_not_call_on_close() {
-    let (closed, closes) = channel();
-    let plugin = plugin_with_close(move || closed.send(()).unwrap());
-    let (handling, handled) = pause();
-    handle(&plugin, "slow", CLEARWAY_RUN_DIRECT, "", move |_, to| {
-        handling.wait();
-        reply(to, b"")
-    });
-    let host = plugin.clone();
-    let calling = thread::spawn(move || drop(send(&host, "slow", &Given::null(), 1)));
-    handled.begins.recv_timeout(LONG).unwrap();
+    let (plugin, closes, end, calling) = with_running_handler();
     assert_eq!(plugin.close(Duration::ZERO), Err(CLEARWAY_TIMEOUT));
-    handled.end.send(()).unwrap();
+    end.send(()).unwrap();
     calling.join().unwrap();
     let (other, host) = (fixture::plugin(), plugin.clone());
     handle(&other, "free", CLEARWAY_RUN_DIRECT, "", move |_, to| {

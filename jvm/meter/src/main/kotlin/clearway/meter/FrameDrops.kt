@@ -105,9 +105,8 @@ internal class FrameProbe<T>(
                 if (!stage.isDone) ownThread("clearway-meter-probe") { probeUntilOver() }.start()
                 stage.whenComplete { value, failure -> end(resultOf(value, failure)) }
             } catch (thrown: Throwable) {
-                // The function or a method of its stage threw, or the system starts no thread. The watched thread,
-                // which
-                // belongs to the app, goes on.
+                // The function or a method of its stage threw, or the system starts no thread. The watched thread goes
+                // on, because it belongs to the app.
                 end(Result.failure(thrown))
             }
         }
