@@ -71,7 +71,7 @@ function picture(answers: readonly Answer[]): Html {
   const longest = Math.max(subjectNs, peerNs, sliced ?? 0);
   const bar = (kind: string, label: string, ns: number) =>
     html`<div class="stall ${kind}"><b>${timeText(ns)}</b> ${label}<i style="width:${((ns / longest) * 100).toFixed(2)}%"></i></div>`;
-  return html`<figure class="chart"><figcaption>How long ${hostTitle(host)}'s main thread stands still while a million rows arrive, to scale</figcaption>
+  return html`<figure class="chart"><figcaption>How long ${hostTitle(host)}'s main thread is blocked while a million rows arrive, to scale</figcaption>
 ${bar("peer", "as objects in one message", peerNs)}${sliced === undefined ? "" : bar("clearway", "as the same objects in pieces, with Clearway", sliced)}${bar("clearway", "as a table of Clearway", subjectNs)}</figure>`;
 }
 
