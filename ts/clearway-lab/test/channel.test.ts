@@ -97,6 +97,7 @@ const sizeOf = (name: string) => standardMessageCodec.encode(payloadOf(name, flo
 describe("payloads", () => {
   test("have the sizes in their names", () => {
     expect(sizeOf("1000 items")).toBe(14_214);
+    expect(payloadOf("14 KB")).toHaveLength(14_214);
     expect(sizeOf("2 KB")).toBeGreaterThan(1800);
     expect(sizeOf("2 KB")).toBeLessThan(2200);
     expect([sizeOf("4 KB"), sizeOf("1 MB")]).toEqual([4096 + 4, 2 ** 20 + 6]);

@@ -11,7 +11,8 @@ import type { Duplex } from "node:stream";
 import type { ChannelTransport } from "./channel/transport/transport.js";
 import { callable } from "./error/checked.js";
 import { ClearwayError, invalid } from "./error/clearway-error.js";
-import { clearTimeout, newAbortController, OwnPromise, setTimeout, type Timer } from "./globals.js";
+import { newAbortController, OwnPromise } from "./globals.js";
+import { within } from "./lazy/lazy.js";
 import { subprotocol } from "./websocket/socket.js";
 import { SocketTransport } from "./websocket/socket-transport.js";
 import {
@@ -148,13 +149,6 @@ export async function serveWebSockets(
   // check that runs longer than the time limit still counts as a running check.
   const checkRequest = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const controller = newAbortController();
-    let timer: Timer | undefined;
-    const timeout = new OwnPromise<Refusal>((resolve) => {
-      timer = setTimeout(() => {
-        resolve([408, "it took too long"]);
-        controller.abort(new ClearwayError("timeout", `the check of a token took more than ${handshakeMs} ms`));
-      }, handshakeMs);
-    });
     const check = authorize(
       request,
       { connections: connections.size + pendingRequests, checks },
@@ -164,14 +158,14 @@ export async function serveWebSockets(
     pendingRequests++;
     checks++;
     const ended = (): void => void checks--;
-    check.then(ended, ended);
     try {
-      return await OwnPromise.race([check, timeout]);
+      if (await within(check.then(ended, ended), handshakeMs)) return await check;
+      controller.abort(new ClearwayError("timeout", `the check of a token took more than ${handshakeMs} ms`));
+      return [408, "it took too long"];
     } catch {
       return [401, "the token could not be checked"];
     } finally {
       pendingRequests--;
-      clearTimeout(timer);
     }
   };
 

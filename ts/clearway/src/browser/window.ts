@@ -12,7 +12,7 @@ import {
 } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, queueMicrotask, type Timer } from "../globals.js";
-import { after } from "../lazy/lazy.js";
+import { timeLimit } from "../lazy/lazy.js";
 
 // Messages of the handshake between two windows. Each begins with a fixed text, so that other code can use the same window:
 //
@@ -170,7 +170,7 @@ class Handshake {
     if (this.#closed) return this.#finish();
     if (target.closed) return this.#fail({ code: "lost", message: "the window is closed" });
     addEventListener("message", this.#event);
-    if (openMs !== Number.POSITIVE_INFINITY) this.#timer = after(openMs, () => this.#tooLate());
+    if (openMs !== Number.POSITIVE_INFINITY) this.#timer = timeLimit(openMs, () => this.#tooLate());
     // Each origin gets the question separately, so that no other page learns the connection's name.
     for (const targetOrigin of new Set(origins?.map(targetOf) ?? ["*"]))
       this.#send({ kind: "ask", name: this.#meeting.name, from: this.#id, to: undefined }, targetOrigin, []);
@@ -220,6 +220,7 @@ class Handshake {
   }
 
   #tooLate(): void {
+    if (this.#over) return;
     const { target, openMs } = this.#meeting;
     const why = target.closed
       ? "; it is closed"

@@ -22,7 +22,8 @@ export function timeLimit(ms: number, act: () => void): Timer {
 }
 
 /**
- * Returns whether `promise` settles within `limitMs` milliseconds, or by a message that had arrived by then and was not read yet. Never rejects. Clears its timer.
+ * Returns whether `promise` is fulfilled within `limitMs` milliseconds, or by a message that had arrived by then and was not read yet. Returns false
+ * if it rejects. Clears its timer.
  */
 export function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new OwnPromise((resolve) => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterMessages } from "#host";
 import {
   type ChannelSink,
   type ChannelTransport,
@@ -87,7 +88,7 @@ export class SocketTransport implements ChannelTransport {
     ];
     if (socket.readyState === isClosed) this.#over({ code: "lost", message: "the socket was closed before" });
     if (!this.#opened && openMs !== undefined)
-      this.#stopOpenTimer = this.#after(openMs, () => this.abort(notOpened(openMs)));
+      this.#stopOpenTimer = this.#after(openMs, () => afterMessages(() => this.#opened || this.abort(notOpened(openMs))));
   }
 
   open(sink: ChannelSink): void {

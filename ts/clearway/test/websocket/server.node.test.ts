@@ -265,6 +265,26 @@ describe("a server of channels", () => {
     expect(reasons).toEqual(["timeout"]);
   });
 
+  test("accepts a token whose check has ended within handshakeMs, although this thread was blocked meanwhile", async () => {
+    const { channels } = await echoes({
+      server: await httpServer(),
+      handshakeMs: 30,
+      token: () =>
+        new Promise((resolve) => {
+          const { port1, port2 } = new MessageChannel();
+          port1.on("message", () => resolve(true));
+          port1.unref();
+          setImmediate(() => {
+            port2.postMessage(null);
+            // In the next turn, timers are called before the message is read.
+            const end = performance.now() + 40;
+            while (performance.now() < end);
+          });
+        }),
+    });
+    expect(await statusOf({ ...channels, token: "good" })).toBe(101);
+  });
+
   test("settles every one of several close() calls", async () => {
     const { channels } = await echoes();
     const { transport, log } = client(channels);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { afterMessages } from "#host";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type CloseReason, closeCodes, windowBytesOf } from "../../src/channel/transport/transport.js";
 import {
@@ -168,13 +169,25 @@ function opening() {
   return { transport, reasons, socket: Socket.last };
 }
 
+/** Settles when the messages that wait have been read. */
+const turn = () => new Promise<void>(afterMessages);
+
 describe("a WebSocket that connects", () => {
   test("times out when it is not open after openMs", async () => {
     const { reasons } = opening();
     await vi.advanceTimersByTimeAsync(99);
     expect(reasons).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
+    await turn();
     expect(reasons).toMatchObject([{ code: "timeout" }]);
+  });
+
+  test("stays open when it has opened within openMs, although this thread was blocked and read that later", async () => {
+    const { reasons, socket } = opening();
+    vi.advanceTimersByTime(100);
+    socket.open();
+    await turn();
+    expect(reasons).toEqual([]);
   });
 
   test("has no time limit once it is open, and leaves no timer behind", async () => {
