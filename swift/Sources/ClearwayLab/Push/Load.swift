@@ -79,15 +79,14 @@ private let awakeNs: Int64 = 150_000
 /// The same for a sender that is a task: the runtime's timers wake later than a thread does.
 private let taskAwakeNs: Int64 = 300_000
 
-/// Sends every event from the calling thread at the pace of the load.
+/// Sends every event of an open loop from the calling thread at the pace of the load.
 ///
 /// Blocks.
 func emit(_ load: Load, _ send: (Event) -> Void) {
   let first = load.firstNs()
   for i in 0..<load.count {
-    if load.isBackToBack || load.loop == .closed {
+    if load.isBackToBack {
       send(Event(i: i, sentNs: nowNs(), body: load.body()))
-      sleepNs(Int64(load.stepNs))
     } else {
       let time = first + Int64(Double(i) * load.stepNs)
       sleepNs(time - awakeNs - nowNs())
@@ -95,6 +94,15 @@ func emit(_ load: Load, _ send: (Event) -> Void) {
       send(Event(i: i, sentNs: time, body: load.body()))
     }
   }
+}
+
+/// Sends every event from the calling task at the pace of the load.
+///
+/// Returns 0, because it drops no event.
+func emitFromTask(_ load: Load, _ send: (Event) -> Void) async -> Int {
+  let pacer = Pacer(load)
+  while let event = await pacer.next() { send(event) }
+  return 0
 }
 
 /// Makes the events of a load at its pace, for senders that are tasks.

@@ -75,17 +75,25 @@ private func runOnce(_ kind: PushKind, _ load: Load) throws -> (Receiver, droppe
     }
     return (receiver, dropped)
   }
-  switch kind.open(receiver) {
-  case .calls(let mechanism):
-    emit(load, mechanism.send)
-    return try wait(mechanism.finish())
-  case .task(let run):
+  func inTask(_ run: @escaping @Sendable () async -> Int) throws -> Int {
     let sender = Outcome()
-    Task.detached { sender.set(await run(load)) }
-    guard let dropped = sender.wait(seconds: seconds * 2) else {
+    Task.detached { sender.set(await run()) }
+    guard let number = sender.wait(seconds: seconds * 2) else {
       throw LabError("the sender did not end: received=\(receiver.received) of \(load.count)")
     }
-    return try wait(dropped)
+    return number
+  }
+  switch kind.open(receiver) {
+  case .calls(let mechanism):
+    if load.loop == .open {
+      emit(load, mechanism.send)
+    } else {
+      // As published: the sender is a task.
+      _ = try inTask { await emitFromTask(load, mechanism.send) }
+    }
+    return try wait(mechanism.finish())
+  case .task(let run):
+    return try wait(inTask { await run(load) })
   }
 }
 

@@ -18,7 +18,7 @@ enum Promise: Sendable {
   case someInOrder
 }
 
-/// A mechanism that hands events over with one call from the sender's thread.
+/// A mechanism that hands events over with one call.
 protocol Sending: Sendable {
   func send(_ event: Event)
 
@@ -34,7 +34,7 @@ extension Sending {
 
 /// A mechanism that is open for one run.
 enum Opened: Sendable {
-  /// The lab's thread sends.
+  /// The lab sends: from a thread in an open loop, from a task in a closed one.
   case calls(any Sending)
   /// The mechanism sends from a task of its own, and returns the number of dropped events.
   case task(@Sendable (Load) async -> Int)
@@ -89,7 +89,7 @@ extension Receiver: EventDelegate {
   func didReceive(_ event: Event) { receive(event) }
 }
 
-/// Only the sending thread uses the weak reference.
+/// Only the sender uses the weak reference.
 private final class Delegating: Sending, @unchecked Sendable {
   private weak var delegate: (any EventDelegate)?
 
@@ -137,7 +137,9 @@ private final class MutexLocking: Sending {
 /// Serial queues of Dispatch.
 let queueKinds: [PushKind] = [
   PushKind("dispatch-queue") { receiver in
-    .calls(Queueing(on: DispatchQueue(label: "receiver"), to: receiver))
+    .calls(
+      Queueing(
+        on: DispatchQueue(label: "receiver", target: .global(qos: .userInteractive)), to: receiver))
   }
 ]
 
@@ -294,7 +296,9 @@ final class Mailbox: Sending, @unchecked Sendable {
     PushKind("combine-queue") { receiver in
       .calls(
         Publishing {
-          $0.receive(on: DispatchQueue(label: "receiver")).sink { receiver.receive($0) }
+          $0.receive(
+            on: DispatchQueue(label: "receiver", target: .global(qos: .userInteractive))
+          ).sink { receiver.receive($0) }
         })
     },
   ]

@@ -5,15 +5,17 @@ typealias EventStream = AsyncStream<Event>
 
 /// Asynchronous streams, alone and with actors.
 let streamKinds: [PushKind] = [
-  PushKind("async-stream") { receiver in .calls(StreamSending(readBy: receiver)) },
+  PushKind("async-stream") { receiver in
+    .calls(StreamSending(readBy: ReceivingActor(receiver)))
+  },
   PushKind("async-stream-newest-1", promise: .someInOrder) { receiver in
-    .calls(StreamSending(.bufferingNewest(1), readBy: receiver))
+    .calls(StreamSending(.bufferingNewest(1), readBy: ReceivingActor(receiver)))
   },
   PushKind("async-stream-newest-64", promise: .someInOrder) { receiver in
-    .calls(StreamSending(.bufferingNewest(64), readBy: receiver))
+    .calls(StreamSending(.bufferingNewest(64), readBy: ReceivingActor(receiver)))
   },
   PushKind("async-stream-unfolding") { receiver in
-    .task { load in await pull(load, to: receiver) }
+    .task { load in await pull(load, to: ReceivingActor(receiver)) }
   },
   actorStream("actor-stream", newest: nil),
   actorStream("actor-stream-newest-1", newest: 1, promise: .someInOrder),
@@ -27,11 +29,11 @@ let streamKinds: [PushKind] = [
 
 /// A stream with a continuation.
 ///
-/// The sender calls `yield` where it is; a task reads.
+/// The sender calls `yield` where it is; a task of an actor reads.
 final class StreamSending: Sending, @unchecked Sendable {
   private let continuation: EventStream.Continuation
 
-  /// Only the sending thread uses it.
+  /// Only the sender uses it.
   private var dropped = 0
 
   init(_ policy: EventStream.Continuation.BufferingPolicy = .unbounded, read: (EventStream) -> Void)
@@ -42,14 +44,9 @@ final class StreamSending: Sending, @unchecked Sendable {
   }
 
   convenience init(
-    _ policy: EventStream.Continuation.BufferingPolicy = .unbounded, readBy receiver: Receiver
+    _ policy: EventStream.Continuation.BufferingPolicy = .unbounded, readBy actor: ReceivingActor
   ) {
-    self.init(policy) { stream in
-      Task.detached {
-        for await event in stream { receiver.receive(event) }
-        receiver.end()
-      }
-    }
+    self.init(policy) { stream in Task { await actor.receiveAll(stream) } }
   }
 
   func send(_ event: Event) {
@@ -63,10 +60,9 @@ final class StreamSending: Sending, @unchecked Sendable {
 }
 
 /// The reader's next event is made when it asks: the sender's loop is the stream's closure.
-private func pull(_ load: Load, to receiver: Receiver) async -> Int {
+private func pull(_ load: Load, to actor: ReceivingActor) async -> Int {
   let pacer = Pacer(load)
-  for await event in EventStream(unfolding: { await pacer.next() }) { receiver.receive(event) }
-  receiver.end()
+  await actor.receiveAll(EventStream(unfolding: { await pacer.next() }))
   return 0
 }
 

@@ -88,7 +88,9 @@ export class SocketTransport implements ChannelTransport {
     ];
     if (socket.readyState === isClosed) this.#over({ code: "lost", message: "the socket was closed before" });
     if (!this.#opened && openMs !== undefined)
-      this.#stopOpenTimer = this.#after(openMs, () => afterMessages(() => this.#opened || this.abort(notOpened(openMs))));
+      this.#stopOpenTimer = this.#after(openMs, () =>
+        afterMessages(() => this.#opened || this.abort(notOpened(openMs))),
+      );
   }
 
   open(sink: ChannelSink): void {

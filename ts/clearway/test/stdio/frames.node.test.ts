@@ -128,7 +128,9 @@ describe("frames on a stream", () => {
         const bytesMax = kind === kindFrame ? frameBytesMax : closeBytesMax;
         expect(allocated[0]).toBe(headerBytes);
         if (size > bytesMax) expect([allocated.length, ends[0]?.code]).toEqual([1, "too-large"]);
-        else expect(allocated[1]).toBe(size);
+        // A frame that is there as a whole may be a part of what arrived.
+        else if (rest.length < size) expect(allocated[1]).toBe(size);
+        else expect([undefined, size]).toContain(allocated[1]);
         for (const bytes of allocated) expect(bytes).toBeLessThanOrEqual(Math.max(frameBytesMax, closeBytesMax));
       }),
     );

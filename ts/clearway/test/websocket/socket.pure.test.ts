@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterMessages } from "#host";
+
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { afterMessages } from "#host";
 import { type CloseReason, closeCodes, windowBytesOf } from "../../src/channel/transport/transport.js";
 import {
   closeStatus,

@@ -42,7 +42,7 @@ const WAYS: readonly Way[] = [
     mechanisms: { ...js("web-streams"), jvm: ["kotlin-channel"], swift: ["async-stream"] },
   },
   { title: "actor", mechanisms: { jvm: ["actor"], swift: ["actor-task", "actor-mailbox"] } },
-  { title: "actor with a stream", mechanisms: { swift: ["actor-stream"] } },
+  { title: "actor that yields to an actor", mechanisms: { swift: ["actor-stream"] } },
   { title: "main actor", mechanisms: { swift: ["main-actor-task"] } },
   { title: "message of a worker", mechanisms: js("worker-postmessage") },
   {
