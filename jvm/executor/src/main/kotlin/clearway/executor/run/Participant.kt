@@ -142,13 +142,15 @@ internal class Participant(val thread: Thread) {
     val isActive: Boolean
         get() = synchronized(this) { active }
 
-    /** Interrupts the thread if it is still in the batch. */
+    /** Interrupts the thread if it is still in the batch. Never throws: the thread's class may be one of the app. */
     fun interrupt() {
-        synchronized(this) {
-            if (!active || thread === Thread.currentThread()) return
-            interruptedByUs = true
-            thread.interrupt()
-        }
+        val thrown =
+            synchronized(this) {
+                if (!active || thread === Thread.currentThread()) return
+                interruptedByUs = true
+                thrownByInterrupt(thread)
+            }
+        if (thrown != null) uncaught(thrown)
     }
 
     /**

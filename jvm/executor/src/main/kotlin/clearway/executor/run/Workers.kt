@@ -255,6 +255,18 @@ internal fun uncaught(thrown: Throwable) {
 }
 
 /**
+ * Interrupts a thread. Returns what its class, which may be one of the app, throws. Pass it to [uncaught], without a
+ * lock.
+ */
+internal fun thrownByInterrupt(thread: Thread): Throwable? =
+    try {
+        thread.interrupt()
+        null
+    } catch (thrown: Throwable) {
+        thrown
+    }
+
+/**
  * Returns an exception that is safe to fail a future with. CompletableFuture calls `toString` of its failure; if that
  * call throws, dependent stages never complete. The result is therefore a replacement if `toString` throws.
  */

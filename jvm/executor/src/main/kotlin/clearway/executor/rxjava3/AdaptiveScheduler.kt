@@ -5,6 +5,8 @@ package clearway.executor.rxjava3
 
 import clearway.executor.AdaptiveExecutor
 import clearway.executor.Site
+import clearway.executor.run.thrownByInterrupt
+import clearway.executor.run.uncaught
 import io.reactivex.rxjava3.core.Scheduler
 import io.reactivex.rxjava3.disposables.Disposable
 import io.reactivex.rxjava3.schedulers.Schedulers
@@ -112,6 +114,7 @@ internal class OrderedWorker(private val worker: Scheduler.Worker) : Scheduler.W
         }
 
         override fun dispose() {
+            var thrown: Throwable? = null
             val handle =
                 synchronized(this) {
                     if (isDone) return
@@ -119,10 +122,11 @@ internal class OrderedWorker(private val worker: Scheduler.Worker) : Scheduler.W
                     val thread = runner
                     if (thread != null && thread !== Thread.currentThread()) {
                         wasInterrupted = true
-                        thread.interrupt()
+                        thrown = thrownByInterrupt(thread)
                     }
                     queued
                 }
+            thrown?.let(::uncaught)
             handle?.dispose()
         }
 

@@ -261,6 +261,23 @@ class ParticipantTest {
     }
 
     @Test
+    fun `what an app's thread throws when it is interrupted goes to the handler of uncaught exceptions`() {
+        val deaf =
+            object : Thread() {
+                override fun interrupt() = throw SecurityException("no interrupts")
+            }
+        val caught = mutableListOf<Throwable>()
+        Thread {
+                Thread.currentThread().setUncaughtExceptionHandler { _, thrown -> caught += thrown }
+                Participant(deaf).interrupt()
+                caught += RuntimeException("the caller goes on")
+            }
+            .apply { start() }
+            .join()
+        assertEquals(listOf("no interrupts", "the caller goes on"), caught.map { it.message })
+    }
+
+    @Test
     fun `a thread that runs single items of an earlier chunk owns no items behind them`() {
         me.begin(100, 200)
         me.item = 150
