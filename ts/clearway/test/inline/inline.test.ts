@@ -352,6 +352,13 @@ describe.each([
     expect(await later).toBe(thread);
   });
 
+  test("fails, and leaves nothing open, when the promise it returns throws as it is read", async () => {
+    const pool = await open();
+    const error = await reasonOf(pool.call.lies());
+    expect(error.message).toBe("no constructor");
+    expect(pool.stats().open).toBe(0);
+  });
+
   test("is rejected by terminate(), even when it never ends", async () => {
     const pool = await open();
     const never = reasonOf(pool.call.never());

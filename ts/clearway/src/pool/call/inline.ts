@@ -119,6 +119,8 @@ export class InlineCalls {
     count: (outcome: "ok" | "failed") => void,
   ): Promise<unknown> {
     const engine = this.#engine;
+    // Foreign code may throw here: a getter for `constructor` of a promise. The run is not open yet.
+    const settled = OwnPromise.resolve(result);
     engine.openCount++;
     return new OwnPromise((resolve, reject) => {
       const end = (outcome: "ok" | "failed", settle: () => void): void => {
@@ -134,7 +136,7 @@ export class InlineCalls {
         });
       this.#open.add(abandon);
       // A foreign thenable may settle twice, or throw after it has settled.
-      OwnPromise.resolve(result).then(
+      settled.then(
         (value) => {
           if (!this.#open.has(abandon)) return;
           try {
