@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { MessageChannel } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
