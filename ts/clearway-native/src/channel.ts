@@ -96,13 +96,14 @@ export async function pluginEndpoint(
   options?: EndpointOptions,
 ): Promise<Endpoint> {
   const [a, b] = memoryPair();
-  const [endpoint, pluginSide] = await Promise.all([connect(a, options), connect(b)]);
   try {
+    const [endpoint, pluginSide] = await Promise.all([connect(a, options), connect(b)]);
     const served = servePlugin(plugin, pluginSide, channels);
     void endpoint.closed.then(() => served[Symbol.dispose]());
     return endpoint;
   } catch (error) {
-    endpoint.terminate();
+    // After a wrong option, the other side would wait for the hello until its time is over.
+    for (const side of [a, b]) side.close();
     throw error;
   }
 }

@@ -93,6 +93,33 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     await expect(pluginEndpoint(plugin, { messages })).rejects.toMatchObject({ code: "invalid-argument" });
   });
 
+  test("refuses a wrong option, and leaves no timer", async () => {
+    await using plugin = await open();
+    // The library uses the timers of its start.
+    const own = (globalThis as unknown as Record<symbol, Pick<typeof globalThis, "setTimeout" | "clearTimeout">>)[
+      Symbol.for("clearway.globals")
+    ]!;
+    const { setTimeout, clearTimeout } = own;
+    const timers = new Set<unknown>();
+    own.setTimeout = ((act: () => void, ms?: number) => {
+      const timer = setTimeout(act, ms);
+      timers.add(timer);
+      return timer;
+    }) as typeof setTimeout;
+    own.clearTimeout = (timer) => {
+      timers.delete(timer);
+      clearTimeout(timer);
+    };
+    try {
+      const wrong = pluginEndpoint(plugin, { messages: ["echo"] }, { callsMax: -1 });
+      await expect(wrong).rejects.toMatchObject({ code: "invalid-argument" });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(timers.size).toBe(0);
+    } finally {
+      Object.assign(own, { setTimeout, clearTimeout });
+    }
+  });
+
   test("sends its own messages to the other end", async () => {
     await using plugin = await open();
     await using here = await served(plugin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "clearway/remote";
+import { ClearwayError, onAbort } from "clearway/remote";
 import type { Clock } from "./clock.js";
 import type { CallSettings } from "./options/pool.js";
 
@@ -69,33 +69,4 @@ export function armLimits(
     disarm?.();
     ignore();
   };
-}
-
-/**
- * Calls `cancel` with the signal's reason when it aborts, and at once if it has aborted. Returns a function that ends this and never throws.
- * The signal is foreign code: a signal that throws counts as aborted, with that error as its reason.
- */
-export function onAbort(signal: AbortSignal, cancel: (reason: unknown) => void): () => void {
-  const abort = (): void => cancel(reasonOf(signal));
-  try {
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-  } catch (reason) {
-    cancel(reason);
-  }
-  return () => {
-    try {
-      signal.removeEventListener("abort", abort);
-    } catch {
-      // An event that still arrives finds a call that has ended.
-    }
-  };
-}
-
-function reasonOf(signal: AbortSignal): unknown {
-  try {
-    return signal.reason;
-  } catch (thrown) {
-    return thrown;
-  }
 }

@@ -57,3 +57,17 @@ test("a time of the clock that was cancelled after its timer fired does not come
   await new Promise((resolve) => setImmediate(resolve));
   expect(acts).toEqual([]);
 });
+
+test("calls that share a signal add one listener to it, and leave none", () => {
+  const { signal } = new AbortController();
+  const adds = vi.spyOn(signal, "addEventListener");
+  const removes = vi.spyOn(signal, "removeEventListener");
+  const ends = [
+    armLimits({ signal } as CallSettings, systemClock, () => {}),
+    armLimits({ signal } as CallSettings, systemClock, () => {}),
+    limited({ signal }, () => {}),
+  ];
+  expect(adds).toHaveBeenCalledTimes(1);
+  for (const end of ends) end?.();
+  expect(removes).toHaveBeenCalledTimes(1);
+});

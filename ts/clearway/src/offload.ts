@@ -68,8 +68,8 @@ function sharedPool({ worker, base }: TaskPlace): Workers {
 // Used in Node only, if neither the app's bundle nor the plugin contains the worker. Not a literal in `new URL()`, which bundlers would copy.
 const ownWorker = "./offload-worker.js";
 
-// Excludes the options that need a task module: `placement` and `onProgress`.
-const { placement: _placement, onProgress: _onProgress, ...offloadRules } = callRules;
+// Excludes the options that need a task module.
+const { placement: _placement, onProgress: _onProgress, slices: _slices, ...offloadRules } = callRules;
 
 function caller(options: OffloadOptions): OffloadCall {
   let workers: Workers | undefined;

@@ -7,6 +7,7 @@
  * @module clearway/remote
  */
 
+export { onAbort } from "#host";
 export { errorFromPlain, errorToPlain, unmoved } from "./channel/wire/error-body.js";
 export { checked, type Rule, type Rules, type Test } from "./error/checked.js";
 export { ClearwayError, caused, invalid, type RemoteErrorCode, remoteErrorCodes } from "./error/clearway-error.js";

@@ -166,7 +166,7 @@ public struct EndpointOptions: Sendable {
   }
   var clock: any ChannelClock = SystemClock()
 
-  static let earlyMax = 1 << 16
+  static let earlyMax = 1024
 
   /// Makes the default settings.
   public init() {}

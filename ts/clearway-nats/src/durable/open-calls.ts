@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "clearway/remote";
+import { ClearwayError, onAbort } from "clearway/remote";
 import { systemClock, timerMsMax, timers } from "../clock.js";
-import { onAbort } from "../outcome.js";
 import type { Stored } from "./publisher.js";
 
 /** A call that the servers have confirmed. */

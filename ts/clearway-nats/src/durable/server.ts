@@ -144,8 +144,9 @@ export async function serveDurable(
 
 // Number of tasks that the local pool runs at once, at most.
 function concurrencyOf({ size = "cpu", concurrency = 1 }: PoolOptions<unknown> = {}): number {
-  const most = typeof size === "object" ? (size.max ?? "cpu") : size;
-  return concurrency * (most === "cpu" ? availableParallelism() : most);
+  const { min = 1, max = "cpu" } = typeof size === "object" ? size : { max: size };
+  // As in the pool, a `min` above the number of cores raises "cpu".
+  return concurrency * (max === "cpu" ? Math.max(min, availableParallelism()) : max);
 }
 
 // The local pool's own default. It replaces a worker whose cancelled task has not stopped after this time.

@@ -11,9 +11,8 @@ import {
   RequestError,
   TimeoutError,
 } from "@nats-io/transport-node";
-import { ClearwayError, caused } from "clearway/remote";
+import { caused, ClearwayError, onAbort } from "clearway/remote";
 import { systemClock } from "../clock.js";
-import { onAbort } from "../outcome.js";
 import { hasNoResponder, Interrupted, persistently, watchConnection } from "./connection.js";
 import type { Content } from "./layout.js";
 import { objectName } from "./names.js";

@@ -6,6 +6,7 @@ import {
   checkFrame,
   closedHere,
   frameTooLarge,
+  messageBytes,
   readReason,
   SendWindow,
   type TransportLimits,
@@ -101,6 +102,8 @@ class ExtensionTransport implements ChannelTransport {
   #sink: ChannelSink | undefined;
   /** Messages that arrived before `open`, or while the sink was paused. */
   #early: ExtensionMessage[] = [];
+  /** Number of messages at the front of `early` that were delivered. A long list would take long to move at each message. */
+  #delivered = 0;
   #earlyBytes = 0;
   #paused = false;
   /** Parts of the frame that is arriving. */
@@ -183,9 +186,9 @@ class ExtensionTransport implements ChannelTransport {
     }
     if (message.kind === "close") return this.#end(readReason(message.reason));
     this.#early.push(message);
-    this.#earlyBytes += bytesOfBase64(message.text) + 8;
-    // A sender that respects its window stops long before.
-    const most = 2 * (this.frameBytesMax + this.#windowBytes);
+    this.#earlyBytes += bytesOfBase64(message.text) + messageBytes;
+    // A sender that respects its window stops long before. It counts 8 bytes for each message.
+    const most = 2 * (this.frameBytesMax + (messageBytes / 8) * this.#windowBytes);
     if (this.#earlyBytes > most && (this.#paused || this.#sink === undefined))
       return this.close({ code: "too-large", message: `${this.#earlyBytes} bytes arrived while no frame was taken` });
     if (this.#sink !== undefined) this.#deliver();
@@ -215,9 +218,13 @@ class ExtensionTransport implements ChannelTransport {
     const sink = this.#sink;
     if (sink === undefined || this.#closedReported) return;
     while (!this.#paused && !this.#closedHere) {
-      const message = this.#early.shift();
+      const message = this.#early[this.#delivered];
       if (message === undefined || message.kind === "taken" || message.kind === "close") break;
-      this.#earlyBytes -= bytesOfBase64(message.text) + 8;
+      if (++this.#delivered * 2 > this.#early.length) {
+        this.#early = this.#early.slice(this.#delivered);
+        this.#delivered = 0;
+      }
+      this.#earlyBytes -= bytesOfBase64(message.text) + messageBytes;
       this.#take(message.text, message.kind, sink);
     }
     if (this.#reason === undefined || (this.#early.length > 0 && !this.#closedHere)) return;

@@ -118,7 +118,8 @@ describe("offload.with()", () => {
   test("refuses an unknown option with the nearest name, and the options of a task module", () => {
     expect(() => offload.with({ timeoutMS: 1 } as OffloadOptions)).toThrow(/nearest is timeoutMs/);
     expect(() => offload.with({ priority: Number.NaN })).toThrow(/priority must be a finite number/);
-    expect(() => offload.with({ placement: "inline" } as OffloadOptions)).toThrow(/known option/);
+    for (const given of [{ placement: "inline" }, { slices: false }])
+      expect(() => offload.with(given as OffloadOptions)).toThrow(/known option/);
     expect(() => offload.with({ onProgress: () => {} } as OffloadOptions)).toThrow(/known option/);
   });
 

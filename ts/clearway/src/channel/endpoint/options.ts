@@ -61,8 +61,8 @@ export interface EndpointOptions {
   /** Maximum length of a channel's name, in bytes. Default: 255. It can be 65,535 at most. */
   readonly nameBytesMax?: number;
   /**
-   * Number of messages that are kept for a channel without a handler. A further message drops the oldest one. Default: 16. The
-   * other end can change the number for a channel, up to 1024.
+   * Number of messages that are kept for a channel without a handler. A further message drops the oldest one. From 0 to 1,024. Default:
+   * 16.
    */
   readonly early?: number;
   /** Maximum size of all early messages together, in bytes. Default: 1 MiB. */

@@ -99,7 +99,7 @@ public class EndpointOptions {
 
     /**
      * Sets how many messages this end keeps for each channel without a handler. The default is 16. At the limit, a new
-     * message drops the oldest one. The other end can change the number for each channel, up to 1024.
+     * message drops the oldest one. From 0 to 1024.
      */
     public fun early(count: Int): EndpointOptions = apply { early = range("early", count, 0, EARLY_MAX) }
 
