@@ -35,12 +35,17 @@ internal class Listener<T>(
     windowItems: Long,
     windowBytes: Long,
 ) : EventStream<T> {
-    private class Kept(val message: Received, val bytes: Long, var dropped: Long)
+    private class Kept<T>(val message: Received, val bytes: Long, var dropped: Long) {
+        /** Whether a read was to get the event before. The event's credit was counted then. */
+        var isGiven = false
+        /** The decoded event, if a read was cancelled after the decoding; otherwise null. */
+        var event: Event<T>? = null
+    }
 
     private class Ending(val error: Throwable?)
 
     private val credit = ReceiveCredit(windowItems, windowBytes)
-    private val kept = ArrayDeque<Kept>()
+    private val kept = ArrayDeque<Kept<T>>()
     private var asking = ArrayDeque<CompletableFuture<Event<T>>>()
     /** The number of reads in [asking] at which the cancelled ones among them are removed. */
     private var askingMax = ASKING_MIN
@@ -50,6 +55,9 @@ internal class Listener<T>(
     /** The number of events that this end dropped since it last kept an event. */
     private var carried = 0L
     private var over = false
+    /** The stream's error, if the reads that were to fail with it were cancelled. The next read fails with it. */
+    private var unread: Throwable? = null
+    private var isClosed = false
     private var droppedSoFar = 0L
 
     override val dropped: Long
@@ -112,11 +120,9 @@ internal class Listener<T>(
 
     override fun close(): Unit =
         lock.locked {
-            if (!over) {
-                val toTell = ending == null
-                shut()
-                if (toTell) owner.cancel()
-            }
+            isClosed = true
+            unread = null
+            if (!over) stop(null)
         }
 
     override fun iterator(): Iterator<T> =
@@ -168,32 +174,55 @@ internal class Listener<T>(
             if (asking.isEmpty()) return
             val next = if (over) null else take()
             if (next != null) give(asking.remove(), next)
-            else if (over || ending != null) finish(asking.remove()) else return
+            else if (over || ending != null) return finish()
+            else return
         }
     }
 
-    private fun give(to: CompletableFuture<Event<T>>, next: Kept) {
+    private fun give(to: CompletableFuture<Event<T>>, next: Kept<T>) {
         count(next.dropped)
-        credit.taken(next.bytes) { items, bytes -> if (ending == null) owner.grant(items, bytes) }
-        lock.defer {
-            try {
-                to.complete(Event(owner.decode(next.message)))
-            } catch (thrown: Throwable) {
-                close()
-                to.completeExceptionally(withSafeToString(thrown))
+        next.dropped = 0
+        if (!next.isGiven) credit.taken(next.bytes) { items, bytes -> if (ending == null) owner.grant(items, bytes) }
+        next.isGiven = true
+        lock.defer { deliver(to, next) }
+    }
+
+    // A reader may cancel its read at any time before the completion. The next read then gets the event.
+    private fun deliver(to: CompletableFuture<Event<T>>, next: Kept<T>) {
+        try {
+            val event = next.event ?: Event(owner.decode(next.message)).also { next.event = it }
+            if (!to.complete(event)) lock.locked { takeBack(next) }
+        } catch (thrown: Throwable) {
+            val error = withSafeToString(thrown)
+            lock.locked {
+                asking.addFirst(to)
+                stop(error)
             }
         }
     }
 
-    // Completes a read after the last event. The first such read fails with the stream's error, if there is one. Later
-    // reads return the end.
-    private fun finish(to: CompletableFuture<Event<T>>) {
-        val error = if (over) null else ending?.error
-        if (!over) {
-            count(droppedAtEnd)
-            shut()
-        }
-        lock.defer { if (error != null) to.completeExceptionally(error) else to.complete(Event.end()) }
+    // The event comes before those that wait, because a transport delivers one frame at a time: later events cannot
+    // pass it while reads wait.
+    private fun takeBack(event: Kept<T>) {
+        if (over) return
+        kept.addFirst(event)
+        waitingBytes += event.message.keptBytes
+        settle()
+    }
+
+    /** Ends the stream for the reads that wait, and cancels it at the other end if it is still open there. */
+    private fun stop(error: Throwable?) {
+        val toTell = !over && ending == null
+        shut(error)
+        if (toTell) owner.cancel()
+    }
+
+    // Completes the reads after the last event. The first of them fails with the stream's error, if there is one.
+    private fun finish() {
+        val error = if (over) unread else ending?.error
+        unread = null
+        if (!over) count(droppedAtEnd)
+        shut(error)
     }
 
     private fun count(dropped: Long) {
@@ -202,14 +231,21 @@ internal class Listener<T>(
         lock.defer { owner.dropped(dropped) }
     }
 
-    private fun shut() {
+    // One read gets the error: the first that is not cancelled before it fails. If all are, a later read gets it. The
+    // others return the end.
+    private fun shut(error: Throwable?) {
         over = true
         dropAll()
-        for (each in asking) lock.defer { each.complete(Event.end()) }
+        var left = error
+        for (each in asking) lock.defer {
+            val failure = left
+            if (failure == null) each.complete(Event.end()) else if (each.completeExceptionally(failure)) left = null
+        }
         asking.clear()
+        if (error != null) lock.defer { left?.let { lock.locked { if (!isClosed) unread = it } } }
     }
 
-    private fun take(): Kept? = kept.poll()?.also { waitingBytes -= it.message.keptBytes }
+    private fun take(): Kept<T>? = kept.poll()?.also { waitingBytes -= it.message.keptBytes }
 
     private fun dropAll() {
         kept.clear()
