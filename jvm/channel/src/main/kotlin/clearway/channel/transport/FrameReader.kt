@@ -163,17 +163,28 @@ internal fun streamHeader(size: Int, kind: Int = KIND_FRAME): ByteArray {
     return header
 }
 
-/** Returns the body of a close frame. It does not contain the reason's cause. */
+/**
+ * Returns the body of a close frame. It does not contain the reason's cause. It does not contain the detail either if
+ * the detail is too long or has a value that is not JSON.
+ */
 internal fun closeBody(reason: CloseReason): ByteArray {
     fun body(message: String, detail: Map<String, Any>): ByteArray {
         val parts = linkedMapOf<String, Any>("code" to reason.code.code, "message" to wellFormed(message))
         if (detail.isNotEmpty()) parts["detail"] = detail
         return Codecs.JSON.encode(parts, CLOSE_BYTES_MAX)
     }
+    // The message may have any length, for example that of an exception. Its beginning is enough.
+    fun shortened() = body(reason.message.take(MESSAGE_MAX), emptyMap())
     return try {
         body(reason.message, reason.detail)
     } catch (_: OverLimit) {
-        // The message may have any length, for example that of an exception. Its beginning is enough.
-        body(reason.message.take(MESSAGE_MAX), emptyMap())
+        shortened()
+    } catch (_: Throwable) {
+        // The detail is the application's. JSON may have no form for its values, and their methods may throw.
+        try {
+            body(reason.message, emptyMap())
+        } catch (_: OverLimit) {
+            shortened()
+        }
     }
 }

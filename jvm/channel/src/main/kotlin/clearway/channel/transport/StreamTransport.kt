@@ -181,7 +181,7 @@ internal constructor(
     /** Waits for the next frame. Returns false if the transport has ended and no frame waits. */
     private fun waitForMore(): Boolean =
         lock.withLock {
-            while (queue.isEmpty() && end == null) more.await()
+            while (queue.isEmpty() && end == null) more.awaitUninterruptibly()
             queue.isNotEmpty()
         }
 
@@ -193,7 +193,14 @@ internal constructor(
                 if (now) full = false
                 now
             }
-        if (drained) synchronized(sinkLock) { if (!closedReported) guarded { sink?.drained() } }
+        if (drained) synchronized(sinkLock) { if (!closedReported) callSink { it.drained() } }
+    }
+
+    // The sink runs code of the application, which may leave the thread interrupted. That would end the next wait of
+    // the thread, or close the channel under a stream.
+    private inline fun callSink(act: (ChannelSink) -> Unit) {
+        guarded { sink?.let(act) }
+        Thread.interrupted()
     }
 
     private fun read() {
@@ -202,7 +209,7 @@ internal constructor(
             FrameReader(
                 limits.frameBytesMax,
                 { frame ->
-                    synchronized(sinkLock) { if (lock.withLock { end } == null) guarded { sink?.frame(frame) } }
+                    synchronized(sinkLock) { if (lock.withLock { end } == null) callSink { it.frame(frame) } }
                 },
                 { reason ->
                     readerEnded = true
@@ -243,12 +250,20 @@ internal constructor(
     }
 
     // Waits until [resume]. After the end the sink receives no frames, so a pause has no effect.
-    private fun waitWhilePaused(): Unit = lock.withLock { while (paused && end == null) resumed.await() }
+    private fun waitWhilePaused(): Unit = lock.withLock { while (paused && end == null) resumed.awaitUninterruptibly() }
 
-    /** Returns the process's exit as a reason. Returns null if there is no process or it does not exit in time. */
+    /**
+     * Returns the process's exit as a reason. Returns null if there is no process, it does not exit in time, or its
+     * exit cannot be read.
+     */
     private fun exitReason(): CloseReason? {
-        if (process == null || !process.waitFor(END_EVENTS_MS, TimeUnit.MILLISECONDS)) return null
-        val status = process.exitValue()
+        val status =
+            try {
+                if (process == null || !process.waitFor(END_EVENTS_MS, TimeUnit.MILLISECONDS)) return null
+                process.exitValue()
+            } catch (_: Throwable) {
+                return null // The thread was interrupted, or the process is an object of the application that throws.
+            }
         return CloseReason(CloseCode.LOST, "the process exited with status $status", mapOf("exitCode" to status))
     }
 
@@ -257,11 +272,13 @@ internal constructor(
      * those frames. The sink's `closed` is called when all frames were written, or after [LEAVE_MS].
      */
     private fun finish(reason: CloseReason, sendReason: Boolean) {
+        // Before the end is set, and without the lock: the detail's methods may be code of the application.
+        val body = if (sendReason) closeBody(reason) else null
         lock.withLock {
             if (end != null) return
             end = reason
             resumed.signalAll()
-            if (sendReason) closeFrameBody = closeBody(reason) else queue.clear()
+            if (body != null) closeFrameBody = body else queue.clear()
             if (failed == null) write()
         }
         later(LEAVE_MS) { endOnThreads(late = true, evenIfBlocked = process == null && ownsStreams) }
