@@ -51,9 +51,17 @@ internal class Handshake(private val transport: ChannelTransport, private val se
                     fail(ChannelError.DEADLINE, CloseReason(CloseCode.TIMEOUT, message))
                 }
         transport.open(this)
-        val names = settings.nameBytesMax.toLong()
-        val frames = transport.frameBytesMax.toLong()
-        transport.send(writeHello(Hello(WIRE_VERSION, settings.wire.bits, frames, names, settings.callsMax.toLong())))
+        try {
+            val names = settings.nameBytesMax.toLong()
+            val frames = transport.frameBytesMax.toLong()
+            val hello = Hello(WIRE_VERSION, settings.wire.bits, frames, names, settings.callsMax.toLong())
+            transport.send(writeHello(hello))
+        } catch (thrown: Throwable) {
+            // The caller gets no endpoint that could close the transport. After `open` it belongs to this connection.
+            val reason = CloseReason(CloseCode.FAILED, "the hello was not sent", emptyMap(), thrown)
+            guarded { transport.close(reason) }
+            throw thrown
+        }
     }
 
     override fun frame(frame: ByteArray) {

@@ -8,6 +8,7 @@ import java.security.AccessController
 import java.security.PrivilegedAction
 import java.util.ArrayDeque
 import java.util.concurrent.Executor
+import java.util.concurrent.ExecutorService
 import java.util.concurrent.SynchronousQueue
 import java.util.concurrent.ThreadFactory
 import java.util.concurrent.ThreadPoolExecutor
@@ -43,7 +44,13 @@ internal class SerialTasks(private val executor: Executor) {
      */
     fun start(task: () -> Unit) {
         // A run that another thread is passing to the executor does not count, because the executor may refuse it.
-        synchronized(waiting) { if (accepted || waiting.isEmpty()) return }
+        val isPending =
+            synchronized(waiting) {
+                if (running || waiting.isEmpty()) return
+                accepted
+            }
+        // `shutdownNow` drops a run that was accepted. A second run then says so, because the executor refuses it.
+        if (isPending && !isShut()) return
         val run = Run()
         try {
             executor.execute(run)
@@ -54,6 +61,13 @@ internal class SerialTasks(private val executor: Executor) {
         }
         synchronized(waiting) { if (!run.begun) accepted = true }
     }
+
+    private fun isShut(): Boolean =
+        try {
+            executor is ExecutorService && executor.isShutdown
+        } catch (_: Throwable) {
+            false // The executor is an object of the application.
+        }
 
     /** Removes the task of a run for which the executor threw. Returns false if another run has taken the task. */
     private fun refused(run: Run, task: () -> Unit): Boolean =

@@ -9,7 +9,9 @@ import clearway.channel.Outcome
 import clearway.channel.Wire
 import clearway.channel.transport.ChannelSink
 import clearway.channel.transport.ChannelTransport
+import clearway.channel.transport.CloseCode
 import clearway.channel.transport.CloseReason
+import clearway.channel.transport.Log
 import clearway.channel.transport.MemoryTransport
 import clearway.channel.transport.SerialTasks
 import java.util.concurrent.CompletableFuture
@@ -21,8 +23,12 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DynamicTest
 import org.junit.jupiter.api.DynamicTest.dynamicTest
+import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.TestFactory
 
 /** Tests of application code that throws, hangs or calls back into the endpoint, at every point of [POINTS]. */
@@ -258,6 +264,22 @@ class RefusingExecutorTest {
         }
 }
 
+/** Tests of an executor that drops a task of [SerialTasks] which it has accepted. */
+class DroppingExecutorTest {
+    @Test
+    fun `a task that arrives after shutdownNow has dropped the waiting ones is refused`() {
+        val pool = Executors.newSingleThreadExecutor()
+        pool.submit { CountDownLatch(1).await() }
+        val tasks = SerialTasks(pool)
+        val ran = LinkedBlockingQueue<String>()
+        tasks.run { ran += "one" }
+        pool.shutdownNow()
+        repeat(2) { assertThrows(RejectedExecutionException::class.java) { tasks.run { ran += "two" } } }
+        assertTrue(pool.awaitTermination(Scene.LIMIT, TimeUnit.SECONDS))
+        assertEquals(emptyList<String>(), ran.toList())
+    }
+}
+
 /** Tests of an application's own transport that throws. */
 class TransportTest {
     private class Throwing(private val to: ChannelTransport) : ChannelTransport by to {
@@ -300,6 +322,17 @@ class TransportTest {
         endpoint.closed.get(Scene.LIMIT, TimeUnit.SECONDS)
         for (future in under) Outcome.of(future).get(Scene.LIMIT, TimeUnit.SECONDS)
         assertEquals(0, endpoint.stats().run { calls + handling + listening + serving })
+    }
+
+    @TestFactory
+    fun `a connect whose transport throws when it sends the hello closes the transport`() = each { throwing ->
+        val (here, there) = MemoryTransport.pair()
+        val log = Log()
+        there.open(log)
+        val transport = Throwing(here).apply { onSend = throwing }
+        assertTrue(runCatching { Endpoint.connect(transport) }.isFailure)
+        assertFalse(here.send(ByteArray(1)), "the transport is open")
+        assertEquals(CloseCode.FAILED, log.end().code)
     }
 
     @TestFactory
