@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.executor.run
 
-import clearway.executor.ItemResult
 import clearway.executor.host.Clock
 import clearway.executor.model.Growth
 import clearway.executor.model.Plan
 import java.util.concurrent.CancellationException
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.atomic.AtomicInteger
-import java.util.function.Consumer
-import java.util.function.Function
-import java.util.function.IntConsumer
+import java.util.concurrent.locks.LockSupport
 
 /**
  * A running batch. Threads join it, claim items ([Claims]) and run them until the batch ends ([Completion]). The batch
@@ -129,32 +126,56 @@ internal class Batch(
     fun runAlone(lane: Registry.Lane): Boolean {
         val me = checkNotNull(caller)
         var thrown: Throwable? = null
-        var index: Int
+        var index = 0
         try {
             index = body.runFrom(me, 0)
         } catch (failed: Throwable) {
             thrown = failed
-            index = me.item
         }
         if (thrown == null) {
             // Withdraws the batch before it ends the batch, so that the barrier in `endAlone` orders both writes.
             lane.withdraw(outer)
             if (endAlone()) return true
             lane.publish(this)
-        } else {
-            share()
-            failed(me, thrown)
-            finish(me.giveUp(++index))
         }
-        me.done(size)
-        me.items = index
         try {
+            if (thrown == null) {
+                me.done(size)
+                me.items = index
+            } else {
+                share()
+                chunkFailed(me, thrown, 0, size)
+            }
             runClaims(me) // Runs items that were taken back from this thread.
         } finally {
             me.leave()
             finish(me.items + me.dropped)
         }
         return false
+    }
+
+    /**
+     * Ends the batch because an error that no item threw has ended the caller's part: for example, its stack was full.
+     * Returns when no other thread runs an item. Returns whether the calling thread was interrupted meanwhile.
+     */
+    fun abandon(thrown: Throwable): Boolean {
+        val me = checkNotNull(caller)
+        try {
+            if (share()) fail(thrown)
+        } finally {
+            me.giveUp(0)
+            me.leave()
+        }
+        var interrupted = false
+        // Looks at the threads, because the number of unfinished items may be wrong: the error may have come after the
+        // caller claimed items, and before it counted them.
+        while (everyone().any { it !== me && it.isActive }) {
+            LockSupport.parkNanos(this, LOOK_NS)
+            if (!Thread.interrupted()) continue
+            interrupted = true
+            cancel(null)
+        }
+        return interrupted
     }
 
     /** Runs items until none is left. The caller then counts the items of `me` as finished. */
@@ -236,12 +257,23 @@ internal class Batch(
             me.items += body.runFrom(me, first) - first
             me.done(claimedEnd)
         } catch (thrown: Throwable) {
+            chunkFailed(me, thrown, first, claimedEnd)
+        }
+    }
+
+    /**
+     * Records the exception of the item that `me` runs. Drops the rest of its chunk, which begins at `first`, except
+     * for the items that were taken back before.
+     */
+    private fun chunkFailed(me: Participant, thrown: Throwable, first: Int, claimedEnd: Int) {
+        val next = me.item + 1
+        try {
             failed(me, thrown)
-            // Drops the rest of the chunk, except for the items that were taken back before.
-            val failed = me.item
-            finish(me.giveUp(failed + 1))
+        } finally {
+            // Also if there is no memory to record it. The batch could otherwise not end.
+            finish(me.giveUp(next))
             me.done(claimedEnd)
-            me.items += failed + 1 - first
+            me.items += next - first
         }
     }
 
@@ -267,6 +299,11 @@ internal class Batch(
     override fun over() {
         ended?.ended(this)
     }
+
+    private companion object {
+        /** Time in ns between two looks at the threads of a batch that was abandoned. */
+        const val LOOK_NS = 1_000_000L
+    }
 }
 
 /**
@@ -284,80 +321,5 @@ internal class BatchFuture<V>(private val result: V) : CompletableFuture<V>() {
         val running = batch ?: return super.cancel(mayInterruptIfRunning)
         running.cancel(CancellationException("cancelled"))
         return if (isDone) isCancelled else running.wasCancelled
-    }
-}
-
-/** Runs the items of a batch, given their indexes. */
-internal fun interface Body {
-    fun run(index: Int)
-
-    /**
-     * Runs the chunk of `me` from `first` on, as far as `me` still owns it. Returns the first index that `me` does not
-     * own.
-     */
-    fun runFrom(me: Participant, first: Int): Int = me.runFrom(first) { run(it) }
-}
-
-// The functions below copy fields to locals. Other threads may take items back between two items, so the compiler would
-// load every field again for each item. These loads cost 0.5 ns per item. That is half of the overhead of a trivial
-// item, which is 1 ns more than in a plain loop.
-
-/** Runs the items of an array, which must not change. */
-internal class ArrayBody<T>(private val items: Array<T>, private val action: Consumer<in T>) : Body {
-    override fun run(index: Int): Unit = action.accept(items[index])
-
-    override fun runFrom(me: Participant, first: Int): Int {
-        val items = items
-        val action = action
-        return me.runFrom(first) { action.accept(items[it]) }
-    }
-}
-
-/** Runs the items of a list with fast access by index. */
-internal class ListBody<T>(private val items: List<T>, private val action: Consumer<in T>) : Body {
-    override fun run(index: Int): Unit = action.accept(items[index])
-
-    override fun runFrom(me: Participant, first: Int): Int {
-        val items = items
-        val action = action
-        return me.runFrom(first) { action.accept(items[it]) }
-    }
-}
-
-/** Runs a function for the items of a list with fast access by index. Stores each result at the item's index. */
-internal class MapBody<T, R>(
-    private val items: List<T>,
-    private val function: Function<in T, out R>,
-    private val results: Array<Any?>,
-) : Body {
-    override fun run(index: Int) {
-        results[index] = function.apply(items[index])
-    }
-}
-
-/**
- * As [MapBody], and also stores failures, so that no item ends the batch. `caller` is the thread that waits for the
- * batch: if an item consumes an interrupt of this thread, the interrupt status is set again.
- */
-internal class SettleBody<T, R>(
-    private val items: List<T>,
-    private val function: Function<in T, out R>,
-    private val results: Array<Any?>,
-    private val caller: Thread?,
-) : Body {
-    override fun run(index: Int) {
-        results[index] = ItemResult.of(index) { function.apply(items[index]) }
-        val failure = (results[index] as ItemResult<*>).failure
-        if (failure is InterruptedException && Thread.currentThread() === caller) caller.interrupt()
-    }
-}
-
-/** Passes each index to the action. */
-internal class CountBody(private val action: IntConsumer) : Body {
-    override fun run(index: Int): Unit = action.accept(index)
-
-    override fun runFrom(me: Participant, first: Int): Int {
-        val action = action
-        return me.runFrom(first) { action.accept(it) }
     }
 }

@@ -66,12 +66,16 @@ internal abstract class Completion(size: Int, alone: Boolean, private val clock:
      * as suppressed.
      */
     protected fun fail(thrown: Throwable) {
-        synchronized(this) {
-            val first = failure
-            if (first == null) failure = thrown else if (first !== thrown) first.addSuppressed(thrown)
+        try {
+            synchronized(this) {
+                val first = failure
+                if (first == null) failure = thrown else if (first !== thrown) first.addSuppressed(thrown)
+            }
+        } finally {
+            // Also if there is no memory to add the exception.
+            hasFailed = true
+            close()
         }
-        hasFailed = true
-        close()
     }
 
     /** Marks the batch as cancelled. Returns false if it was already cancelled or is over. */

@@ -56,6 +56,9 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
                 try {
                     published(batch)
                     underLock(site.lock, batch)
+                } catch (thrown: Throwable) {
+                    abandon(batch, thrown)
+                    throw thrown
                 } finally {
                     registry.withdraw(lane, batch)
                 }
@@ -121,26 +124,42 @@ internal class Runner(val workers: Threads, val elastic: Threads, val costs: Liv
             lifecycle.check()
             throw RejectedExecutionException(SHUT)
         }
-        watchdog.arm()
-        val sampled = site.isSampled
-        val from = if (sampled) clock.nanoTime() else 0
-        val untouched = batch.runAlone(lane)
-        if (sampled) site.sample(clock.nanoTime() - from, plan)
+        val untouched =
+            try {
+                watchdog.arm()
+                val sampled = site.isSampled
+                val from = if (sampled) clock.nanoTime() else 0
+                batch.runAlone(lane).also { if (sampled) site.sample(clock.nanoTime() - from, plan) }
+            } catch (thrown: Throwable) {
+                withdrawing(lane, outer) { abandon(batch, thrown) }
+                throw thrown
+            }
         if (!untouched) completeShared(site, lane, batch, outer)
         if (lifecycle.isShut) lifecycle.check()
     }
 
     /** Completes an `alone` batch that the watchdog shared because it took long, or that failed or was cancelled. */
     private fun completeShared(site: Site, lane: Registry.Lane, batch: Batch, outer: Batch?) {
-        val interrupted =
-            try {
-                batch.await()
-            } finally {
-                lane.publish(outer)
-                if (lifecycle.isShut) lifecycle.check()
-            }
+        val interrupted = withdrawing(lane, outer) { batch.await() }
         site.forgetPlan()
         end(batch, interrupted)
+    }
+
+    /** Calls `act`, which waits for the threads of an `alone` batch, and then withdraws the batch. */
+    private inline fun <T> withdrawing(lane: Registry.Lane, outer: Batch?, act: () -> T): T =
+        try {
+            act()
+        } finally {
+            lane.publish(outer)
+            if (lifecycle.isShut) lifecycle.check()
+        }
+
+    /**
+     * Ends a batch after an error that is not an item's has ended the caller's part. Otherwise other threads would go
+     * on with the items after the call has thrown.
+     */
+    private fun abandon(batch: Batch, thrown: Throwable) {
+        if (batch.abandon(thrown)) Thread.currentThread().interrupt()
     }
 
     /** Throws the batch's failure, or InterruptedException after an interrupt of the caller. */
