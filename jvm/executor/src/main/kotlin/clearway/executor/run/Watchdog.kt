@@ -146,7 +146,12 @@ internal class Watchdog(
             if (batch.isOver) continue
             if (batch.seenBefore) {
                 long = true
-                if (batch.shareable && batch.share()) sampleBatch(batch, now, idle, collected)
+                // A batch whose sample throws must not keep the others from theirs.
+                if (batch.shareable && batch.share())
+                    safely(otherwise = true) {
+                        sampleBatch(batch, now, idle, collected)
+                        true
+                    }
             }
             batch.seenBefore = true
         }
@@ -169,7 +174,7 @@ internal class Watchdog(
                 left++
                 continue
             }
-            if (sleeps(one, now, collected)) sleeping++ else awake++
+            if (seemsAsleep(one, now, collected)) sleeping++ else awake++
             val item = one.item
             if (item == one.sampledItem && one.behind > 0) batch.takeBackFrom(one)
             one.sampledItem = item
@@ -181,6 +186,14 @@ internal class Watchdog(
         batch.hasExtraThreads = true
         more(batch, next.threads, next.elastic)
     }
+
+    /** Whether a thread sleeps. False if its class is one of the app and does not tell: then no thread is added. */
+    private fun seemsAsleep(one: Participant, now: Long, collected: Boolean): Boolean =
+        try {
+            sleeps(one, now, collected)
+        } catch (_: Throwable) {
+            false
+        }
 
     /**
      * Whether a thread sleeps. A thread that is not RUNNABLE is parked, sleeps or waits for a lock. A RUNNABLE thread
