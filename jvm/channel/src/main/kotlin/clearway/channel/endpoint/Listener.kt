@@ -173,9 +173,7 @@ internal class Listener<T>(
             forgetCancelled()
             if (asking.isEmpty()) return
             val next = if (over) null else take()
-            if (next != null) give(asking.remove(), next)
-            else if (over || ending != null) return finish()
-            else return
+            if (next != null) give(asking.remove(), next) else if (over || ending != null) return finish() else return
         }
     }
 

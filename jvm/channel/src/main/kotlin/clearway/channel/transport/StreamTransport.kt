@@ -208,9 +208,7 @@ internal constructor(
         val frames =
             FrameReader(
                 limits.frameBytesMax,
-                { frame ->
-                    synchronized(sinkLock) { if (lock.withLock { end } == null) callSink { it.frame(frame) } }
-                },
+                { frame -> synchronized(sinkLock) { if (lock.withLock { end } == null) callSink { it.frame(frame) } } },
                 { reason ->
                     readerEnded = true
                     finish(reason, sendReason = reason.code == CloseCode.PROTOCOL || reason.code == CloseCode.TOO_LARGE)

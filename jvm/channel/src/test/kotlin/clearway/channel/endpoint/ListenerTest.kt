@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Tests reads that are cancelled at the last moment: after they were to get an event or the end, and before they do. */
+/**
+ * Tests reads that are cancelled at the last moment: after they were to get an event or the end, and before they do.
+ */
 class ListenerTest {
     private var onDecode: () -> Unit = {}
     private var onDropped: () -> Unit = {}
@@ -37,9 +39,8 @@ class ListenerTest {
     private val listener = Listener(lock, owner, 10, 1000)
     private val broken = IllegalStateException("broken")
 
-    private fun arrive(value: Byte) = lock.locked {
-        assertTrue(listener.arrived(Received(ByteBuffer.wrap(byteArrayOf(value)), 0), 1, 0))
-    }
+    private fun arrive(value: Byte) =
+        lock.locked { assertTrue(listener.arrived(Received(ByteBuffer.wrap(byteArrayOf(value)), 0), 1, 0)) }
 
     private fun failure(read: CompletableFuture<Event<Int>>): Throwable? {
         assertTrue(read.isDone)
