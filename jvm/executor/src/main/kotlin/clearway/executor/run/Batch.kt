@@ -180,20 +180,23 @@ internal class Batch(
 
     /** Runs items until none is left. The caller then counts the items of `me` as finished. */
     private fun join(me: Participant, lane: Registry.Lane) {
-        val mayClaim = takesPart(me)
-        if (plan.timeBatch) {
-            if (plan.readCpu) {
-                if (plan.cold) lane.waitedSince(clock.waitedForProcessorNs())
-                me.threadNumber = lane.threadNumber(clock)
-                me.cpuStartNs = clock.threadCpuNs()
-            }
-            me.startNs = clock.nanoTime()
-        }
         try {
+            val mayClaim = takesPart(me)
+            if (plan.timeBatch) {
+                if (plan.readCpu) {
+                    if (plan.cold) lane.waitedSince(clock.waitedForProcessorNs())
+                    me.threadNumber = lane.threadNumber(clock)
+                    me.cpuStartNs = clock.threadCpuNs()
+                }
+                me.startNs = clock.nanoTime()
+            }
             if (mayClaim) runClaims(me)
         } finally {
-            if (plan.timeBatch && me.items > 0) totals?.add(me, lane, clock, plan.timeItems)
-            me.leave()
+            try {
+                if (plan.timeBatch && me.items > 0) totals?.add(me, lane, clock, plan.timeItems)
+            } finally {
+                me.leave() // Also after an error in this function: `abandon` waits for it.
+            }
         }
     }
 
