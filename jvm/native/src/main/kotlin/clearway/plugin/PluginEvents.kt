@@ -108,7 +108,7 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     public fun take(): Message? = next(Long.MAX_VALUE)
 
     /** Returns the next event as [take] does, but also returns null after `timeout`. [ended] is false in that case. */
-    public fun poll(timeout: Duration): Message? = next(timeout.toNanos())
+    public fun poll(timeout: Duration): Message? = next(timeout.coerceIn(Duration.ZERO, LONGEST).toNanos())
 
     /** Whether the stream has ended, and all its events and its error were read. */
     public val ended: Boolean
@@ -294,5 +294,7 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
 
     private companion object {
         const val ASKING_MIN = 2
+        /** The longest time in ns that fits into a Long: 292 years. */
+        val LONGEST: Duration = Duration.ofNanos(Long.MAX_VALUE)
     }
 }

@@ -131,6 +131,17 @@ class EventsTest {
     }
 
     @Test
+    fun `a poll may wait for longer than a Long of nanoseconds, or for less than no time`() = probe { plugin ->
+        val longest = Duration.ofSeconds(Long.MAX_VALUE)
+        val events = plugin.ticks(ListenOptions().arguments(int32s(1, 16, 0)))
+        assertEquals(0, events.poll(longest)?.let(::numberIn))
+        assertNull(events.poll(longest))
+        val quiet = plugin.ticks(ListenOptions().arguments(int32s(2, 16, 999_999)))
+        quiet.take()
+        assertNull(quiet.poll(longest.negated()))
+    }
+
+    @Test
     fun `reads that were cancelled behind one that waits are not kept`() = probe { plugin ->
         val quiet = plugin.ticks(ListenOptions().arguments(int32s(2, 16, 999_999)))
         quiet.take()

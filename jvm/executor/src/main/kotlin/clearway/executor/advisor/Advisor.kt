@@ -50,7 +50,8 @@ public class Advisor internal constructor(private val processors: Int, private v
     @JvmOverloads
     public fun registerEventThread(thread: Thread, budget: Duration = Duration.ofMillis(1)) {
         require(!budget.isNegative) { "budget must not be negative: budget=$budget" }
-        eventBudgetNs = budget.toNanos()
+        // A Duration may be longer than the 292 years that fit into a Long.
+        eventBudgetNs = budget.coerceAtMost(Duration.ofNanos(Long.MAX_VALUE)).toNanos()
         eventThreads += thread
     }
 

@@ -110,6 +110,12 @@ class AdvisorTest {
     }
 
     @Test
+    fun `a budget that is longer than a Long of nanoseconds is no limit`() {
+        advisor.registerEventThread(Thread.currentThread(), Duration.ofSeconds(Long.MAX_VALUE))
+        assertEquals(AdviceCode.INLINE, site("tiny", size = 1) { machine.Work(runNs = 5_000) }.first().code)
+    }
+
+    @Test
     fun `the report gives text with numbers, and JSON, with sorted names`() {
         assertEquals("no site is watched", advisor.report().toString())
         site("b \"2\"", size = 1) { machine.Work(runNs = 5_000) }
