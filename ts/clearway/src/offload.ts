@@ -120,7 +120,13 @@ export const offload: Offload = /* @__PURE__ */ Object.assign(caller({}), {
   async close(options?: { timeoutMs?: number; dropWaiting?: boolean }): Promise<void> {
     const closing = shared;
     shared = undefined;
-    await closing?.close(options);
+    try {
+      await closing?.close(options);
+    } catch (reason) {
+      // A wrong option: the pool is still open.
+      shared ??= closing;
+      throw reason;
+    }
   },
   async terminate(): Promise<void> {
     const ending = shared;

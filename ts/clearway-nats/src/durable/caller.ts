@@ -105,7 +105,10 @@ export class DurableCaller {
     this.#values = new Values(connection, names.values, settings);
     this.#results = new StoredResults(connection, manager, names, storage);
     this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
-    this.#sweeper = timers.setInterval(() => this.#sweep(), Math.min(lookMs, settings.callAgeMs / 4));
+    this.#sweeper = timers.setInterval(
+      () => timers.setImmediate(() => this.#sweep()),
+      Math.min(lookMs, settings.callAgeMs / 4),
+    );
     this.#sweeper.unref();
     this.#unwatch = watchConnection(connection, {
       reconnected: () => {},
@@ -254,6 +257,7 @@ export class DurableCaller {
 
   // Nothing tells a caller that only the queue of its calls is gone.
   #sweep(): void {
+    if (this.#life.signal.aborted) return;
     const { storage } = this.#parts;
     const { callAgeMs, resultAgeMs } = storage.settings;
     this.#open.failOld(callAgeMs + resultAgeMs);

@@ -102,8 +102,8 @@ export class Publisher {
         if (error === null) this.#confirmed(message);
       },
     });
-    // A message is sent again between one and two periods after it was sent.
-    this.#timer = timers.setInterval(() => this.#resend(), settings.resendMs);
+    // A message is sent again between one and two periods after it was sent. After a stall of this thread, its confirmation is read first.
+    this.#timer = timers.setInterval(() => timers.setImmediate(() => this.#resend()), settings.resendMs);
     this.#timer.unref();
     this.#storage = settings.storage ?? present;
     this.#unlisten = this.#storage.onLost((reason) => this.#lost(reason));

@@ -11,7 +11,7 @@ import {
   RequestError,
   TimeoutError,
 } from "@nats-io/transport-node";
-import { caused, ClearwayError, onAbort } from "clearway/remote";
+import { ClearwayError, caused, onAbort } from "clearway/remote";
 import { systemClock } from "../clock.js";
 import { hasNoResponder, Interrupted, persistently, watchConnection } from "./connection.js";
 import type { Content } from "./layout.js";

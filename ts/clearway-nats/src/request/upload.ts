@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { StandardMessageCodec } from "clearway/channel";
-import { asyncIteratorOf, errorToPlain, unmoved } from "clearway/remote";
+import { asyncIteratorOf, unmoved } from "clearway/remote";
 import { Outgoing } from "../stream/outgoing.js";
+import { encodeError } from "../wire/call.js";
 import { Op } from "../wire/protocol.js";
 
 /** What an {@link Upload} needs of its call. */
@@ -28,18 +29,17 @@ export class Upload {
         return done ? { done, value } : { done: false, value: [value] };
       },
     };
-    const abort = (reason: unknown): void => send(codec.encode([Op.abort, index, errorToPlain(reason)]));
     this.outgoing = new Outgoing(index, source, {
       codec,
       send,
       drained,
       ended: (value) => {
         this.#closed = true;
-        send(codec.encode([Op.end, index, encodable(codec, value)]));
+        send(endOf(codec, index, value));
       },
       failed: (reason) => {
-        abort(reason);
         this.stop(); // a value could not be sent, so the iterator is still open
+        send(encodeError(codec, [Op.abort, index], reason));
       },
     });
   }
@@ -53,13 +53,13 @@ export class Upload {
   }
 }
 
-// Returns the return value of an iterator, or null for one that cannot be sent. A `for await` ignores it, so it must not fail the stream.
-function encodable(codec: StandardMessageCodec, value: unknown): unknown {
+// Encodes the end of a stream, with the return value of the iterator, or with null for one that cannot be sent. A `for await` ignores it, so it
+// must not fail the stream.
+function endOf(codec: StandardMessageCodec, index: number, value: unknown): Uint8Array {
   try {
-    codec.encode(value);
-    return value;
+    return codec.encode([Op.end, index, value]);
   } catch {
-    return null;
+    return codec.encode([Op.end, index, null]);
   }
 }
 

@@ -72,14 +72,24 @@ export function encodeResult(codec: StandardMessageCodec, value: unknown): Uint8
  * Encodes a thrown value in at most `bytesMax` bytes, which must be 1,000 or more. Never throws. An error that is too large keeps its class,
  * its code and the beginning of its message.
  */
-export function encodeFailure(codec: StandardMessageCodec, thrown: unknown, bytesMax = 1 << 18): Uint8Array {
+export function encodeFailure(codec: StandardMessageCodec, thrown: unknown, bytesMax?: number): Uint8Array {
+  return encodeError(codec, [Op.failure], thrown, bytesMax);
+}
+
+/** The same behind the given head of a message. */
+export function encodeError(
+  codec: StandardMessageCodec,
+  head: readonly number[],
+  thrown: unknown,
+  bytesMax = 1 << 18,
+): Uint8Array {
   try {
-    const whole = codec.encode([Op.failure, errorToPlain(thrown)]);
+    const whole = codec.encode([...head, errorToPlain(thrown)]);
     if (whole.length <= bytesMax) return whole;
   } catch {
     // The depth of the error is beyond the codec's limit.
   }
-  return codec.encode([Op.failure, shortened(thrown, bytesMax)]);
+  return codec.encode([...head, shortened(thrown, bytesMax)]);
 }
 
 /**

@@ -136,6 +136,23 @@ describe.skipIf(noServer)("a stream in request mode", () => {
     for (let round = 0; round < 2; round++) expect(await pool.call.sum(numbers(2_000))).toBe(1_999_000);
   });
 
+  test("an argument whose last value or error is nested as deep as the codec allows ends the task's stream", async () => {
+    const { pool } = await pair(nats.url);
+    const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)]);
+    for (let depth = 250; depth < 260; depth++) {
+      const ends = (async function* () {
+        yield 1;
+        return nested(depth);
+      })();
+      expect(await pool.call.sum(ends)).toBe(1);
+      // biome-ignore lint/correctness/useYield: it fails before its first value
+      const fails = (async function* (): AsyncGenerator<number> {
+        throw Object.assign(new Error("too deep"), { at: nested(depth) });
+      })();
+      await expect(pool.call.sum(fails)).rejects.toMatchObject({ message: "too deep" });
+    }
+  });
+
   test("values of an argument that are larger than a message of NATS arrive", async () => {
     const { pool, server } = await pair(nats.url);
     async function* chunks(): AsyncGenerator<Uint8Array> {

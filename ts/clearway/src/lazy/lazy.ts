@@ -71,10 +71,9 @@ export function lazyModule<Exports>(load: () => Promise<Exports>, explain = asIt
         loading = undefined;
         reject(explain(cause));
       };
-      const timer = setTimeout(() => fail(new Error(`it was not loaded within ${limitMs} ms`)), limitMs);
-      void load()
-        .then(resolve, fail)
-        .finally(() => clearTimeout(timer));
+      void within(load().then(resolve, fail), limitMs).then((inTime) => {
+        if (!inTime) fail(new Error(`it was not loaded within ${limitMs} ms`));
+      });
     });
     return loading;
   };

@@ -114,7 +114,8 @@ export interface OneWayReport {
 
 const pingRules: Rules = {
   count: wholeNumber(1),
-  intervalMs: ["0 or more", (value: number) => typeof value === "number" && value >= 0],
+  // With a longer time, hosts call back at once.
+  intervalMs: ["0 to 2147483647", (value: number) => typeof value === "number" && value >= 0 && value <= 0x7fff_ffff],
   signal: ["an AbortSignal", (value: AbortSignal | null) => typeof value?.addEventListener === "function"],
   onSample: listener,
 };

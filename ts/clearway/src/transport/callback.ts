@@ -56,7 +56,9 @@ export function isCallback(value: object): boolean {
 /** Returns the caller's end of a callback. Returns undefined for the iterator of a stream. */
 export function callbackEnd(iterator: object): CallbackEnd | undefined {
   try {
-    return (iterator as { [callbackKey]?: CallbackEnd })[callbackKey];
+    const end = (iterator as { [callbackKey]?: CallbackEnd })[callbackKey];
+    // A Proxy of the app may answer any key.
+    return typeof end?.connect === "function" ? end : undefined;
   } catch {
     // The iterator is the app's own, so it is a stream. Its `next()` reports the error when the task reads.
     return undefined;

@@ -177,6 +177,8 @@ export class PortTransport implements Transport {
   }
 
   flush(): void {
+    // What is sent while frames are posted one by one must not overtake the rest of them.
+    if (this.#postingSingly) return;
     this.#held = this.#heldBytes = 0;
     if (this.#frames.length === 0) return this.#closed ? undefined : this.ring?.wake();
     const frames = this.#frames;
@@ -186,14 +188,13 @@ export class PortTransport implements Transport {
     try {
       this.#post(frames, transfers.length === 0 ? none : transfers.map((each) => each.object));
     } catch (reason) {
-      // `#onRefused` may send a frame. That frame must not overtake the frames that are still to be posted.
       this.#postingSingly = true;
       try {
         this.#postSingly(frames, transfers, reason);
       } finally {
         this.#postingSingly = false;
-        // If no frame could be posted, no message has woken the other side for the frames that left by ring.
-        if (!this.#closed) this.ring?.wake();
+        // Sends what `#onRefused` has added. If no frame could be posted, no message has woken the other side for the frames that left by ring.
+        this.flush();
       }
     }
   }

@@ -180,6 +180,8 @@ export function isFrames(message: unknown): message is unknown[] {
 // may be hostile. The values of the app are in slots that are not checked.
 
 const isNumber = (value: unknown): boolean => typeof value === "number";
+// One infinite time would make every later mean and load infinite.
+const isFiniteNumber: (value: unknown) => boolean = Number.isFinite;
 const isText = (value: unknown): boolean => typeof value === "string";
 const isOptional = (value: unknown, isValid: (value: unknown) => boolean): boolean =>
   value === undefined || isValid(value);
@@ -197,18 +199,18 @@ export function isFromWorker(op: unknown, id: unknown, a: unknown, b: unknown): 
   switch (op) {
     case Op.Result:
     case Op.Chunk:
-      return isNumber(b);
+      return isFiniteNumber(b);
     case Op.Result | coded:
     case Op.Chunk | coded:
-      return isNumber(b) && isCodedSlot(a);
+      return isFiniteNumber(b) && isCodedSlot(a);
     case Op.Sliced:
-      return isNumber(a) && isListOf(b, isNumber);
+      return isNumber(a) && isListOf(b, isFiniteNumber);
     case Op.Ledger:
       return isNumber(a) || isSide(a);
     case Op.Ready:
       return isListOf(a, isTask);
     case Op.Failure:
-      return isWireError(a) && isNumber(b);
+      return isWireError(a) && isFiniteNumber(b);
     case Op.SetupFailed:
       return isWireError(a);
     case Op.Progress:
@@ -222,7 +224,7 @@ export function isFromWorker(op: unknown, id: unknown, a: unknown, b: unknown): 
     case Op.Pong:
       return isNumber(a);
     case Op.Heap:
-      return isOptional(a, isNumber);
+      return isOptional(a, isFiniteNumber);
     case Op.Cancel:
     case Op.Started:
     case Op.Closed:

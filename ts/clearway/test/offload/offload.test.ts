@@ -164,7 +164,10 @@ describe("the end of the pool", () => {
 
   test("close() refuses an unknown option, and leaves the pool as it is", async () => {
     await offload<[number, number], number>(task(0), 1, 1);
+    const open = reasonOf(offload<[], unknown>(task(5)));
     expect((await reasonOf(offload.close({ timeout: 1 } as object))).code).toBe("invalid-argument");
+    await offload.terminate();
+    expect((await open).code).toBe("pool-terminated");
   });
 });
 

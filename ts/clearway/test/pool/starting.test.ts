@@ -43,6 +43,15 @@ describe.each(failures)("%s", (_name, make) => {
   });
 });
 
+test("a call that cannot be sent to a worker that starts does not end it, although it may run only one", async () => {
+  const made = testPool<Plain>(plainUrl, { size: 1, recycle: { tasks: 1 } });
+  const refused = reasonOf(made.call.add((() => 1) as never, 2));
+  const sum = made.call.add(1, 2);
+  await made.ready();
+  expect(await refused).toMatchObject({ code: "not-cloneable" });
+  expect(await sum).toBe(3);
+});
+
 test("a factory that recovers is called again for the next call", async () => {
   const newWorker = await workerMaker();
   let broken = true;

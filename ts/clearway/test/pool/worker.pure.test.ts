@@ -4,9 +4,10 @@ import { ClearwayError } from "../../src/error/clearway-error.js";
 import type { PoolCall } from "../../src/pool/call/call.js";
 import type { Engine } from "../../src/pool/engine.js";
 import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/lost-worker.js";
-import { accepts, choose, Estimate, mayGoAhead } from "../../src/pool/schedule/scheduler.js";
+import { accepts, choose, Estimate, mayGoAhead, PoolTask } from "../../src/pool/schedule/scheduler.js";
 import { type PoolWorker, WorkerLife, type WorkerState } from "../../src/pool/worker/worker.js";
 import { workerIndexOf } from "../../src/pool/worker-of-key.js";
+import { isFromWorker, Op } from "../../src/transport/protocol.js";
 import { useFakeTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 
@@ -264,5 +265,26 @@ describe("the choice of a worker", () => {
     );
     const hit = new Set(Array.from({ length: 200 }, (_, key) => workerIndexOf(`user-${key}`, 8)));
     expect(hit.size).toBe(8);
+  });
+});
+
+describe("a frame of a hostile worker", () => {
+  test.each([
+    [Op.Result, 1, undefined, Number.POSITIVE_INFINITY],
+    [Op.Chunk, 1, undefined, Number.NaN],
+    [Op.Sliced, 1, 2, [Op.Result, Number.POSITIVE_INFINITY]],
+    [Op.Heap, 0, Number.POSITIVE_INFINITY, undefined],
+  ])("is refused for a time or a size that is no finite number: %s", (op, id, a, b) => {
+    expect(isFromWorker(op, id, a, b)).toBe(false);
+  });
+
+  test("is counted under `other` for a code that is no text, and after 256 codes", () => {
+    const task = new PoolTask("task");
+    const withCode = (code: unknown) => Object.assign(new ClearwayError("timeout", ""), { code });
+    task.countError(withCode({ toString: 1 }));
+    for (let n = 0; n < 1000; n++) task.countError(withCode(`code ${n}`));
+    task.countError(withCode("code 7"));
+    const { errors } = task;
+    expect([errors.size, errors.get("other"), errors.get("code 7")]).toEqual([256, 746, 2]);
   });
 });

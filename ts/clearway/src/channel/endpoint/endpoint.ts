@@ -139,6 +139,8 @@ function noClone({ name, clones }: ChannelTransport): string {
 class Handshake implements ChannelSink {
   #core: Core | undefined;
   #timer: Timer | undefined;
+  /** Whether the transport delivers to this handshake. */
+  #opened = false;
   #over = false;
   #unlisten = (): void => {};
 
@@ -153,11 +155,12 @@ class Handshake implements ChannelSink {
     const { transport, settings } = this;
     const { hello, helloMs, signal, wires, nameBytesMax, callsMax } = settings;
     const abort = (reason: unknown): void => this.fail(reason, { code: "closed", message: "gave up" });
-    const aborted = abortOf(signal);
-    if (aborted) return abort(aborted.reason);
     const { codec = transport.clones === "preferred" && wires.includes("clearway") ? "clone" : "standard" } = settings;
     if (codec === "clone") this.value = (frame) => this.#value(frame);
     transport.open(this);
+    this.#opened = true;
+    const aborted = abortOf(signal);
+    if (aborted) return abort(aborted.reason);
     if (!hello) return this.#agreed("plain", undefined);
     if (signal) {
       const unlisten = onAbort(signal, abort);
@@ -232,6 +235,8 @@ class Handshake implements ChannelSink {
     if (this.#over) return;
     this.#settle();
     this.reject(error);
+    // The transport of another endpoint refuses to be opened. It stays open.
+    if (!this.#opened && error instanceof ClearwayError && error.code === "invalid-argument") return;
     try {
       this.transport.close(reason);
     } catch {

@@ -13,8 +13,9 @@ const closeLimitMs = 5_000;
 export function loadDropped(engine: Engine, worker: PoolWorker): void {
   const { settings, workers } = engine;
   if (worker.life.drained(worker.calls.size) === "close") close(worker);
-  // A worker that is closing its resources keeps the process alive until it has closed them.
-  if (worker.load > 0 || worker.life.state === "closing") return;
+  // A worker that is closing its resources keeps the process alive until it has closed them. A worker that is starting cannot be retired: its
+  // end would count as a failed start, for all calls that wait.
+  if (worker.load > 0 || worker.life.state === "closing" || worker.life.state === "starting") return;
   worker.setRef(false);
   // Does not retire a worker with an open call. A half-read stream may wait for its reader for a long time, and retiring would wait for the
   // stream.

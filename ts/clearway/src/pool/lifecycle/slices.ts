@@ -37,7 +37,10 @@ export function endValue(
 ): void {
   const { assembly } = worker;
   worker.assembly = undefined;
-  if (!assembly?.expect(pieces)) return distrust(worker);
+  if (!assembly?.expect(pieces)) {
+    assembly?.close();
+    return distrust(worker);
+  }
   void assembly.value.then(
     () => sendPace(worker, assembly),
     () => {},

@@ -9,6 +9,9 @@ import type { PoolWorker } from "../worker/worker.js";
 import type { WorkerSet } from "../worker/worker-set.js";
 import type { Backlog } from "./backlog.js";
 
+// Maximum number of codes of errors that are counted one by one.
+const codesMax = 256;
+
 // Time that the start of a worker takes, in microseconds: 15 ms in Node and 6 to 12 ms in Chromium, measured. If the waiting calls will
 // finish sooner, another worker does not help.
 const startUs = 15_000;
@@ -84,7 +87,9 @@ export class PoolTask {
 
   /** Counts the error of a call by its code. `other` is the code of an error that is not Clearway's. */
   countError(reason: unknown, other = "task"): void {
-    const code = reason instanceof ClearwayError ? reason.code : other;
+    const own: unknown = reason instanceof ClearwayError ? reason.code : other;
+    // A hostile worker sends errors with any code.
+    const code = typeof own === "string" && (this.errors.has(own) || this.errors.size < codesMax) ? own : "other";
     this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
   }
 }

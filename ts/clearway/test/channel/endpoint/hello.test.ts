@@ -30,6 +30,17 @@ describe("the hello", () => {
     }
   });
 
+  test("is not sent over the transport of another endpoint, which stays open", async () => {
+    const pair = memoryPair();
+    const { a, b } = await endpoints(pair);
+    expect(await rejection(connect(pair[0]))).toMatchObject({ code: "invalid-argument" });
+    const signal = AbortSignal.abort();
+    expect(await rejection(connect(pair[0], { signal }))).toMatchObject({ code: "invalid-argument" });
+    b.messages("echo").handle((value) => value);
+    expect(await a.messages("echo").send(1)).toBe(1);
+    a.terminate();
+  });
+
   test("is required: any other first frame closes both endpoints on either wire", async () => {
     for (const frame of [
       writeFrame({ op: Op.message, id: 1, name: new Uint8Array([97]) }),
