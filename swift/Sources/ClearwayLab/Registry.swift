@@ -13,7 +13,6 @@ enum Registry {
   }
 
   private static let push: [String: [PushKind]] = [
-    "stream-swift": pushKinds,
     "stream-published-swift": pushKinds,
     "growing-queue-swift": pushKinds,
     "chained-hops-swift": chainKinds,

@@ -74,7 +74,7 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
         for (const { name: mechanism } of mechanisms) {
           if (described.mechanisms.some((each) => each.mechanism === mechanism && each.unavailable !== undefined))
             continue;
-          const paces = name.startsWith("growing") ? [0] : name === "stream-swift" ? [5000] : [0, 5000];
+          const paces = name.startsWith("growing") ? [0] : [0, 5000];
           for (const perSecond of paces) {
             const loop = name.includes("published") || perSecond === 0 ? "closed" : "open";
             const { result } = await runner.verify(cell(name, mechanism, { perSecond, loop }, right), LIMIT_MS);
@@ -161,18 +161,26 @@ describe.runIf(toolchain() !== undefined)("the runner for Swift", () => {
   });
 
   test.each<[string, ReturnType<typeof cell>, RegExp]>([
-    ["a mechanism", cell("stream-swift", "delegat", {}, right), /no such mechanism: mechanism=delegat \(delegate, /],
-    ["a scenario", cell("stream-swfit", "delegate", {}, right), /no such scenario on this host: .*stream-swift/],
-    ["a loop", cell("stream-swift", "delegate", { loop: "half" }, right), /loop="half" \(open, closed\)/],
-    ["a receiver", cell("stream-swift", "delegate", { receiver: "busy" }, right), /receiver="busy" \(idle\)/],
-    ["a count", cell("stream-swift", "delegate", { count: 1.5 }, right), /whole number from 1 on: count=1.5/],
-    ["a huge count", cell("stream-swift", "delegate", { count: 1e12 }, right), /count=1000000000000/],
-    ["a rate", cell("stream-swift", "delegate", { perSecond: -1 }, right), /perSecond=-1/],
-    ["a size", cell("stream-swift", "delegate", { payloadBytes: 1e15 }, right), /payloadBytes=/],
-    ["a missing mechanism", cell("stream-swift", "combine-queue", {}, right), /not on Linux/],
+    [
+      "a mechanism",
+      cell("stream-published-swift", "delegat", {}, right),
+      /no such mechanism: mechanism=delegat \(delegate, /,
+    ],
+    [
+      "a scenario",
+      cell("stream-swfit", "delegate", {}, right),
+      /no such scenario on this host: .*stream-published-swift/,
+    ],
+    ["a loop", cell("stream-published-swift", "delegate", { loop: "half" }, right), /loop="half" \(open, closed\)/],
+    ["a receiver", cell("stream-published-swift", "delegate", { receiver: "busy" }, right), /receiver="busy" \(idle\)/],
+    ["a count", cell("stream-published-swift", "delegate", { count: 1.5 }, right), /whole number from 1 on: count=1.5/],
+    ["a huge count", cell("stream-published-swift", "delegate", { count: 1e12 }, right), /count=1000000000000/],
+    ["a rate", cell("stream-published-swift", "delegate", { perSecond: -1 }, right), /perSecond=-1/],
+    ["a size", cell("stream-published-swift", "delegate", { payloadBytes: 1e15 }, right), /payloadBytes=/],
+    ["a missing mechanism", cell("stream-published-swift", "combine-queue", {}, right), /not on Linux/],
   ])("refuses %s that it does not have, and stays usable", async (_, request, message) => {
     await expect(runner.measure(request, LIMIT_MS)).rejects.toThrow(message);
-    expect((await runner.verify(cell("stream-swift", "delegate", {}, right), LIMIT_MS)).verified).toBe(true);
+    expect((await runner.verify(cell("stream-published-swift", "delegate", {}, right), LIMIT_MS)).verified).toBe(true);
   });
 
   test("ends when its input ends", async () => {

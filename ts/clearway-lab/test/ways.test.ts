@@ -63,7 +63,7 @@ describe("the ways of a live stream", () => {
   test("name mechanisms that exist", () => {
     const known = (scenario: string) =>
       scenarios.find(({ name }) => name === scenario)!.mechanisms.map(({ name }) => name);
-    expect(known("stream-swift")).toEqual(
+    expect(known("stream-published-swift")).toEqual(
       expect.arrayContaining(["delegate", "delegate-nslock", "dispatch-queue", "async-stream", "clearway-stream"]),
     );
   });
@@ -81,7 +81,7 @@ describe("the page of a stream in Swift", () => {
     expect(rows.map((line) => line.split(" | ")[0])).toEqual([
       "| delegate: a direct call",
       "| actor method, a task an event",
-      "| AsyncStream, newest 1",
+      "| actor reads AsyncStream, newest 1",
     ]);
     expect(text).toMatch("- no row for Combine, on a queue: not on Linux");
   });

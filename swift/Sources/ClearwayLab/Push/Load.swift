@@ -76,9 +76,6 @@ struct Load: Sendable {
 /// wakes late.
 private let awakeNs: Int64 = 150_000
 
-/// The same for a sender that is a task: the runtime's timers wake later than a thread does.
-private let taskAwakeNs: Int64 = 300_000
-
 /// Sends every event of an open loop from the calling thread at the pace of the load.
 ///
 /// Blocks.
@@ -105,17 +102,15 @@ func emitFromTask(_ load: Load, _ send: (Event) -> Void) async -> Int {
   return 0
 }
 
-/// Makes the events of a load at its pace, for senders that are tasks.
+/// Makes the events of a closed loop at its pace, for senders that are tasks.
 ///
 /// One task at a time may call it.
 final class Pacer: @unchecked Sendable {
   private let load: Load
-  private let first: Int64
   private var i = 0
 
   init(_ load: Load) {
     self.load = load
-    first = load.firstNs()
   }
 
   /// Waits for the time of the next event, and returns it.
@@ -124,18 +119,8 @@ final class Pacer: @unchecked Sendable {
   func next() async -> Event? {
     guard i < load.count else { return nil }
     defer { i += 1 }
-    if load.isBackToBack || load.loop == .closed {
-      if i > 0 { await pause(Int64(load.stepNs)) }
-      return Event(i: i, sentNs: nowNs(), body: load.body())
-    }
-    let time = first + Int64(Double(i) * load.stepNs)
-    await pause(time - taskAwakeNs - nowNs())
-    while nowNs() < time {}
-    return Event(i: i, sentNs: time, body: load.body())
-  }
-
-  private func pause(_ ns: Int64) async {
-    if ns > 0 { try? await Task.sleep(nanoseconds: UInt64(ns)) }
+    if i > 0, !load.isBackToBack { try? await Task.sleep(nanoseconds: UInt64(load.stepNs)) }
+    return Event(i: i, sentNs: nowNs(), body: load.body())
   }
 }
 

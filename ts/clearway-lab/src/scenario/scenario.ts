@@ -133,7 +133,6 @@ export function loadScenarios(folder = scenarioFolder()): Scenario[] {
     "growing-queue",
     "published-stream-jvm",
     "published-firehose-jvm",
-    "stream-swift",
     "stream-published-swift",
     "chained-hops-swift",
     "growing-queue-swift",
