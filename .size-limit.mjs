@@ -42,7 +42,7 @@ const sizes = [
     limit: "20.7 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "38.9 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "39 KB", ignore: [records] },
   { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "23.9 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",
@@ -56,7 +56,7 @@ const sizes = [
     limit: "7.8 KB",
     ignore: [records],
   },
-  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "11.1 KB" },
+  { name: "clearway/meter (browser, minified, gzip)", path: browser("meter"), limit: "11.2 KB" },
   { name: "clearway/meter/metrics (browser, minified, gzip)", path: browser("meter-metrics"), limit: "5.4 KB" },
   { name: "clearway/meter/trace (browser, minified, gzip)", path: browser("meter-trace"), limit: "1.3 KB" },
   {
@@ -110,7 +110,7 @@ const sizes = [
     limit: "6.7 KB",
     ignore: [/^node:/, /^ws$/],
   },
-  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "13.4 KB" },
+  { name: "clearway/remote (browser, minified, gzip)", path: browser("remote"), limit: "13.5 KB" },
   {
     name: "clearway/offload (browser, minified, gzip)",
     path: browser("offload"),

@@ -71,9 +71,10 @@ export function lazyModule<Exports>(load: () => Promise<Exports>, explain = asIt
         loading = undefined;
         reject(explain(cause));
       };
-      void within(load().then(resolve, fail), limitMs).then((inTime) => {
-        if (!inTime) fail(new Error(`it was not loaded within ${limitMs} ms`));
-      });
+      const timer = setTimeout(() => fail(new Error(`it was not loaded within ${limitMs} ms`)), limitMs);
+      void load()
+        .then(resolve, fail)
+        .finally(() => clearTimeout(timer));
     });
     return loading;
   };
