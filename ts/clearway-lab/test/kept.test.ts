@@ -66,7 +66,9 @@ describe("a kept run", () => {
     const all = { ...later, cells: experimentRecord().cells };
     const whole = experimentsMarkdown(withAdded(experimentRecord(), [all]));
     expect(whole).not.toContain("†");
-    expect(whole).toContain("- all rows: measured by an added run, on its machine: compare them with no other table");
+    expect(whole).toContain(
+      "- all rows: measured by an added run, on its machine: compare them only with tables of the same run",
+    );
     expect(whole).toMatch(/rounds of an added run\)/);
     const some = { ...later, cells: all.cells.filter(({ mechanism }) => mechanism === "worker-clone") };
     expect(experimentsMarkdown(withAdded(experimentRecord(), [some]))).toMatch(/rounds, partly of an added run\)/);

@@ -80,7 +80,9 @@ let callKinds: [PushKind] = [
   mutexKind,
 ]
 
-/// The published experiment's delegate: a weak reference to a protocol.
+/// A delegate as apps have it: a weak reference to a protocol.
+///
+/// The authors' is a strong one to a class.
 protocol EventDelegate: AnyObject, Sendable {
   func didReceive(_ event: Event)
 }

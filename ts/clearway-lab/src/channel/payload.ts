@@ -52,7 +52,7 @@ const MAKERS: Record<string, (float: (value: number) => unknown) => unknown> = {
   map: () => ({ a: 1, b: "x", c: [true] }),
   "2 KB": mixed,
   "1000 items": items,
-  // As many bytes as the standard codec writes for "1000 items".
+  // As many bytes as the standard codec writes for "1000 items" with a float64.
   "14 KB": () => Uint8Array.from({ length: 14_214 }, (_, at) => (at * 31) & 255),
   "4 KB": () => Uint8Array.from({ length: 4096 }, (_, at) => (at * 31) & 255),
   "1 MB": () => Uint8Array.from({ length: 1 << 20 }, (_, at) => (at * 31) & 255),

@@ -132,23 +132,27 @@ export function swiftStreamMarkdown(record: RunRecord): string {
     columns: [...["p50", "p90", "p99", "max"].map(us), ...["reordered", "lost"].map(events)],
     order: "latency.p99",
   });
-  const { run, machine } = results;
-  const day = new Date(run.startedAt).toISOString().slice(0, 10);
-  const head = `Run of ${day}: ${machine.cpu}, ${machine.cores} cores, ${machine.os}; ${run.runtimes["swift"] ?? "Swift"}.`;
-  const added = (record.added ?? [])
-    .filter(({ cells }) => cells.some((cell) => cell.scenario === scenario && cell.rounds.length > 0))
-    .map(({ startedAt, machine: { cpu, cores, os } }) => {
-      const addedOn = new Date(startedAt).toISOString().slice(0, 10);
-      return `Added on ${addedOn} (${MARK}): ${cpu}, ${cores} cores, ${os}.`;
-    });
-  return [
-    head,
-    ...added.flatMap((line) => ["", line]),
-    "",
-    `${table.title}, smallest p99 first:`,
-    "",
-    ...tableLines(table),
-  ]
+  // The later figures count. A run of which no figure is left is not named.
+  const left = new Set(
+    record.cells
+      .filter((cell) => cell.scenario === scenario && cell.params["count"] === 2000 && cell.rounds.length > 0)
+      .map(({ mechanism }) => mechanism),
+  );
+  const runs = [...(record.added ?? [])].reverse().filter(({ cells }) => {
+    const own = cells.filter((cell) => cell.scenario === scenario && cell.params["count"] === 2000);
+    return own.filter(({ mechanism, rounds }) => rounds.length > 0 && left.delete(mechanism)).length > 0;
+  });
+  const isMixed = left.size > 0;
+  const runtime = results.run.runtimes["swift"] ?? "Swift";
+  const line = (what: string, { startedAt, machine: { cpu, cores, os } }: Omit<RunRecord, "added">): string =>
+    `${what} ${new Date(startedAt).toISOString().slice(0, 10)}${isMixed && what === "Added on" ? ` (${MARK})` : ""}: ${cpu}, ${cores} cores, ${os}`;
+  const named = [
+    ...(isMixed ? [`${line("Run of", record)}; ${runtime}.`] : []),
+    ...runs
+      .reverse()
+      .map((run, at) => (isMixed || at > 0 ? `${line("Added on", run)}.` : `${line("Run of", run)}; ${runtime}.`)),
+  ];
+  return [...named.flatMap((each) => [each, ""]), `${table.title}, smallest p99 first:`, "", ...tableLines(table)]
     .map(oneLine)
     .join("\n");
 }

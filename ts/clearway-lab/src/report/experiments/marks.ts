@@ -3,8 +3,9 @@ import type { RecordedCell } from "../../run/record.js";
 
 /** The mark of what an added run measured, in a table or a column with figures of the kept run. */
 export const MARK = "†";
+export const MARKED_HOSTS = `${MARK}: measured by an added run. The runs were made on several machines: compare figures of one language and one run`;
 export const MARKED = `${MARK}: measured by an added run, on its machine: compare only rows with this mark`;
-const ALL_ADDED = "all rows: measured by an added run, on its machine: compare them with no other table";
+const ALL_ADDED = "all rows: measured by an added run, on its machine: compare them only with tables of the same run";
 
 /** Returns whether some figures, and not all, are of an added run. */
 export const isMixed = (added: readonly boolean[]): boolean => added.includes(true) && added.includes(false);

@@ -6,7 +6,7 @@ import { inOrder } from "../../scenario/scenario.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { hostTitle } from "../host-titles.js";
 import { shown, shownTime } from "../number.js";
-import { isMixed, MARK, MARKED } from "./marks.js";
+import { isMixed, MARK, MARKED_HOSTS } from "./marks.js";
 import { NO_FIGURE, type RowView, type TableView } from "./table.js";
 
 interface Way {
@@ -127,19 +127,14 @@ export function waysTable(results: Results, record: RunRecord): TableView[] {
   const view = waysView(results, record);
   if (view === undefined) return [];
   const { load, hosts, rows } = view;
-  const mixed = hosts.filter((host) =>
-    isMixed(rows.flatMap(({ points }) => points.filter((each) => each.host === host).map(({ isAdded }) => isAdded))),
-  );
+  const mixed = isMixed(rows.flatMap(({ points }) => points.map(({ isAdded }) => isAdded)));
   const own = rows.map(({ title, points }): RowView => {
     const cells = hosts.flatMap((host) => {
       const point = points.find((each) => each.host === host);
       if (point === undefined) return [NO_FIGURE, NO_FIGURE];
       const { latency, clockStepUs } = point;
       const [p50, p99] = [latency.p50, latency.p99].map((figure) => shownTime(figure, clockStepUs)) as [string, string];
-      return [
-        point.isAdded && mixed.includes(host) ? `${p50} ${MARK}` : p50,
-        latency.unsupported?.includes("p99") ? `(${p99})` : p99,
-      ];
+      return [point.isAdded && mixed ? `${p50} ${MARK}` : p50, latency.unsupported?.includes("p99") ? `(${p99})` : p99];
     });
     return { title, authors: false, clearway: title === "Clearway", cells };
   });
@@ -149,7 +144,7 @@ export function waysTable(results: Results, record: RunRecord): TableView[] {
       title: `Which way, in which language: ${load}`,
       head: ["way", ...columns],
       rows: own,
-      notes: mixed.length > 0 ? [MARKED] : [],
+      notes: mixed ? [MARKED_HOSTS] : [],
     },
   ];
 }
