@@ -180,10 +180,13 @@ describe("an extension transport", () => {
     }
   });
 
-  test("closes with `too-large` when a sender ignores the window of an end that takes no frames", async () => {
+  test.each([
+    [900, 40],
+    [0, 300],
+  ])("closes with `too-large` when a sender ignores the window: frames of %i bytes", async (bytes, frames) => {
     const [one] = fakePorts();
     const a = extensionTransport(one, { frameBytesMax: 1000, windowBytes: 1000 });
-    for (let sent = 0; sent < 10; sent++) one.arrive([mark, "frame", toBase64(new Uint8Array(900))]);
+    for (let sent = 0; sent < frames; sent++) one.arrive([mark, "frame", toBase64(new Uint8Array(bytes))]);
     const log = new Log();
     a.open(log);
     expect(await log.end()).toMatchObject({ code: "too-large" });

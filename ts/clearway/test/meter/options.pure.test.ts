@@ -37,7 +37,8 @@ describe("an invalid option of the meter is refused with its name and value", ()
   test("by ping(), which sends nothing", async () => {
     const target = async (): Promise<never> => expect.unreachable();
     await expect(ping(target, { count: 0 })).rejects.toThrow("count must be a whole number of 1 or more: count=0");
-    await expect(ping(target, { intervalMs: -1 })).rejects.toThrow("intervalMs must be 0 or more: intervalMs=-1");
+    await expect(ping(target, { intervalMs: Number.POSITIVE_INFINITY })).rejects.toThrow("intervalMs=Infinity");
+    await expect(ping(target, { intervalMs: -1 })).rejects.toThrow("intervalMs must be 0 to 2147483647: intervalMs=-1");
     await expect(ping(target, { signal: null as never })).rejects.toThrow("signal must be an AbortSignal: signal=null");
     await expect(ping(target, { interval: 5 } as never)).rejects.toThrow("the nearest is intervalMs): interval=5");
     await expect(ping(target, { onSample: 3 as never })).rejects.toThrow("onSample=3");

@@ -116,7 +116,7 @@ describe("a deadlock", () => {
   const asking = (asked = true) => ({
     counted: 1,
     task: task("ask"),
-    inputs: [{ iterator: {} }, { iterator: { [callbackKey]: { asked } } }],
+    inputs: [{ iterator: {} }, { iterator: { [callbackKey]: { asked, connect: () => {} } } }],
   });
   const busy = { counted: 1, task: task("resize"), inputs: undefined };
   const worker = (...calls: unknown[]) => ({ life: { state: "ready" }, calls: { values: () => calls } });
