@@ -11,6 +11,6 @@ const server = await serveTasks(new URL("./images.tasks.js", import.meta.url), {
   pool: { size: "cpu" },
 });
 
-process.once("SIGTERM", () => server.close());
+process.once("SIGTERM", () => server.close({ timeoutMs: 25_000 }));
 // #endregion worker
 process.stdout.write("ready\n");
