@@ -148,7 +148,7 @@ export const folders = {
     why: "entry `clearway/transfer`, transfer handlers: how instances of classes cross",
   },
   stdio: { may: ["channel"], why: "the frames of channels over streams of bytes" },
-  websocket: { may: ["error", "channel"], why: "channels over WebSockets, what both ends have" },
+  websocket: { may: ["error", "lazy", "channel"], why: "channels over WebSockets, what both ends have" },
   "websocket-server": {
     may: ["error", "channel", "websocket"],
     why: "the options of a WebSocket server, and the check of a request",
@@ -182,7 +182,7 @@ export const folders = {
     why: "entry `clearway/channel/websocket`, the client's end; the same on every host",
   },
   "websocket-server.ts": {
-    may: ["error", "channel", "websocket", "websocket-server"],
+    may: ["error", "lazy", "channel", "websocket", "websocket-server"],
     why: "entry `clearway/channel/websocket-server`, the server's end; Node only",
   },
   "window.ts": { may: ["browser", "channel"], why: "entry `clearway/channel/window`" },

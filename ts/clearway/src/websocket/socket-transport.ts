@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { afterMessages } from "#host";
 import {
   type ChannelSink,
   type ChannelTransport,
@@ -14,6 +13,7 @@ import {
 } from "../channel/transport/transport.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearTimeout, queueMicrotask, setTimeout } from "../globals.js";
+import { timeLimit } from "../lazy/lazy.js";
 import {
   closeStatus,
   connecting,
@@ -87,10 +87,13 @@ export class SocketTransport implements ChannelTransport {
       listen(socket, "close", ({ code, reason }) => this.#closed(code, reason)),
     ];
     if (socket.readyState === isClosed) this.#over({ code: "lost", message: "the socket was closed before" });
-    if (!this.#opened && openMs !== undefined)
-      this.#stopOpenTimer = this.#after(openMs, () =>
-        afterMessages(() => this.#opened || this.abort(notOpened(openMs))),
-      );
+    if (!this.#opened && openMs !== undefined) {
+      const timer = timeLimit(openMs, () => {
+        if (!this.#opened) this.abort(notOpened(openMs));
+      });
+      this.#stopOpenTimer = () => clearTimeout(timer);
+      this.#stops.push(this.#stopOpenTimer);
+    }
   }
 
   open(sink: ChannelSink): void {
