@@ -62,7 +62,9 @@ export class Engine {
   readonly arriving = new Set<PoolCall>();
   /** Functions that the engine calls when the pool takes no new calls. A function must not throw. */
   readonly endings = new Set<(why: ClearwayError) => void>();
-  #lastId = 0;
+  /** Whether ids have begun again at 1. A call's id must then be looked up at its worker before it is sent: see `freeId`. */
+  idsRepeat = false;
+  lastId = 0;
   #whenIdle: (() => void) | undefined;
   #ending: Promise<void> | undefined;
 
@@ -138,10 +140,12 @@ export class Engine {
 
   /** Returns a new id for a call or an input stream. */
   nextId(): number {
-    // Ids are at most 2^31 - 1, because they are written to shared cells of 32 bits. An id repeats after 2^31 calls. By then, the first
-    // call with that id is no longer open.
-    this.#lastId = (this.#lastId % 0x7fffffff) + 1;
-    return this.#lastId;
+    // Ids are at most 2^31 - 1, because they are written to shared cells of 32 bits.
+    if (this.lastId === 0x7fffffff) {
+      this.lastId = 0;
+      this.idsRepeat = true;
+    }
+    return ++this.lastId;
   }
 
   /** Accepts a call. Sends it at once, or adds it to the queue. A call that cannot be accepted fails. */

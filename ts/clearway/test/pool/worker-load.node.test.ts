@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { PoolCall } from "../../src/pool/call/call.js";
-import type { Engine } from "../../src/pool/engine.js";
+import { type Input, PoolCall } from "../../src/pool/call/call.js";
+import { Engine } from "../../src/pool/engine.js";
+import { freeId } from "../../src/pool/lifecycle/messages.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/options.js";
 import { Estimate, mayGoAhead, PoolTask } from "../../src/pool/schedule/scheduler.js";
 import { PoolWorker, unmeasuredUs } from "../../src/pool/worker/worker.js";
@@ -12,9 +13,9 @@ import type { CallerRingPort } from "../../src/transport/ring/caller-ring-port.j
 const settings = settingsOf({ size: 1 });
 
 // A worker without a module, whose results go to `result`.
-function workerWith(result: Engine["result"]): PoolWorker {
+function workerWith(result: Engine["result"], more: Partial<Engine> = {}): PoolWorker {
   const source = () => new Worker("process.on('message', () => {})", { eval: true });
-  const engine = { source, settings, result, loadDropped: () => {}, workers: { neverReady: () => {} } };
+  const engine = { source, settings, result, loadDropped: () => {}, workers: { neverReady: () => {} }, ...more };
   const worker = new PoolWorker(0, engine as unknown as Engine);
   onTestFinished(() => {
     clearTimeout(worker.startTimer);
@@ -70,4 +71,44 @@ test("a call whose result arrives during its send counts in its worker's load un
   worker.post(call);
   expect(loads).toEqual([1]);
   expect([worker.load, worker.busyUs, worker.calls.size, call.counted]).toEqual([0, 0, 0, 0]);
+});
+
+test("ids are 1 to 2^31 - 1, and repeat", () => {
+  const engine = { lastId: 0x7fff_fffd, idsRepeat: false };
+  const next = () => [Engine.prototype.nextId.call(engine as Engine), engine.idsRepeat];
+  expect([next(), next(), next(), next()]).toEqual([
+    [0x7fff_fffe, false],
+    [0x7fff_ffff, false],
+    [1, true],
+    [2, true],
+  ]);
+});
+
+test("when ids repeat, a call does not get the id of an open call, of an input or of a cancelled call", () => {
+  const answered: [call: PoolCall, value: unknown][] = [];
+  let last = 5;
+  const worker = workerWith(
+    (from, call, value) => {
+      answered.push([call, value]);
+      from.remove(call);
+    },
+    { idsRepeat: true, nextId: () => ++last, lifecycle: { freeId } as Engine["lifecycle"] & {} },
+  );
+  const task = new PoolTask("add");
+  task.kind = "function";
+  task.index = 0;
+  const [old, young] = [0, 1].map(() => new PoolCall(5, task, [1, 2], callSettingsOf({}, settings), ""));
+  old!.enqueue();
+  worker.post(old!);
+  worker.inputs.set(6, {} as Input);
+  worker.cells![7] = 7;
+  young!.enqueue();
+  worker.post(young!);
+  expect([old!.id, young!.id]).toEqual([5, 8]);
+  worker.frame(Op.Result, 8, "young", 1);
+  worker.frame(Op.Result, 5, "old", 1);
+  expect(answered).toEqual([
+    [young, "young"],
+    [old, "old"],
+  ]);
 });

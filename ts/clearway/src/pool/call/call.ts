@@ -158,7 +158,7 @@ export class PoolCall extends CallLife {
   #promise: Promise<unknown> | undefined;
 
   constructor(
-    readonly id: number,
+    public id: number,
     readonly task: PoolTask,
     public args: unknown[],
     readonly options: CallSettings,

@@ -17,6 +17,7 @@ import { exited, lost, pauseOf, setupEnded, uncaught } from "./lost-worker.js";
 import {
   announce,
   frame,
+  freeId,
   outcomeOf,
   ownErrorOf,
   ping,
@@ -171,6 +172,7 @@ export const lifecycle = {
   unknownTask,
   changedTask,
   announce,
+  freeId,
   frame,
   refused,
   unreadable,

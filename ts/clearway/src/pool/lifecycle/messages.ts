@@ -3,7 +3,7 @@ import { ifTurnsAreQuick } from "#host";
 import { ClearwayError, calledFrom, caused, define, messageOf, stackAbove } from "../../error/clearway-error.js";
 import { decodeError, type WireError } from "../../error/wire.js";
 import { now, OwnPromise } from "../../globals.js";
-import { progressWindow } from "../../task/context.js";
+import { cellOf, progressWindow } from "../../task/context.js";
 import { enterCopy, merge } from "../../transfer/ledger.js";
 import { notCloneable } from "../../transfer/refusal.js";
 import { pathToUncloneable } from "../../transfer/uncloneable.js";
@@ -206,6 +206,16 @@ function calledBack(input: Input | undefined, message: unknown): void {
 }
 
 /**
+ * Returns `id`, or the next one that nothing of the worker has: no open call, no input, and no cancelled call whose id its cells still
+ * hold. Ids repeat after 2^31 calls, which a busy pool makes in about an hour. A stream may be open for longer.
+ */
+export function freeId(engine: Engine, { calls, inputs, cells }: PoolWorker, id: number): number {
+  let free = id;
+  while (calls.get(free) || inputs.has(free) || cells?.[cellOf(free, cells)] === free) free = engine.nextId();
+  return free;
+}
+
+/**
  * Announces the input streams and callbacks of a call to its worker, and enters its memory into the ledger. Called before the call is sent.
  */
 export function announce(engine: Engine, worker: PoolWorker, call: PoolCall): void {
@@ -215,7 +225,7 @@ export function announce(engine: Engine, worker: PoolWorker, call: PoolCall): vo
   const { transport } = worker;
   if (slices !== undefined) transport.send(Op.Pace, call.id, slices, 0);
   for (const input of call.inputs ?? []) {
-    const id = engine.nextId();
+    const id = freeId(engine, worker, engine.nextId());
     input.id = id;
     input.wire = { transport, ledger: engine.toWorkers, strict, ...where };
     worker.inputs.set(id, input);

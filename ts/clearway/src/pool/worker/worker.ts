@@ -244,9 +244,9 @@ export class PoolWorker {
   post(call: PoolCall): void {
     const engine = this.#engine;
     const { lifecycle } = engine;
-    const { name, index: shared } = call.task;
-    const index = this.indexes ? this.indexes.get(name) : shared;
-    if (index === undefined) throw lifecycle?.changedTask(name);
+    const index = this.indexes ? this.indexes.get(call.task.name) : call.task.index;
+    if (index === undefined) throw lifecycle?.changedTask(call.task.name);
+    if (engine.idsRepeat) call.id = lifecycle!.freeId(engine, this, call.id);
     this.calls.set(call.id, call);
     call.worker = this;
     call.post();
@@ -254,7 +254,7 @@ export class PoolWorker {
     if (engine.settings.metrics) call.postedMs = now();
     this.setRef(true);
     if (call.inputs ?? call.crossing ?? call.options.slices !== undefined) lifecycle?.announce(engine, this, call);
-    const header = index < 0 ? name : (index << callFlagBits) | call.flags;
+    const header = index < 0 ? call.task.name : (index << callFlagBits) | call.flags;
     if (call.forms) this.transport.send(Op.Call | coded, call.id, header, [call.args, call.forms], call.transfer);
     else this.transport.send(Op.Call, call.id, header, call.args, call.transfer);
     // Sends all credit that the reader has granted. An earlier worker may have received some of this credit, but no value arrived from it.
