@@ -233,7 +233,6 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
     internal fun arrived(message: Message, dropped: Long) {
         lock.withLock { lost += dropped }
         while (true) {
-            var credit = 0L
             val reader =
                 lock.withLock {
                     if (over) null
@@ -245,13 +244,11 @@ public class PluginEvents internal constructor(private val nativeChannel: Native
                             if (waiting > 0) changed.signal()
                             return
                         }
-                        credit = counted()
                         first
                     }
                 } ?: return message.close()
-            grant(credit)
             // A reader may cancel its read at any time before this line. The next one then gets the event.
-            if (reader.complete(message)) return
+            if (reader.complete(message)) return grant(lock.withLock { counted() })
         }
     }
 
