@@ -99,7 +99,6 @@ export function executorFindings(record: MeasuredRun): ExecutorFinding[] {
     directOnArithmetic(of("arithmetic")),
     processorsExplain(record),
     flowDearest(of("arithmetic")),
-    limitedDiffers(EXECUTOR_WORKS.map(of)),
     workStealingFirst("work-stealing-lists", of("lists")),
     frameworksHardlyDiffer([of("storage"), of("network")]),
     workStealingFirst("work-stealing-mixed", of("mixed")),
@@ -228,28 +227,6 @@ const THREADS: Record<ExecutorWay["threads"], string> = {
   cores: "as many threads as cores",
   each: "a thread an action",
 };
-
-/** The authors did not say on which work. The finding agrees if the two differ on any. */
-function limitedDiffers(works: readonly WorkTimes[]): ExecutorFinding {
-  const parts = works.flatMap(({ work, times }) =>
-    (["coroutines", "flow"] as const).map((framework) => {
-      const [limited, unlimited] = [`${framework}-default-limited`, `${framework}-default`].map(
-        (name) => times.get(name) ?? new Map<number, number>(),
-      );
-      const compared = comparedOf(pairedRatios(limited!, unlimited!));
-      const { verdict } = compared;
-      const found = verdict === "open" ? "open" : verdict === "no difference" ? "differs" : "agrees";
-      return partOf(`${work}, ${framework === "flow" ? "Flow" : framework}`, compared, found);
-    }),
-  );
-  return {
-    name: "limited-default",
-    claim: "Dispatchers.Default and its limited view of as many threads differ",
-    measured: "the limited view's time / the time without a limit; slower or faster agrees",
-    note: "In coroutines 1.10, a view of Default with as many threads as Default has is Default itself, so each ratio here compares a way with itself.",
-    ...joined(parts, "any"),
-  };
-}
 
 function workStealingFirst(name: string, { work, times }: WorkTimes): ExecutorFinding {
   const pools = ["work-stealing", "work-stealing-100"];

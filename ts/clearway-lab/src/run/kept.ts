@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { HostName, Params } from "../protocol/message.js";
-import type { RunRecord } from "./record.js";
+import { type RunRecord, runLetter } from "./record.js";
 
 /** The file of the kept run. Added runs are the files `added-*.json.gz` beside it. */
 const RECORD = "record.json.gz";
@@ -26,11 +26,11 @@ export function readKept(folder: string): RunRecord {
 export function withAdded(record: RunRecord, added: readonly RunRecord[]): RunRecord {
   const cells = new Map(record.cells.map((cell) => [cellKey(cell), cell]));
   let hosts = record.hosts;
-  for (const run of added) {
-    const added = run.startedAt.slice(0, 10);
+  for (const [at, run] of added.entries()) {
+    const letter = runLetter(at + 1);
     for (const cell of run.cells) {
       const key = cellKey(cell);
-      if (cell.rounds.length > 0) cells.set(key, { ...cell, added });
+      if (cell.rounds.length > 0) cells.set(key, { ...cell, added: letter });
       else if (!cells.has(key) && (cell.failure ?? cell.unavailable) !== undefined) cells.set(key, cell);
     }
     hosts = { ...run.hosts, ...hosts };

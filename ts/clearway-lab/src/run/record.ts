@@ -50,7 +50,7 @@ export interface RecordedCell {
   unavailable?: string;
   /** The error of a failed measurement. */
   failure?: string;
-  /** The day of the added run that measured the cell, such as 2026-11-30. Absent for a cell of the kept run itself. */
+  /** The letter of the added run that measured the cell: B for the first one. Absent for a cell of the kept run itself, which is A. */
   added?: string;
 }
 
@@ -254,5 +254,11 @@ export function metricsFor(results: Results, record: RunRecord, cell: RecordedCe
 /** Returns the effect of a clock step on a sample, in microseconds: the step divided by the number of calls in a batch. */
 export function clockStepUsOf(record: RunRecord, cell: RecordedCell, metric: string): number {
   const { batch = 1 } = cell.rounds[0]?.measurement.samples[metric] ?? {};
-  return (record.hosts[cell.host]?.clockStepUs ?? 0) / batch;
+  const run = record.added?.find((_, at) => runLetter(at + 1) === cell.added) ?? record;
+  return (run.hosts[cell.host]?.clockStepUs ?? 0) / batch;
+}
+
+/** Returns the letter of a run: A for the kept run, B for the first that was added to it. */
+export function runLetter(at: number): string {
+  return String.fromCharCode("A".charCodeAt(0) + at);
 }

@@ -290,11 +290,16 @@ export function isTransferable(value: object): boolean {
   return transferable.test(tagOf(value));
 }
 
+/**
+ * Whether a failed post of any message may lose the objects that it moves. Without isolation, Chromium refuses shared memory only after it
+ * has moved the objects of the message. The port transport then posts each frame that moves objects alone.
+ */
+export const losesMoved = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === false;
+
 const wasmPageBytes = 65_536;
 
 /**
- * Returns whether a failed post of this object may lose other objects. The port transport never moves such an object together with objects
- * of another frame.
+ * Returns whether a failed post of this object may lose other objects. The port transport posts a frame with such an object alone.
  *
  * Chromium throws on WebAssembly memory after it has moved the objects before that memory in the list.
  */

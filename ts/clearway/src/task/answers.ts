@@ -164,12 +164,10 @@ export class Answers {
     // Frames wait for the end of the tick only.
     if (!this.#transport.scheduled) this.#unposted.clear();
     this.#unposted.set(call.id, call.task);
+    this.#strict = strict;
     this.#transport.send(frameOp, call.id, slot, runUs ?? bytes, found.transfer);
-    if (strict) {
-      this.#strict = true;
-      this.#transport.flush();
-      this.#strict = false;
-    }
+    if (strict) this.#transport.flush();
+    this.#strict = false;
     return bytes;
   }
 

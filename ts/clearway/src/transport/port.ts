@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { mayLoseOthers, refuseDetached } from "#host";
+import { losesMoved, mayLoseOthers, refuseDetached } from "#host";
 import { OwnPromise } from "../globals.js";
 import type { Endpoint } from "../host/host.js";
 import { coded, frameSlots, Op } from "./protocol.js";
@@ -96,7 +96,6 @@ export class PortTransport implements Transport {
   #frames: unknown[] = [];
   #transfers: Transfer[] = [];
   /** Whether no other frame's objects may be in the next message. Valid while `#transfers` is not empty. */
-  #movesAlone = false;
   #closed = false;
   #postingSingly = false;
   /** Number of values of the present burst, and how many of them wait. */
@@ -113,9 +112,10 @@ export class PortTransport implements Transport {
   send(op: Op, id: number, a?: unknown, b?: unknown, transfer?: readonly object[]): void {
     if (this.#closed || (!transfer?.length && this.sendByRing(op, id, a, b))) return;
     if (this.#frames.length >= callsMax * frameSlots && (op & ~coded) === Op.Call && !this.#postingSingly) this.flush();
-    if (transfer?.length) this.#addTransfers(transfer);
+    const movesAlone = transfer?.length ? this.#addTransfers(transfer) : false;
     this.#frames.push(op, id, a, b);
-    this.#schedule();
+    if (movesAlone) this.flush();
+    else this.#schedule();
   }
 
   /**
@@ -128,20 +128,15 @@ export class PortTransport implements Transport {
     this.flush();
   }
 
-  // A separate function, because its closures would make each call of `send` allocate a context.
-  #addTransfers(transfer: readonly object[]): void {
+  // A separate function, because its closures would make each call of `send` allocate a context. Returns whether the frame must be posted alone.
+  #addTransfers(transfer: readonly object[]): boolean {
     // Flushes first in two cases. If one message named an object twice, both receivers would get it; in a second message the post fails,
-    // as it should. And if the host refuses an object after it has moved others, those others must not belong to another frame.
-    const movesAlone = transfer.some(mayLoseOthers);
-    if (
-      this.#transfers.length > 0 &&
-      (movesAlone || this.#movesAlone || this.#transfers.some(({ object }) => transfer.includes(object)))
-    ) {
-      this.flush();
-    }
-    this.#movesAlone = movesAlone;
+    // as it should. And if the host refuses a message after it has moved objects, no other frame may be in that message.
+    const movesAlone = losesMoved || transfer.some(mayLoseOthers);
+    if (movesAlone || this.#transfers.some(({ object }) => transfer.includes(object))) this.flush();
     const frame = this.#frames.length;
     for (const object of transfer) this.#transfers.push({ object, frame });
+    return movesAlone;
   }
 
   /** Sends a frame through the ring only. Returns false if there is no ring, or if the frame must be sent through the port. */
@@ -211,7 +206,7 @@ export class PortTransport implements Transport {
   }
 
   // Posts each frame in its own message, so that only the frames with a bad value are refused. That is possible because a `postMessage`
-  // that throws has moved nothing of the other frames: see `mayLoseOthers`.
+  // that throws has moved nothing of the other frames: see `losesMoved`.
   #postSingly(frames: unknown[], transfers: Transfer[], first: unknown): void {
     for (let at = 0; at < frames.length; at += frameSlots) {
       const frame = frames.slice(at, at + frameSlots);

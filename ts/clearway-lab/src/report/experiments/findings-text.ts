@@ -10,7 +10,7 @@ import {
   type MeasuredRun,
 } from "../../run/executors.js";
 import { type FindingOutcome, type TestedFinding, testFinding } from "../../run/findings.js";
-import type { RunRecord } from "../../run/record.js";
+import { type RunRecord, runLetter } from "../../run/record.js";
 import type { Experiment } from "../../scenario/experiment.js";
 import { inHost } from "../host-titles.js";
 import { shown, unitText } from "../number.js";
@@ -19,7 +19,7 @@ import { wholeFrames } from "./frames.js";
 const LEAD: Record<FindingOutcome, string> = {
   agrees: "Agrees",
   differs: "Differs",
-  open: "Open, because the rounds disagree",
+  open: "Open, because the rounds disagree or one round is too close to a bound",
   "not measured": "Not measured",
 };
 
@@ -27,7 +27,7 @@ const LEAD: Record<FindingOutcome, string> = {
 const OWN_LEAD: Record<FindingOutcome, string> = {
   agrees: "Our own expectation, confirmed",
   differs: "Our own expectation, refuted",
-  open: "Our own expectation, open, because the rounds disagree",
+  open: "Our own expectation, open for the same reason",
   "not measured": "Our own expectation, not measured",
 };
 
@@ -47,8 +47,8 @@ export function outcomeCounts(experimentCount: number, findings: readonly Findin
   const experiments = experimentCount === 1 ? "1 published experiment" : `${experimentCount} published experiments`;
   const authors = findings.filter(({ ofAuthors }) => ofAuthors);
   const own = findings.filter(({ ofAuthors }) => !ofAuthors);
-  const found = authors.length === 1 ? "1 finding" : `${authors.length} findings`;
-  const first = `${experiments}, ${found} of the authors: ${counted(authors, "agree", "differ")}.`;
+  const found = authors.length === 1 ? "1 test" : `${authors.length} tests`;
+  const first = `${experiments}, ${found} of the authors' findings: ${counted(authors, "agree", "differ")}.`;
   if (own.length === 0) return first;
   const expected = own.length === 1 ? "1 expectation" : `${own.length} expectations`;
   return `${first} Beside them, ${expected} of our own: ${counted(own, "confirmed", "refuted")}.`;
@@ -124,9 +124,10 @@ const scaledBy = (unit: string | undefined, number: number) => (each: number) =>
 const suffixOf = (unit: string | undefined, number: number): string =>
   unit === undefined || unit === "count" ? "" : ` ${unitText(isLong(unit, number) ? "ms" : unit)}`;
 
-function numberText({ finding: { kind }, number = 0, numbers, unit, bestTitle, added }: TestedFinding): string {
+function numberText({ finding: { kind }, number = 0, numbers, unit, bestTitle, runs = [] }: TestedFinding): string {
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const run = added === undefined ? "" : added === "all" ? " of an added run" : ", partly of an added run";
+  const isKept = runs.every((run) => run === runLetter(0));
+  const run = isKept ? "" : ` of ${runs.length === 1 ? "run" : "runs"} ${runs.join(" and ")}`;
   const rangeOf = (text: (number: number) => string) =>
     `${numbers.length === 1 ? "one round" : `${text(low)} to ${text(high)} in ${numbers.length} rounds`}${run}`;
   if (kind === "value") {
@@ -136,7 +137,7 @@ function numberText({ finding: { kind }, number = 0, numbers, unit, bestTitle, a
   const range = rangeOf(shown);
   if (kind === "spread")
     return `the slowest takes ${shown(number)} times as long as the fastest, ${bestTitle} (${range})`;
-  if (kind === "first") return `${shown(number)} times the time of the next of those compared, ${bestTitle} (${range})`;
+  if (kind === "first") return `${shown(number)} times the time of the fastest of the others, ${bestTitle} (${range})`;
   // A share below one reads better as its inverse: "70 times less", not "0.0143 times".
   if (number > 0 && number < 1) return `1/${shown(1 / number)} (${rangeOf(inverse)})`;
   return `${shown(number)} times (${range})`;

@@ -2,7 +2,7 @@
 // The pages of the published experiments, docs/experiments, from a kept run.
 
 import { cellKey } from "../../run/kept.js";
-import { type RecordedCell, type RunRecord, resultsOf, withoutImpossibleParts } from "../../run/record.js";
+import { type RecordedCell, type RunRecord, resultsOf, runLetter, withoutImpossibleParts } from "../../run/record.js";
 import { type Experiment, includes, loadExperiments } from "../../scenario/experiment.js";
 import { loadScenarios, type Scenario } from "../../scenario/scenario.js";
 import { duration, withMicroSign } from "../number.js";
@@ -10,7 +10,6 @@ import { findingGroups, outcomeCounts } from "./findings-text.js";
 
 export { readKept } from "../../run/kept.js";
 
-import { MARK } from "./marks.js";
 import type { TableView } from "./table.js";
 import { experimentViews, tableView } from "./view.js";
 
@@ -72,12 +71,14 @@ export function experimentCharts(whole: RunRecord): { file: string; svg: string 
   return views.flatMap(({ tables }) => tables.flatMap(({ chart }) => chart ?? []));
 }
 
-/** Returns the line of a run: when, how much, on what. */
-function runLine({ startedAt, durationMs, done, planned, interrupted, machine, hosts }: RunRecord): string {
+/** Returns the line of a run: when, how much, on what, in which runtimes that measured something. */
+function runLine({ startedAt, durationMs, done, planned, interrupted, machine, hosts, cells }: RunRecord): string {
   const amount = `${done} of ${planned} measurements in ${duration(durationMs)}${interrupted ? ", interrupted" : ""}`;
   const { cpu, cores, memoryGb, os } = machine;
   // A host that runs in another one names both.
-  const runtimes = [...new Set(Object.values(hosts).flatMap(({ runtime }) => runtime.split("; ")))];
+  const used = new Set<string>(cells.filter(({ rounds }) => rounds.length > 0).map(({ host }) => host));
+  const measuring = Object.entries(hosts).filter(([name]) => used.has(name));
+  const runtimes = [...new Set(measuring.flatMap(([, { runtime }]) => runtime.split("; ")))];
   return `${new Date(startedAt).toISOString().slice(0, 10)}: ${amount}. ${cpu}, ${cores} cores, ${memoryGb} GB, ${os}; ${runtimes.join("; ")}.`;
 }
 
@@ -89,11 +90,11 @@ export function experimentsMarkdown(whole: RunRecord): string {
   if (views.length === 0)
     throw new Error(`the run has no experiments: profile=${record.profile}. Run clearway lab --profile published`);
   const lines = [
-    `Run of ${runLine(record)}`,
+    `Run ${runLetter(0)}, ${runLine(record)}`,
     "",
-    ...(record.added ?? []).flatMap((added) => {
+    ...(record.added ?? []).flatMap((added, at) => {
       const measured = added.cells.flatMap(({ scenario, rounds }) => (rounds.length > 0 ? [scenario] : []));
-      return [`Added on ${runLine(added)} Of the scenarios ${[...new Set(measured)].join(", ")}.`, ""];
+      return [`Run ${runLetter(at + 1)}, added on ${runLine(added)} Of the scenarios ${[...new Set(measured)].join(", ")}.`, ""];
     }),
     outcomeCounts(
       views.length,
@@ -132,26 +133,14 @@ export function swiftStreamMarkdown(record: RunRecord): string {
     columns: [...["p50", "p90", "p99", "max"].map(us), ...["reordered", "lost"].map(events)],
     order: "latency.p99",
   });
-  // The later figures count. A run of which no figure is left is not named.
-  const left = new Set(
-    record.cells
-      .filter((cell) => cell.scenario === scenario && cell.params["count"] === 2000 && cell.rounds.length > 0)
-      .map(({ mechanism }) => mechanism),
-  );
-  const runs = [...(record.added ?? [])].reverse().filter(({ cells }) => {
-    const own = cells.filter((cell) => cell.scenario === scenario && cell.params["count"] === 2000);
-    return own.filter(({ mechanism, rounds }) => rounds.length > 0 && left.delete(mechanism)).length > 0;
-  });
-  const isMixed = left.size > 0;
   const runtime = results.run.runtimes["swift"] ?? "Swift";
-  const line = (what: string, { startedAt, machine: { cpu, cores, os } }: Omit<RunRecord, "added">): string =>
-    `${what} ${new Date(startedAt).toISOString().slice(0, 10)}${isMixed && what === "Added on" ? ` (${MARK})` : ""}: ${cpu}, ${cores} cores, ${os}`;
-  const named = [
-    ...(isMixed ? [`${line("Run of", record)}; ${runtime}.`] : []),
-    ...runs
-      .reverse()
-      .map((run, at) => (isMixed || at > 0 ? `${line("Added on", run)}.` : `${line("Run of", run)}; ${runtime}.`)),
-  ];
+  const own = record.cells.filter((cell) => cell.scenario === scenario && cell.params["count"] === 2000);
+  const letters = new Set(own.flatMap(({ rounds, added = runLetter(0) }) => (rounds.length > 0 ? [added] : [])));
+  const named = [record, ...(record.added ?? [])].flatMap(({ startedAt, machine: { cpu, cores, os } }, at) =>
+    letters.has(runLetter(at))
+      ? [`Run ${runLetter(at)}, ${startedAt.slice(0, 10)}: ${cpu}, ${cores} cores, ${os}; ${runtime}.`]
+      : [],
+  );
   return [...named.flatMap((each) => [each, ""]), `${table.title}, smallest p99 first:`, "", ...tableLines(table)]
     .map(oneLine)
     .join("\n");

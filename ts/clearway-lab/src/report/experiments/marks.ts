@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Which run measured what, in the tables of a kept run with added ones. A run without a mark is the kept one, A.
 import type { RecordedCell } from "../../run/record.js";
 
-/** The mark of what an added run measured, in a table or a column with figures of the kept run. */
-export const MARK = "†";
-export const MARKED_HOSTS = `${MARK}: measured by an added run. The runs were made on several machines: compare figures of one language and one run`;
-export const MARKED = `${MARK}: measured by an added run, on its machine: compare only rows with this mark`;
-const ALL_ADDED = "all rows: measured by an added run, on its machine: compare them only with tables of the same run";
+const BY_RUN = "each run had its own machine or its own day";
+export const MARKED_FIGURES = `a letter after a p50: the added run that measured it and its p99. Compare figures of one language and one run, because ${BY_RUN}`;
+const MARKED_ROWS = `compare only rows of one run, because ${BY_RUN}`;
 
-/** Returns whether some figures, and not all, are of an added run. */
-export const isMixed = (added: readonly boolean[]): boolean => added.includes(true) && added.includes(false);
-
-/** Marks the rows of added runs in a table that is mixed. Returns a note if there are any, or if all rows are of added runs. */
+/** Marks the rows that added runs measured, in a table that several runs measured. Returns a note if an added run measured any. */
 export function withMarks<Row extends { title: string; cells: readonly RecordedCell[] }>(
   rows: Row[],
 ): { rows: Row[]; note: string[] } {
-  const isAdded = ({ cells }: Row): boolean => cells.some(({ added }) => added !== undefined);
-  const measured = rows.filter(({ cells }) => cells.some(({ rounds }) => rounds.length > 0));
-  if (measured.length > 0 && measured.every(isAdded)) return { rows, note: [ALL_ADDED] };
-  if (!measured.some(isAdded)) return { rows, note: [] };
-  const marked = rows.map((row) => (isAdded(row) ? { ...row, title: `${row.title} ${MARK}` } : row));
-  return { rows: marked, note: [MARKED] };
+  const runsOf = ({ cells }: Row) => {
+    const measured = cells.filter(({ rounds }) => rounds.length > 0);
+    return [...new Set(measured.map(({ added }) => added))].sort();
+  };
+  const [run, ...others] = new Set(rows.flatMap(runsOf));
+  if (others.length === 0)
+    return { rows, note: run === undefined ? [] : [`all rows: run ${run}; compare them only with tables of that run`] };
+  const titled = (row: Row): Row => {
+    const added = runsOf(row).filter((each) => each !== undefined);
+    return added.length === 0 ? row : { ...row, title: `${row.title} (run ${added.join(", ")})` };
+  };
+  return { rows: rows.map(titled), note: [MARKED_ROWS] };
 }

@@ -6,7 +6,7 @@ import { inOrder } from "../../scenario/scenario.js";
 import type { Distribution } from "../../statistics/distribution.js";
 import { hostTitle } from "../host-titles.js";
 import { shown, shownTime } from "../number.js";
-import { isMixed, MARK, MARKED_HOSTS } from "./marks.js";
+import { MARKED_FIGURES } from "./marks.js";
 import { NO_FIGURE, type RowView, type TableView } from "./table.js";
 
 interface Way {
@@ -58,8 +58,8 @@ export interface WayPoint {
   latency: Distribution;
   /** A time below the clock's step is only known to be smaller. In microseconds. */
   clockStepUs: number;
-  /** Whether an added run measured it. */
-  isAdded: boolean;
+  /** The letter of the added run that measured it. */
+  added?: string;
 }
 
 export interface WayRow {
@@ -112,7 +112,7 @@ function viewOf(results: Results, record: RunRecord, load: string, cells: readon
         const latency = cell === undefined ? undefined : metricsFor(results, record, cell)["latency"];
         if (cell !== undefined && latency !== undefined && "p50" in latency) {
           const clockStepUs = clockStepUsOf(record, cell, "latency");
-          return [{ host, title: cell.title, latency, clockStepUs, isAdded: cell.added !== undefined }];
+          return [{ host, title: cell.title, latency, clockStepUs, added: cell.added }];
         }
       }
       return [];
@@ -127,14 +127,14 @@ export function waysTable(results: Results, record: RunRecord): TableView[] {
   const view = waysView(results, record);
   if (view === undefined) return [];
   const { load, hosts, rows } = view;
-  const mixed = isMixed(rows.flatMap(({ points }) => points.map(({ isAdded }) => isAdded)));
+  const mixed = rows.some(({ points }) => points.some(({ added }) => added !== undefined));
   const own = rows.map(({ title, points }): RowView => {
     const cells = hosts.flatMap((host) => {
       const point = points.find((each) => each.host === host);
       if (point === undefined) return [NO_FIGURE, NO_FIGURE];
       const { latency, clockStepUs } = point;
       const [p50, p99] = [latency.p50, latency.p99].map((figure) => shownTime(figure, clockStepUs)) as [string, string];
-      return [point.isAdded && mixed ? `${p50} ${MARK}` : p50, latency.unsupported?.includes("p99") ? `(${p99})` : p99];
+      return [point.added === undefined ? p50 : `${p50} ${point.added}`, latency.unsupported?.includes("p99") ? `(${p99})` : p99];
     });
     return { title, authors: false, clearway: title === "Clearway", cells };
   });
@@ -144,7 +144,7 @@ export function waysTable(results: Results, record: RunRecord): TableView[] {
       title: `Which way, in which language: ${load}`,
       head: ["way", ...columns],
       rows: own,
-      notes: mixed ? [MARKED_HOSTS] : [],
+      notes: mixed ? [MARKED_FIGURES] : [],
     },
   ];
 }

@@ -20,9 +20,11 @@ const marked = /* @__PURE__ */ Reflect.get(threads, "isMarkedAsUntransferable") 
   | ((value: object) => boolean)
   | undefined;
 
+/** Whether a failed post of any message may lose the objects that it moves. Node refuses a value before it moves anything. */
+export const losesMoved = false;
+
 /**
- * Returns whether a failed post of this object may lose other objects. The port transport never moves such an object together with objects
- * of another frame.
+ * Returns whether a failed post of this object may lose other objects. The port transport posts a frame with such an object alone.
  *
  * Node throws on a locked stream and on a file handle in use only after it has moved the other objects, buffers included.
  */
