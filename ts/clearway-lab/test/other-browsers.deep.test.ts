@@ -48,7 +48,7 @@ describe.each(["firefox", "webkit"] as const)("the host %s", (host) => {
   });
 
   having("answers a question of the lab", async () => {
-    const args = ["lab", `call-${host}`, "--time", "30", "--json", "--out", path.join(folder, host)];
+    const args = ["lab", `call-${host}`, "--time", "300", "--json", "--out", path.join(folder, host)];
     const results = await new Promise<LabResults>((resolve, reject) =>
       execFile(process.execPath, [dist("cli.js"), ...args], (error, stdout) =>
         error === null ? resolve(JSON.parse(stdout)) : reject(error),

@@ -287,10 +287,14 @@ function ms(value: number): string {
 /** The time before the end of an unfinished run that is searched for what ran, in milliseconds. */
 const LAST_MS = 1000;
 
-/** Explains the last second of the samples: what ran when a run did not complete. Returns undefined if nothing took half of it. */
-export function lastCause(evidence: Evidence): Cause | undefined {
-  const untilMs = evidence.samples.reduce((most, { atMs, ms }) => Math.max(most, atMs + ms), 0);
-  if (untilMs === 0) return undefined;
+/**
+ * Explains the last second before `endMs`, or of the samples: what ran when a run did not complete. Returns undefined if nothing took half of
+ * it. Samples after `endMs` are of a page whose code was stopped.
+ */
+export function lastCause(evidence: Evidence, endMs = Number.POSITIVE_INFINITY): Cause | undefined {
+  const sampledMs = evidence.samples.reduce((most, { atMs, ms }) => Math.max(most, atMs + ms), 0);
+  const untilMs = Math.min(sampledMs, endMs);
+  if (untilMs <= 0) return undefined;
   const lengthMs = Math.min(LAST_MS, untilMs);
   const nothing = {
     errorMs: 0,

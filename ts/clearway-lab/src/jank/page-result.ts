@@ -20,6 +20,8 @@ export interface PageFacts {
   readonly isTraced: boolean;
   /** The time in which a page without a trace did not answer until the end, in milliseconds since the epoch. */
   readonly silentMs?: readonly [fromMs: number, untilMs: number];
+  /** When the run ended, before a page that does not answer was stopped. On the clock of `wallMs`. */
+  readonly endedMs?: number;
   readonly loaded: ReadonlySet<string>;
   /** Whether the page is a local file. */
   readonly local: boolean;
@@ -27,7 +29,7 @@ export interface PageFacts {
 }
 
 export async function pageRun(facts: PageFacts): Promise<Run> {
-  const { end, documents, starts, events, loaded, local, notes, isTraced, silentMs } = facts;
+  const { end, documents, starts, events, loaded, local, notes, isTraced, silentMs, endedMs } = facts;
   const mapper = new SourceMapper(httpReader(loaded));
   // The empty page at the start, and the browser's own error page.
   const own = documents.filter(({ url }) => /^(https?|file):/.test(url));
@@ -51,7 +53,7 @@ export async function pageRun(facts: PageFacts): Promise<Run> {
         cause: await locateCause(explain(stall, evidence), mapper, site),
       });
     }
-    last = lastCause(evidence);
+    last = lastCause(evidence, endedMs === undefined ? undefined : endedMs - document.wallMs);
   }
   const unfinished = end.outcome !== "completed" && end.outcome !== "failed" && last !== undefined;
   const partial = own.filter(({ report }) => report === undefined).length;

@@ -61,13 +61,14 @@ export async function measurePage(options: PageOptions, parts: PageParts = {}): 
       const notes: string[] = [];
       const starts: StepStart[] = [];
       const end = await drive(session, server?.url ?? (target as { url: string }).url, options, starts);
+      const endedMs = Date.now();
       const isSilent = end.outcome === "timeout" || end.outcome === "interrupted" || end.outcome === "failed";
       if (isSilent) notes.push(...(await insist(session)));
       notes.push(...session.notes());
       const trace = await session.trace?.();
       if (trace?.complete === false) notes.push("the browser's trace is incomplete: some stalls may lack a cause");
       const run = await pageRun({
-        end,
+        ...{ end, endedMs },
         documents: session.log.documents,
         starts,
         ...{ events: trace?.events ?? [], isTraced: trace !== undefined },

@@ -33,8 +33,8 @@ export interface RunnerCommand {
 
 /** Number of characters of stderr that are kept to explain a runner's end. The last ones are kept. */
 const STDERR_KEPT = 4000;
-/** Time for a runner to describe itself, in milliseconds. A JVM on a busy machine takes some seconds. */
-const DESCRIBE_MS = 30_000;
+/** Time for a runner to describe itself, in milliseconds. Firefox takes half a minute to start on a busy machine. */
+const DESCRIBE_MS = 120_000;
 /** Time between the end of a runner's output and its exit, in milliseconds. A runner that takes longer is killed. */
 const EXIT_GRACE_MS = 2000;
 

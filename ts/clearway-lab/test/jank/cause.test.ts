@@ -191,6 +191,14 @@ describe("the end of a run that did not complete", () => {
     expect(lastCause(known)).toMatchObject({ kind: "script", place: { functionName: "spin" } });
   });
 
+  test("is what ran before the page's code was stopped, and not the idle time after it", () => {
+    const known = evidence({
+      samples: [...samples(0, 3000, [frame("spin")]), ...samples(3000, 3000, [], { state: "idle" })],
+    });
+    expect(lastCause(known)).toBeUndefined();
+    expect(lastCause(known, 3000)).toMatchObject({ kind: "script", place: { functionName: "spin" } });
+  });
+
   test("is unknown if the thread was idle, or nothing was sampled", () => {
     expect(lastCause(evidence({ samples: samples(0, 3000, [], { state: "idle" }) }))).toBeUndefined();
     expect(lastCause(evidence({}))).toBeUndefined();
