@@ -153,7 +153,9 @@ export class Assembly {
     return nodes;
   }
 
+  // Any other key, such as `__proto__`, would read an object of this thread.
   #at(index: unknown): object {
+    if (!Number.isInteger(index)) throw unfit();
     return objectOf(this.#table[index as number]);
   }
 
