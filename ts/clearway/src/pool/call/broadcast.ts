@@ -8,6 +8,7 @@ import type { CallbackFor } from "../../task/callback-stub.js";
 import type { Task, TasksOf } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import { MovedValue } from "../../transfer/move.js";
+import { refusalOf } from "../../transfer/refusal.js";
 import { isCallback } from "../../transport/callback.js";
 import type { Engine } from "../engine.js";
 import type { CallSettings } from "../options.js";
@@ -84,13 +85,18 @@ const FailedBroadcast = class BroadcastError extends ClearwayError {
  * ends before the call has begun there, the worker that takes its place gets the call. Waits until every call has ended.
  *
  * Throws a `BroadcastError` if a call failed. Throws the reason of the signal if that ended a call, and the pool's own error if the pool has
- * ended. Throws `invalid-argument` for arguments that only one worker could receive, and for a task that gives a stream.
+ * ended. Throws `invalid-argument` for arguments that only one worker could receive, and for a task that gives a stream, and `not-cloneable`
+ * for an argument that cannot be read.
  */
 export async function broadcast({ engine, name, args, call }: BroadcastSource): Promise<unknown[]> {
   if (engine.ended) throw engine.ended;
   if (call.key !== undefined)
     throw new ClearwayError("invalid-argument", "a broadcast takes no key: it calls every worker");
-  args.forEach(checkArgument);
+  try {
+    args.forEach(checkArgument);
+  } catch (reason) {
+    throw refusalOf(`an argument of ${name}()`, reason);
+  }
   if (engine.tasks.of(name).kind === "stream") throw givesStream(name);
   const places = engine.workers.all.flatMap((worker, index) =>
     worker?.life.state === "ready" || worker?.life.state === "starting" ? [index] : [],
