@@ -191,8 +191,8 @@ export function run<Module = PoolNeedsTheTypeOfItsModule>(
   source: WorkerSource,
   options: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>> = {},
 ): Callable<Module> {
-  const given = checked(options, runRules);
-  const settings = { ...settingsOf({ name: "run", ...given } as PoolOptions, runRules), min: 1, max: 1 };
+  const given = checked(options, runRules, { name: "run" });
+  const settings = { ...settingsOf(given as PoolOptions, runRules), min: 1, max: 1 };
   checkSource(source, settings);
   const callSettings = callSettingsOf(given, settings, runRules);
   const call = byName<Callers<Module>>((name) => {

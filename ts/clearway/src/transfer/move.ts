@@ -69,7 +69,7 @@ interface MovedMemory {
 /** What to do instead of a copy, by its reason. */
 const remedies: Partial<Record<CopyReason, string>> = {
   "partial-view": "It is a part of a larger buffer. Copy the part: move(new Uint8Array(part))",
-  "not-listed": "List its buffer, too",
+  "not-listed": "List its buffers: move(value, [buffer])",
   "search-limit": "It is beyond 10,000 nodes. List its buffers: move(value, [buffer])",
 };
 

@@ -13,6 +13,7 @@ import { isCallback } from "../../transport/callback.js";
 import type { Engine } from "../engine.js";
 import type { CallSettings } from "../options.js";
 import type { SingleResultName } from "./map.js";
+import { givesStream } from "./mapping.js";
 
 /** The failure of a broadcast in one worker. */
 export interface BroadcastFailure {
@@ -97,7 +98,7 @@ export async function broadcast({ engine, name, args, call }: BroadcastSource): 
   } catch (reason) {
     throw refusalOf(`an argument of ${name}()`, reason);
   }
-  if (engine.tasks.of(name).kind === "stream") throw givesStream(name);
+  if (engine.tasks.of(name).kind === "stream") throw givesStream("a broadcast", name);
   const places = engine.workers.all.flatMap((worker, index) =>
     worker?.life.state === "ready" || worker?.life.state === "starting" ? [index] : [],
   );
@@ -116,7 +117,7 @@ export async function broadcast({ engine, name, args, call }: BroadcastSource): 
   if (engine.tasks.of(name).kind === "stream") {
     // The kind was not known before. No stream has begun, because nothing was read.
     for (const { result } of results) void (result as AsyncGenerator).return(undefined);
-    throw givesStream(name);
+    throw givesStream("a broadcast", name);
   }
   if (failures.length === 0) return results.map(({ result }) => result);
   // Each call has its own copy of the error of a pool that has ended.
@@ -140,12 +141,5 @@ function checkArgument(value: unknown, at: number): void {
   throw new ClearwayError(
     "invalid-argument",
     `argument ${at + 1} of a broadcast is ${what}, which only one worker could receive: pass a value that can be copied`,
-  );
-}
-
-function givesStream(name: string): ClearwayError {
-  return new ClearwayError(
-    "invalid-argument",
-    `a broadcast needs a task with one result, and ${name}() gives a stream`,
   );
 }
