@@ -127,7 +127,9 @@ suite("misuse", () => {
         () => plugin.channel("echo").call(null, attachments),
         () => plugin.channel("pool/echo").send(null, { attachments }),
       ];
-      const message = expect.stringContaining(code === "released" ? "" : "attachments[1] must be a NativeMemory or a Lent");
+      const message = expect.stringContaining(
+        code === "released" ? "" : "attachments[1] must be a NativeMemory or a Lent",
+      );
       for (const call of calls) await expect(async () => call()).rejects.toMatchObject({ code, message });
     }
     expect(plugin.stats().ledger.toNative.sharedBytes).toBe(before);

@@ -83,7 +83,10 @@ describe.skipIf(noServer)("opening durable mode", () => {
     const nats = await connection(server.url);
     const manager = await jetstreamManager(nats);
     await manager.streams.add({ name: names.calls, subjects: ["other"], retention: RetentionPolicy.Workqueue });
-    await expect(caller(nats)).rejects.toMatchObject({ code: "connect-failed", message: /of another module or version/ });
+    await expect(caller(nats)).rejects.toMatchObject({
+      code: "connect-failed",
+      message: /of another module or version/,
+    });
     await manager.streams.add({ name: "older", subjects: [namesOf("work", "1").callSubjects] });
     await expect(caller(nats, { version: "1" })).rejects.toMatchObject({
       code: "connect-failed",

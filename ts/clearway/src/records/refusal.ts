@@ -21,7 +21,7 @@ interface BadRow {
 
 /** Returns the refusal of a typed array whose memory is gone. */
 export function detached(column: string, value: unknown): BadValue {
-  return new BadValue(column, "an array whose memory was not moved away", value, "Move a copy.");
+  return new BadValue(column, "an array whose memory was not moved", value, "Move a copy.");
 }
 
 /** Returns the typed error for a row that does not fit. `hint` is advice for the caller. */

@@ -235,7 +235,8 @@ class Search implements FoundObjects {
       else this.#bytesBeyond = (this.#bytesBeyond ?? 0) + bytes;
     }
     found.copies.push(...kept);
-    if (!this.listed && this.#bytesBeyond !== undefined) found.copies.push({ reason: "search-limit", bytes: this.#bytesBeyond });
+    if (!this.listed && this.#bytesBeyond !== undefined)
+      found.copies.push({ reason: "search-limit", bytes: this.#bytesBeyond });
     return compact;
   }
 }

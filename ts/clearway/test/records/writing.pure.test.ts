@@ -77,7 +77,7 @@ describe("a writer", () => {
     ] as const) {
       const error = thrown(() => writer.push({ ...row, [column]: gone(wrong) }));
       expect(error).toMatchObject({ code: "invalid-argument", column, row: 1 });
-      expect(error?.message).toContain("whose memory was not moved away");
+      expect(error?.message).toContain("whose memory was not moved");
     }
     writer.push({ v: new Float64Array(), small: new Uint8Array(), data: new Uint8Array() });
     const rows = writer.finish().toObjects();

@@ -297,10 +297,7 @@ export class Mapping {
 
 /** Returns the error for a stream task where a task with one result is needed. */
 export function givesStream(what: string, name: string): ClearwayError {
-  return new ClearwayError(
-    "invalid-argument",
-    `${what} needs a task with one result, and ${name}() gives a stream`,
-  );
+  return new ClearwayError("invalid-argument", `${what} needs a task with one result, and ${name}() gives a stream`);
 }
 
 /** The opened inputs. */
