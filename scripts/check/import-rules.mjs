@@ -25,8 +25,8 @@ export const folders = {
   stream: { may: ["error", "transfer", "transport", "host"], why: "many values with credit" },
   resource: { may: ["error"], why: "leases inside a worker; side of the worker" },
   task: {
-    may: ["error", "stream", "resource", "transfer", "transport", "host"],
-    why: "runs tasks; side of the worker, so it never sees the pool",
+    may: ["error", "stream", "resource", "transfer", "transport", "host", "pool/by-name.ts"],
+    why: "runs tasks; side of the worker, so it never sees the pool, except for the names that no task may have",
   },
   "pool/by-name.ts": { may: [], why: "the object of functions for any task, `pool.call`" },
   "pool/worker-of-key.ts": { may: [], why: "which worker serves a key" },

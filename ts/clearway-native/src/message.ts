@@ -162,8 +162,13 @@ export const toAddonPayload = (payload: Payload): Uint8Array | Handle | undefine
   payload === null || payload instanceof Uint8Array ? (payload ?? undefined) : handleOf(payload);
 
 /** Returns the core's handle of a memory. Throws `released` for released memory, and `invalid-argument` for a value of another type. */
-export function handleOf(memory: NativeMemory | LentMemory): Handle {
+export function handleOf(
+  memory: NativeMemory | LentMemory,
+  name = "message",
+  must = "a Uint8Array, memory, or null",
+): Handle {
   const handle: unknown = memory?.handle;
-  if (typeof handle !== "number") throw invalid("message", "a Uint8Array, memory, or null", memory);
+  // Without a size, the ledger would no longer be a number.
+  if (typeof handle !== "number" || typeof memory.size !== "number") throw invalid(name, must, memory);
   return handle;
 }

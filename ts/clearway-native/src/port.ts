@@ -374,8 +374,12 @@ export class Port implements MemoryOwner, RecordSink {
 
   #handles(attachments: Attachments): Float64Array {
     if (!Array.isArray(attachments)) throw invalid("attachments", "an array", attachments);
+    // First the handles: they are what refuses an attachment, and a refused message shares nothing.
+    const handles = Float64Array.from(attachments, (each, at) =>
+      handleOf(each, `attachments[${at}]`, "a NativeMemory or a LentMemory"),
+    );
     this.ledger.toNative.sharedBytes += attachments.reduce((sum, each) => sum + each.size, 0);
-    return Float64Array.from(attachments, handleOf);
+    return handles;
   }
 
   #checkOpen(): void {

@@ -102,12 +102,38 @@ suite("misuse", () => {
       ["text", "invalid-argument"],
       [{}, "invalid-argument"],
       [1, "invalid-argument"],
-      [{ handle: 77 }, "released"],
+      [{ handle: 77 }, "invalid-argument"],
+      [{ handle: 77, size: 1 }, "released"],
     ] as const) {
       expect(await codeOf(() => plugin.channel("echo").call(given as typeof memory))).toBe(code);
       expect(await codeOf(() => plugin.channel("pool/echo").send(given as typeof memory))).toBe(code);
       expect(await codeOf(() => plugin.channel("echo").call(null, [given as typeof memory]))).toBe(code);
     }
+  });
+
+  test("an attachment that is no memory is refused by its index, and stats().ledger stays a number", async () => {
+    await using plugin = await open();
+    const [good, gone] = [plugin.allocate(64), plugin.allocate(64)];
+    gone.release();
+    const before = plugin.stats().ledger.toNative.sharedBytes;
+    for (const [wrong, code] of [
+      [new Uint8Array(4), "invalid-argument"],
+      [null, "invalid-argument"],
+      [{ handle: 77 }, "invalid-argument"],
+      [gone, "released"],
+    ] as const) {
+      const attachments = [good, wrong as typeof good];
+      const calls = [
+        () => plugin.channel("echo").call(null, attachments),
+        () => plugin.channel("pool/echo").send(null, { attachments }),
+      ];
+      const message = expect.stringContaining(
+        code === "released" ? "" : "attachments[1] must be a NativeMemory or a Lent",
+      );
+      for (const call of calls) await expect(async () => call()).rejects.toMatchObject({ code, message });
+    }
+    expect(plugin.stats().ledger.toNative.sharedBytes).toBe(before);
+    good.release();
   });
 
   test.skipIf(!existsSync(plugins.c.misbehave))("a misbehaving plugin gets a status for each misdeed", async () => {

@@ -16,7 +16,7 @@ import type { CallbackArgument, MethodNames, ProxyArgument } from "./task/callba
 import { allCodedAs, Form } from "./transfer/crossing.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "./transfer/ledger.js";
 import { prepareForProcess, prepareValue } from "./transfer/move.js";
-import { notCloneable } from "./transfer/refusal.js";
+import { refusalOf } from "./transfer/refusal.js";
 import { revive } from "./transfer/revive.js";
 import { encodeThrown } from "./transfer/thrown.js";
 import {
@@ -95,7 +95,7 @@ class Session implements CallbackEnd, AsyncIterator<never> {
   refuse(message: unknown, reason: unknown): void {
     const entry = this.#entered.get(message as object);
     if (entry && this.#wire) merge(this.#wire.ledger, entry, -1);
-    this.#sendError((message as CallbackAnswer)[0], refusalOf(reason));
+    this.#sendError((message as CallbackAnswer)[0], refusalOf(what, reason));
   }
 
   #accepts(message: unknown): message is CallbackCall {
@@ -156,7 +156,7 @@ class Session implements CallbackEnd, AsyncIterator<never> {
       this.#wire.answer(message, ready.transfer);
     } catch (reason) {
       // The value's getters and traps are foreign code.
-      this.#sendError(call, refusalOf(reason));
+      this.#sendError(call, refusalOf(what, reason));
     }
   }
 
@@ -181,9 +181,8 @@ class Session implements CallbackEnd, AsyncIterator<never> {
   }
 }
 
-function refusalOf(reason: unknown): ClearwayError {
-  return reason instanceof ClearwayError ? reason : notCloneable("the value of a callback", reason);
-}
+// What the errors for a value that cannot cross call it.
+const what = "the value of a callback";
 
 /**
  * A function under `callback()`, or an object under `proxy()`. A pool treats it as a stream argument: it opens a session for each call, and

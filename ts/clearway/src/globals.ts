@@ -91,6 +91,8 @@ function shared(): Globals {
 /** The globals of this thread, shared by all files of the library. */
 export const globals: Globals = /* @__PURE__ */ shared();
 
+/** Longest time of a timer in any host, in milliseconds: 24.8 days. A longer one would fire at once. */
+export const timerMsMax = 2 ** 31 - 1;
 export const setTimeout = (act: () => void, ms?: number): Timer => globals.setTimeout(act, ms);
 export const clearTimeout = (timer: Timer | undefined): void => globals.clearTimeout(timer);
 export const setInterval = (act: () => void, ms?: number): Timer => globals.setInterval(act, ms);

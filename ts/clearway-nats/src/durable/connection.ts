@@ -146,6 +146,7 @@ export const serverNumbers = {
   noMessageFound: 10037,
   nameInUse: 10058,
   streamNotFound: 10059,
+  subjectsOverlap: 10065,
   wrongLastSequence: 10071,
 } as const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // The names of a module's streams, subjects and buckets on the servers. All worker processes and callers of one module and version use the
-// same names, so a change here separates old ones from new ones.
+// same names, so a change here separates old ones from new ones. In the names of streams and buckets, each `_` of the module is `_-`.
 //
 //   stream  CLEARWAY_<module>_<version>_calls     work queue
 //     clearway.<module>.<version>.do.high          calls without a key, of three classes of priority
@@ -42,11 +42,16 @@ export interface Names {
   deadLetter(id: string): string;
 }
 
-/** Returns the names for a module. The version may contain dots and plus signs, which names of streams and buckets may not. */
+/**
+ * Returns the names for a module. The version may contain dots and plus signs, which names of streams and buckets may not.
+ *
+ * A version begins with a letter or a digit, so an underscore that a hyphen follows belongs to the module: the module `images_1` in version `2`
+ * has other streams than `images` in version `1.2`.
+ */
 export function namesOf(module: string, version: string): Names {
   const token = version.replaceAll(".", "_");
   const subject = `clearway.${module}.${token}`;
-  const stream = `CLEARWAY_${module}_${token.replaceAll("+", "__")}`;
+  const stream = `CLEARWAY_${module.replaceAll("_", "_-")}_${token.replaceAll("+", "__")}`;
   const bucket = `clearway${stream.slice("CLEARWAY".length)}`;
   return {
     calls: `${stream}_calls`,

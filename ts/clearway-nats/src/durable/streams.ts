@@ -12,7 +12,7 @@ import {
   type StreamInfo,
 } from "@nats-io/jetstream";
 import { headers, type MsgHdrs, millis, type NatsConnection, nanos } from "@nats-io/transport-node";
-import { ClearwayError } from "clearway/remote";
+import { ClearwayError, caused } from "clearway/remote";
 import { cannotReserve, numberOf, opening, openMsMax, serverNumbers } from "./connection.js";
 import { keyConsumer, type Names, priorityClasses } from "./names.js";
 import { partitionsRule, type ServeSettings, type StreamSettings } from "./options.js";
@@ -125,7 +125,7 @@ async function ensure(
 ): Promise<StreamInfo> {
   try {
     const found = await manager.streams.info(config.name);
-    if (config.retention === found.config.retention) return found;
+    if (config.retention === found.config.retention) return ours(found, config);
     throw new ClearwayError(
       "connect-failed",
       `the stream ${config.name} exists with the retention ${found.config.retention}, and durable mode needs ${config.retention}`,
@@ -138,8 +138,24 @@ async function ensure(
   } catch (reason) {
     // Another process was faster, with other options.
     if (numberOf(reason) === serverNumbers.nameInUse) return ensure(manager, config, add);
-    throw reason;
+    if (numberOf(reason) !== serverNumbers.subjectsOverlap) throw reason;
+    const what = `the subjects ${config.subjects?.join(", ")} of the stream ${config.name} belong to another stream`;
+    throw caused(
+      "connect-failed",
+      `${what}. If it is of an older clearway-nats, let its calls run, then delete it`,
+      reason,
+    );
   }
+}
+
+// Versions such as `1+2` and `1..2` have the same names, and different subjects.
+function ours(found: StreamInfo, { name, subjects = [] }: NamedConfig): StreamInfo {
+  const { config } = found;
+  if (subjects.every((each) => config.subjects?.includes(each))) return found;
+  throw new ClearwayError(
+    "connect-failed",
+    `the stream ${name} is of another module or version: its subjects are ${config.subjects?.join(", ")}, and durable mode needs ${subjects.join(", ")}`,
+  );
 }
 
 // A queue without `queue.bytes` takes a quarter of the storage that the servers can reserve, and at most this. Claims and outcomes need the

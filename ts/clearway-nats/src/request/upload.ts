@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { StandardMessageCodec } from "clearway/channel";
-import { asyncIteratorOf, unmoved } from "clearway/remote";
+import { asyncIteratorOf, invalid, unmoved } from "clearway/remote";
 import { Outgoing } from "../stream/outgoing.js";
 import { encodeError } from "../wire/call.js";
 import { Op } from "../wire/protocol.js";
@@ -63,9 +63,12 @@ function endOf(codec: StandardMessageCodec, index: number, value: unknown): Uint
   }
 }
 
+// The key of a function under `callback()`, and of an object under `proxy()`. To a reader, they are empty streams.
+const callbackKey = Symbol.for("clearway.callback");
+
 /**
  * Takes the streams out of the arguments of a call: returns the arguments with null in their places, and opens the iterators. Unwraps values
- * under `move()`. Copies the list before changing it. Throws what an iterable throws.
+ * under `move()`. Copies the list before changing it. Throws `invalid-argument` for a callback, and what an iterable throws.
  */
 export function takeStreams(args: readonly unknown[]): {
   args: readonly unknown[];
@@ -80,6 +83,8 @@ export function takeStreams(args: readonly unknown[]): {
       const inner = unmoved(value);
       const iterate = inner === value ? asyncIteratorOf(value) : undefined;
       if (inner === value && !iterate) continue;
+      if (callbackKey in value)
+        throw invalid(`args[${index}]`, "a value or a stream: a callback() or a proxy() needs a local pool", value);
       plain ??= args.slice();
       plain[index] = iterate ? null : inner;
       if (!iterate) continue;

@@ -78,6 +78,22 @@ describe.skipIf(noServer)("opening durable mode", () => {
     });
   });
 
+  test("fails when a stream of that name, or one with its subjects, is of another module or version", async () => {
+    const server = await startServer();
+    const nats = await connection(server.url);
+    const manager = await jetstreamManager(nats);
+    await manager.streams.add({ name: names.calls, subjects: ["other"], retention: RetentionPolicy.Workqueue });
+    await expect(caller(nats)).rejects.toMatchObject({
+      code: "connect-failed",
+      message: /of another module or version/,
+    });
+    await manager.streams.add({ name: "older", subjects: [namesOf("work", "1").callSubjects] });
+    await expect(caller(nats, { version: "1" })).rejects.toMatchObject({
+      code: "connect-failed",
+      message: /the subjects clearway\.work\.1\.do\.> of the stream CLEARWAY_work_1_calls belong to another stream/,
+    });
+  });
+
   test("keeps the options of streams that exist", async () => {
     const server = await startServer();
     const nats = await connection(server.url);

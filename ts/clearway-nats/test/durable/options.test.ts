@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { classOf, isId, namesOf, partitionOf } from "../../src/durable/names.js";
+import { classOf, isId, type Names, namesOf, partitionOf } from "../../src/durable/names.js";
 import { callerSettingsOf, serveSettingsOf } from "../../src/durable/options.js";
 import { Capacity } from "../../src/durable/slots.js";
 
@@ -43,6 +43,15 @@ describe("names", () => {
       "clearway_images_1_2_0__b_values",
     ]);
     expect(plain("high")).toBe("clearway.images.1_2_0+b.do.high");
+  });
+
+  test("modules images_1 version 2 and images version 1.2 have different names for every stream and bucket", () => {
+    const listOf = ({ calls, results, dead, claims, values }: Names) => [calls, results, dead, claims, values];
+    const [one, two] = [listOf(namesOf("images_1", "2")), listOf(namesOf("images", "1.2"))];
+    expect(new Set([...one, ...two]).size).toBe(10);
+    expect(one[0]).toBe("CLEARWAY_images_-1_2_calls");
+    expect(two[0]).toBe("CLEARWAY_images_1_2_calls");
+    expect(namesOf("a_", "1").calls).not.toBe(namesOf("a", "1").calls);
   });
 
   test("of calls are parts of a subject", () => {

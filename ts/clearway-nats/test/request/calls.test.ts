@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { connect } from "@nats-io/transport-node";
 import { move } from "clearway";
+import { callback, proxy } from "clearway/callback";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hashOf } from "../../src/request/members.js";
 import { encodeCall } from "../../src/wire/call.js";
@@ -55,6 +56,17 @@ describe.skipIf(noServer)("a call in request mode", () => {
     const { pool } = await pair(nats.url);
     const call = (pool.call as unknown as Record<string, () => Promise<unknown>>)["missing"]!;
     await expect(call()).rejects.toMatchObject({ code: "unknown-task", message: expect.stringContaining("add, echo") });
+  });
+
+  test("a callback as an argument of a remote call is refused with invalid-argument, and no task runs", async () => {
+    const { pool, server } = await pair(nats.url);
+    const sum = pool.call.add as (...args: unknown[]) => Promise<unknown>;
+    for (const marked of [callback(() => 1), proxy({ ask: () => 1 })])
+      await expect(sum(1, marked)).rejects.toMatchObject({
+        code: "invalid-argument",
+        message: expect.stringContaining("args[1] must be a value or a stream"),
+      });
+    expect(server.stats()).toMatchObject({ request: { calls: 0 } });
   });
 
   test("a call is not made by an await of the functions, nor by a logger that writes them as JSON or text", async () => {

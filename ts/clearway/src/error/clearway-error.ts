@@ -22,18 +22,22 @@ export class ClearwayError extends Error {
    * its own copy of the class.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    try {
-      return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
-    } catch {
-      // A thrown value can be anything, for example a revoked Proxy. `instanceof` must not throw for it.
-      return false;
-    }
+    return isBranded(value, brand);
   }
 }
 
 // Sets the brand outside the class body. Bundlers rename a class that uses its own name in its body, and its errors would then print as
 // "_ClearwayError".
 Object.defineProperty(ClearwayError.prototype, brand, { value: true });
+
+/** Returns whether a value has a brand. Never throws: a thrown value can be anything, for example a revoked Proxy. */
+export function isBranded(value: unknown, key: symbol): boolean {
+  try {
+    return (value as { [key: symbol]: unknown } | null | undefined)?.[key] === true;
+  } catch {
+    return false;
+  }
+}
 
 /** Returns an error with the given cause. If the cause is undefined, the error has no `cause` property. */
 export function caused(code: ErrorCode, message: string, cause: unknown): ClearwayError {

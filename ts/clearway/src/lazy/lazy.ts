@@ -2,14 +2,14 @@
 import { afterMessages } from "#host";
 import type { ErrorCode } from "../error/clearway-error.js";
 import { type ClearwayError, caused, messageOf } from "../error/clearway-error.js";
-import { clearTimeout, OwnPromise, setTimeout, type Timer } from "../globals.js";
+import { clearTimeout, OwnPromise, setTimeout, type Timer, timerMsMax } from "../globals.js";
 
 /**
- * Starts a timer of any length, in milliseconds. Hosts support at most 24.8 days and fire at once for a longer time. A longer time is
- * therefore shortened to that maximum.
+ * Starts a timer of any length, in milliseconds. Hosts support at most 24.8 days, and fire at once for a longer time. A longer time, such as
+ * Infinity, therefore starts no timer, and `act` never runs.
  */
-export function after(ms: number, act: () => void): Timer {
-  return setTimeout(act, Math.min(ms, 2 ** 31 - 1));
+export function after(ms: number, act: () => void): Timer | undefined {
+  return ms > timerMsMax ? undefined : setTimeout(act, ms);
 }
 
 /**
@@ -17,7 +17,7 @@ export function after(ms: number, act: () => void): Timer {
  * runs before the messages that wait. `act` therefore runs after them, and has to look whether the answer was among them. Clearing the timer
  * after its time does not stop `act`.
  */
-export function timeLimit(ms: number, act: () => void): Timer {
+export function timeLimit(ms: number, act: () => void): Timer | undefined {
   return after(ms, () => afterMessages(act));
 }
 

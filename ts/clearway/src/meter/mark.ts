@@ -31,10 +31,15 @@ export interface Mark {
  * With a function, labels the function's run and returns its result. If the function returns a promise, the label ends when the promise
  * settles. The label of an async function covers all work on this thread until then, even unrelated work. A report therefore says that a
  * stall fell into the mark, not that the labelled work caused the stall.
+ *
+ * Throws `TypeError` for a label that is no string, and for a `run` that is no function.
  */
 export function mark(label: string): Mark;
 export function mark<R>(label: string, run: () => R): R;
 export function mark<R>(label: string, run?: () => R): Mark | R {
+  if (typeof label !== "string") throw new TypeError(`label must be a string: label=${typeof label}`);
+  if (run !== undefined && typeof run !== "function")
+    throw new TypeError(`run must be a function: run=${run === null ? run : typeof run}`);
   const entry: Entry = { label, startMs: now(), endMs: undefined };
   open.add(entry);
   const end = (): void => {

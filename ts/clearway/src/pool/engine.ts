@@ -4,7 +4,7 @@ import { now, OwnPromise } from "../globals.js";
 import { lazyModule, notLoaded, preload, within } from "../lazy/lazy.js";
 import type { Timings } from "../stats/timings.js";
 import { emptySide } from "../transfer/ledger.js";
-import { notCloneable } from "../transfer/refusal.js";
+import { refusalOf } from "../transfer/refusal.js";
 import {
   detach,
   endReader,
@@ -179,8 +179,7 @@ export class Engine {
 
   /** Fails a call whose arguments cannot be sent, or must not be sent. */
   refuse(call: PoolCall, reason: unknown): void {
-    const isOurs = reason instanceof ClearwayError;
-    this.cancel(call, isOurs ? reason : notCloneable(`an argument of ${call.task.name}()`, reason));
+    this.cancel(call, refusalOf(`an argument of ${call.task.name}()`, reason));
   }
 
   /** Cancels a call. Notifies its caller at once, and also its worker if a worker has the call. */
@@ -192,7 +191,9 @@ export class Engine {
     if (action === "nothing") return;
     if (open) call.task[this.lifecycle?.outcomeOf(reason) ?? "cancelled"]++;
     call.cleanUp();
-    this.#settle(call, settle, reason);
+    // Also of a pool for one call: its worker may take the grace period to end, and the caller waits for neither.
+    settle(call, reason);
+    if (this.once) void this.close();
     if (worker) return this.lifecycle?.cancel(this, worker, call, reason);
     this.backlog.remove(call);
     this.#settle(call, endReader);

@@ -191,9 +191,10 @@ export function run<Module = PoolNeedsTheTypeOfItsModule>(
   source: WorkerSource,
   options: RunOptions<SetupData<TasksOf<Module>>, ProgressOf<TasksOf<Module>>> = {},
 ): Callable<Module> {
-  const settings = { ...settingsOf({ name: "run", ...options } as PoolOptions, runRules), min: 1, max: 1 };
+  const given = checked(options, runRules, { name: "run" });
+  const settings = { ...settingsOf(given as PoolOptions, runRules), min: 1, max: 1 };
   checkSource(source, settings);
-  const callSettings = callSettingsOf(options, settings, runRules);
+  const callSettings = callSettingsOf(given, settings, runRules);
   const call = byName<Callers<Module>>((name) => {
     const caller: Caller = (...args) =>
       new Engine(source, settings, true).submit(name, args, callSettings, caller) ?? undefined;

@@ -6,7 +6,7 @@ import type { Field, Fields, NumberPart, Part } from "./field.js";
 import * as types from "./field.js";
 import { type RecordType, record } from "./record.js";
 import { BadValue, badRow, invalid, shown } from "./refusal.js";
-import { numberKinds, type Shape } from "./shape.js";
+import { ColumnCounter, numberKinds, type Shape } from "./shape.js";
 import type { Table } from "./table.js";
 import { arrays } from "./vector/vector.js";
 import { rowsPerChunkRule, type WriterOptions } from "./writer.js";
@@ -126,7 +126,7 @@ interface Sampled {
   readonly value: unknown;
 }
 
-function fieldsOf(path: string, sample: readonly Sampled[]): Fields {
+function fieldsOf(path: string, sample: readonly Sampled[], depth = 0, counter = new ColumnCounter()): Fields {
   const columns = new Map<string, Sampled[]>();
   for (const { row, value: object } of sample) {
     if (!isRow(object)) throw badRow(new BadValue(path || "the row", rowExpected, object), row);
@@ -136,23 +136,27 @@ function fieldsOf(path: string, sample: readonly Sampled[]): Fields {
       else columns.set(name, [{ row, value }]);
     }
   }
+  // `record()` checks the same limits, but rows that contain themselves have no end.
+  const wide = counter.addColumns(columns.size, depth);
+  if (wide !== undefined) throw invalid(path || "the rows", `of columns that are not ${wide}`, sample[0]?.value);
   return Object.fromEntries(
     [...columns].map(([name, column]) => {
       const given = column.filter(({ value }) => value !== null && value !== undefined);
       const where = path === "" ? name : `${path}.${name}`;
       if (given.length === 0) throw invalid(where, "something else than null in the sample; declare it", null);
-      const field = fieldOf(where, given);
+      const field = fieldOf(where, given, depth, counter);
       return [name, given.length === sample.length ? field : types.nullable(field)];
     }),
   );
 }
 
-function fieldOf(path: string, sample: readonly Sampled[]): Field {
+function fieldOf(path: string, sample: readonly Sampled[], depth: number, counter: ColumnCounter): Field {
   const values = sample.map(({ value }) => value);
   const first = values[0];
   const simple = simpleField(first) ?? listField(values);
   if (simple) return simple;
-  if (Object.prototype.toString.call(first) === "[object Object]") return types.struct(fieldsOf(path, sample)) as Field;
+  if (Object.prototype.toString.call(first) === "[object Object]")
+    return types.struct(fieldsOf(path, sample, depth + 1, counter)) as Field;
   throw invalid(path, "of a kind that a column holds; declare the columns with record()", first);
 }
 

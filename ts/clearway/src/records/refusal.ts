@@ -19,6 +19,11 @@ interface BadRow {
   row: number;
 }
 
+/** Returns the refusal of a typed array whose memory is gone. */
+export function detached(column: string, value: unknown): BadValue {
+  return new BadValue(column, "an array whose memory was not moved", value, "Move a copy.");
+}
+
 /** Returns the typed error for a row that does not fit. `hint` is advice for the caller. */
 export function badRow(bad: BadValue, row: number, hint = hintFor(bad)): ClearwayError {
   const { column, expected, value } = bad;

@@ -32,7 +32,7 @@ const columnsMax = 1 << 16;
 const lettersMax = 1 << 22;
 
 /** Counts columns. The columns of a struct count once for each occurrence of the struct. */
-class ColumnCounter {
+export class ColumnCounter {
   #columns = 0;
   #letters = 0;
 

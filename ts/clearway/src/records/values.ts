@@ -8,6 +8,8 @@ const nameOf = getterOf<string | undefined>(typedArray, Symbol.toStringTag);
 const lengthOf = getterOf<number>(typedArray, "length");
 const bytesOf = getterOf<number>(ArrayBuffer.prototype, "byteLength");
 const { getTime } = Date.prototype;
+// Only the methods of a typed array tell detached memory from none.
+const valuesOf = (typedArray as Uint8Array).values;
 
 /** Returns the name of a typed array's class, such as `"Uint8Array"`. Returns undefined for any other value. */
 export function typedArrayName(value: unknown): string | undefined {
@@ -17,6 +19,16 @@ export function typedArrayName(value: unknown): string | undefined {
 /** Returns the number of elements of a typed array. Throws for any other value. */
 export function typedArrayLength(value: unknown): number {
   return lengthOf.call(value);
+}
+
+/** Returns whether a typed array shows memory that was moved away, or that its buffer no longer has. Its length is then 0. */
+export function isDetached(view: unknown): boolean {
+  if (lengthOf.call(view) > 0) return false;
+  try {
+    return !valuesOf.call(view);
+  } catch {
+    return true;
+  }
 }
 
 /** Returns the milliseconds of a `Date`, or NaN for an invalid date. Returns undefined for any other value. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { checked, type Rules } from "../error/checked.js";
 import { ClearwayError, invalid, messageOf } from "../error/clearway-error.js";
-import { clearTimeout, clock, OwnPromise, setTimeout, type Timer } from "../globals.js";
+import { clearTimeout, clock, OwnPromise, setTimeout, type Timer, timerMsMax } from "../globals.js";
 
 /**
  * Describes how to open, check and close an expensive object, such as a connection, a model or a file. A worker keeps the object between
@@ -23,7 +23,7 @@ export interface ResourceDefinition<T> {
    * resource when the task has ended, because the state of the resource is unknown.
    */
   cancel?(value: T): void | PromiseLike<void>;
-  /** Idle time in milliseconds after which the worker closes the resource. Default 30,000. With Infinity, an idle resource stays open. */
+  /** Idle time in milliseconds after which the worker closes the resource. Default 30,000. After more than 24.8 days, as with Infinity, an idle resource stays open. */
   idleMs?: number;
   /** Age in milliseconds, counted from opening, after which the worker does not use the resource again. Default Infinity. */
   maxAgeMs?: number;
@@ -61,7 +61,12 @@ export function resource<T>(definition: ResourceDefinition<T>): Resource<T> {
   const times = { idleMs: 30_000, maxAgeMs: Number.POSITIVE_INFINITY, checkAfterMs: 1_000 };
   const complete = checked(definition, rules, times, "resource");
   if (!complete.open) throw invalid("resource.open", "a function", complete.open);
-  return { [brand]: complete as typeof complete & typeof times };
+  const bound = Object.entries(complete).map(([name, each]) => [
+    name,
+    // The functions may be methods of an instance of a class, whose private fields only the instance has.
+    typeof each === "function" ? each.bind(definition) : each,
+  ]);
+  return { [brand]: Object.fromEntries(bound) };
 }
 
 /** Returns the definition of a resource, with defaults filled in. Throws `invalid-argument` for any other value. */
@@ -281,15 +286,12 @@ export class Leases {
       this.#idle.set(definition, list);
     }
     list.push(opened);
-    if (definition.idleMs === Number.POSITIVE_INFINITY) return;
-    opened.idleTimer = setTimeout(
-      () => {
-        if (opened.lease.expire() !== "close") return;
-        list.splice(list.indexOf(opened), 1);
-        void this.#close(opened);
-      },
-      Math.min(definition.idleMs, maxTimerMs),
-    );
+    if (definition.idleMs > timerMsMax) return;
+    opened.idleTimer = setTimeout(() => {
+      if (opened.lease.expire() !== "close") return;
+      list.splice(list.indexOf(opened), 1);
+      void this.#close(opened);
+    }, definition.idleMs);
   }
 
   #close(opened: Opened): Promise<void> {
@@ -309,9 +311,6 @@ const closeLimitMs = 5_000;
 
 // Maximum time in milliseconds for which a shutdown waits for a resource that is being opened. The pool ends a worker that is not closed after 5 s.
 const pendingLimitMs = 2_000;
-
-// Longest time of a timer, in milliseconds. A host stores the time in 32 bits, so a longer timer would fire at once.
-const maxTimerMs = 2 ** 31 - 1;
 
 function withTimeLimit(promise: Promise<unknown>, limitMs = closeLimitMs): Promise<unknown> {
   let timer: Timer | undefined;

@@ -11,7 +11,7 @@ import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import type { Moved } from "../transfer/move.js";
 import { prepareForProcess, prepareValue } from "../transfer/move.js";
-import { notCloneable } from "../transfer/refusal.js";
+import { refusalOf } from "../transfer/refusal.js";
 import { revive } from "../transfer/revive.js";
 import type { CallbackAnswer, CallbackCall } from "../transport/callback.js";
 import type { PortTransport } from "../transport/port.js";
@@ -175,7 +175,7 @@ export class CallbackStub implements TaskInput {
   refused(message: unknown, reason: unknown): void {
     const entry = this.#entered.get(message as object);
     if (entry) this.#enter(entry, -1);
-    this.#take((message as CallbackCall)[0])?.reject(refusalOf(reason));
+    this.#take((message as CallbackCall)[0])?.reject(refusalOf(what, reason));
     this.#sendWaiting();
   }
 
@@ -237,7 +237,7 @@ export class CallbackStub implements TaskInput {
     } catch (reason) {
       // The getters and traps of an argument are foreign code.
       this.#sent.delete(call);
-      open.reject(refusalOf(reason));
+      open.reject(refusalOf(what, reason));
     }
   }
 
@@ -282,6 +282,5 @@ function ended(): ClearwayError {
   );
 }
 
-function refusalOf(reason: unknown): ClearwayError {
-  return reason instanceof ClearwayError ? reason : notCloneable("an argument of a callback", reason);
-}
+// What the errors for a value that cannot cross call it.
+const what = "an argument of a callback";

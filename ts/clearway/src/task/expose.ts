@@ -5,6 +5,7 @@ import { checked, object } from "../error/checked.js";
 import { ClearwayError, invalid } from "../error/clearway-error.js";
 import { clearTimeout, clock, queueMicrotask, setTimeout, type Timer, unref } from "../globals.js";
 import { cloneMsMax, inDevelopment, type ParentEndpoint, type ParentListener } from "../host/host.js";
+import { calledByLanguage } from "../pool/by-name.js";
 import { encodeThrown } from "../transfer/thrown.js";
 import { mayBeSlow } from "../transfer/uncloneable.js";
 import { coded, frameSlots, type HelloSettings, isFrames, Op } from "../transport/protocol.js";
@@ -200,7 +201,8 @@ const start = /* @__PURE__ */ new Bootstrap();
  * On the main thread and in a unit test, it only returns the tasks. In a worker, it may be called once, and in each task module that
  * {@link exposeAll} combines.
  *
- * With the option `setup`, each worker prepares itself before its first call. Throws `invalid-argument` for an invalid task or option.
+ * With the option `setup`, each worker prepares itself before its first call. Throws `invalid-argument` for an invalid task or option, and for a
+ * task called `then`, `toJSON`, `toString` or `valueOf`.
  *
  * @typeParam Tasks - The tasks by name: functions, or results of `task()`.
  * @typeParam Data - The parameter of `setup`.
@@ -215,7 +217,11 @@ export function expose<const Tasks extends TaskMap, Data = undefined>(
   if (prototype && Object.getPrototypeOf(prototype))
     throw invalid("tasks", "an object of functions, and not of a class", tasks);
   const definitions = [];
-  for (const name of names) definitions.push(definitionOfTask(name, tasks[name]));
+  for (const name of names) {
+    if (calledByLanguage.includes(name))
+      throw invalid("the name of a task", "another one, because JavaScript itself calls this", name);
+    definitions.push(definitionOfTask(name, tasks[name]));
+  }
   const setup = options && checked(options, { setup: "function" }).setup;
   return publish(tasks, { names, definitions, setup: setup as TaskModule["setup"] });
 }

@@ -389,6 +389,6 @@ function isObject(value: unknown): value is object {
 function generatorReturned(): ClearwayError {
   return new ClearwayError(
     "not-cloneable",
-    "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
+    "the task returned a generator: write the task itself as one (async function*)",
   );
 }

@@ -15,6 +15,8 @@ export type CopyReason =
   | "not-transferable"
   /** A result has at most 512 bytes of memory. Copying them with other frames costs less than a message that moves the memory. */
   | "small"
+  /** The memory is under `move(value, transfer)`, and `transfer` does not list it. */
+  | "not-listed"
   /** The worker is a child process (`processes: true`). Nothing moves between processes. */
   | "other-process"
   /** The memory is beyond the nodes that the search for memory that moves visits. */
@@ -226,13 +228,15 @@ class Search implements FoundObjects {
           found.compacted.push(copy.buffer as ArrayBuffer);
         }
         found.copies.push({ reason: "partial-view", bytes: shown });
+      } else if (this.listed) {
+        if (bytes > 0) kept.push({ reason: "not-listed", bytes });
       } else if (near && fixed) kept.push({ reason: "not-transferable", bytes });
       else if (near) found.transfer.push(buffer);
       else this.#bytesBeyond = (this.#bytesBeyond ?? 0) + bytes;
     }
     found.copies.push(...kept);
-    if (this.listed !== undefined) found.transfer.length = 0;
-    else if (this.#bytesBeyond !== undefined) found.copies.push({ reason: "search-limit", bytes: this.#bytesBeyond });
+    if (!this.listed && this.#bytesBeyond !== undefined)
+      found.copies.push({ reason: "search-limit", bytes: this.#bytesBeyond });
     return compact;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError, invalid } from "../error/clearway-error.js";
+import { ClearwayError, invalid, isBranded } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { totalBufferBytes } from "../host/structure.js";
 import { Form, isTable } from "./crossing.js";
@@ -33,7 +33,7 @@ export class MovedValue {
 
   // Two entries of the package are bundled separately, and both contain `move`. The brand lets each entry accept values of the other.
   static [Symbol.hasInstance](value: unknown): boolean {
-    return (value as { [movedKey]?: true } | null | undefined)?.[movedKey] === true;
+    return isBranded(value, movedKey);
   }
 }
 
@@ -44,8 +44,9 @@ export class MovedValue {
  * part, and the ledger records the reason `partial-view`; the sender keeps it. Under `strict`, the send fails with `would-copy`. It fails, too,
  * if the value contains other memory that cannot be moved.
  *
- * With `transfer`, Clearway moves exactly these objects, and copies all other memory. Use `transfer` for values with very many nodes, or to
- * move a whole buffer if the value shows only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
+ * With `transfer`, Clearway moves exactly these objects, and copies all other memory: the ledger records the reason `not-listed`, and under
+ * `strict` the send fails with `would-copy`. Use `transfer` for values with very many nodes, or to move a whole buffer if the value shows
+ * only a part of it. Throws `invalid-argument` if `transfer` is not an array of objects.
  */
 export function move<T>(value: T, transfer?: readonly object[]): Moved<T> {
   if (transfer !== undefined && !(Array.isArray(transfer) && transfer.every((each) => Object(each) === each)))
@@ -68,12 +69,13 @@ interface MovedMemory {
 /** What to do instead of a copy, by its reason. */
 const remedies: Partial<Record<CopyReason, string>> = {
   "partial-view": "It is a part of a larger buffer. Copy the part: move(new Uint8Array(part))",
+  "not-listed": "List its buffers: move(value, [buffer])",
   "search-limit": "It is beyond 10,000 nodes. List its buffers: move(value, [buffer])",
 };
 
 /**
  * Returns a moved value and the objects to transfer. Searches at most `limit` nodes for memory that moves. Throws `would-copy` if there is
- * memory that cannot move; under `strict`, also for a part of a larger buffer.
+ * memory that cannot move; under `strict`, also for a part of a larger buffer, and for memory that a list of objects leaves out.
  */
 export function transferOf(
   moved: MovedValue,
@@ -83,13 +85,10 @@ export function transferOf(
 ): MovedMemory {
   const listed = moved.transfer;
   const found = findMemory(moved.value, limit, { listed, shared });
-  if (listed) {
-    const movedBytes = totalBufferBytes(listed);
-    return { value: found.value, transfer: [...listed], movedBytes, sharedBytes: 0, deep: true, copies: [] };
-  }
-  const copy = found.copies.find(({ reason }) => strict || reason !== "partial-view");
+  const copy = found.copies.find(({ reason }) => strict || !(listed || reason === "partial-view"));
   if (copy === undefined) {
-    found.transfer.push(...found.compacted);
+    found.transfer.push(...(listed ?? found.compacted));
+    if (listed) found.movedBytes = totalBufferBytes(listed);
     return found;
   }
   const { reason, bytes } = copy;

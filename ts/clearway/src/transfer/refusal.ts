@@ -8,6 +8,11 @@ export function notCloneable(what: string, reason: unknown): ClearwayError {
   return caused("not-cloneable", `${what} cannot cross a thread: ${messageOf(reason)}`, reason);
 }
 
+/** Returns the error for a value that could not be read or sent: the library's own, or the typed error for what its getters and traps threw. */
+export function refusalOf(what: string, reason: unknown): ClearwayError {
+  return reason instanceof ClearwayError ? reason : notCloneable(what, reason);
+}
+
 /** Returns the typed error for a result whose memory has moved away with an earlier result. `what` names the new result. */
 export function movedAway(what: string, reason: unknown): ClearwayError {
   const remedy = "Return a copy of what the task keeps: value.slice(), or move(value, [])";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { beforeEach, expect, test, vi } from "vitest";
-import { lazyModule, preload } from "../../src/lazy/lazy.js";
+import { lazyModule, preload, timeLimit } from "../../src/lazy/lazy.js";
 import { useFakeTimers } from "../fixtures/fake-timers.js";
 
 beforeEach(() => useFakeTimers());
@@ -45,4 +45,14 @@ test("a preloaded module reports no error when its load fails", async () => {
   preload(load);
   await vi.advanceTimersByTimeAsync(0);
   expect(await load()).toBe(2);
+});
+
+test("a deadline of Infinity starts no timer; one of 30 days does not fire before", async () => {
+  const fired: number[] = [];
+  const dayMs = 24 * 3_600_000;
+  for (const ms of [Number.POSITIVE_INFINITY, 30 * dayMs]) timeLimit(ms, () => fired.push(ms));
+  expect(vi.getTimerCount()).toBe(0);
+  timeLimit(20 * dayMs, () => fired.push(20));
+  await vi.advanceTimersByTimeAsync(30 * dayMs - 1);
+  expect(fired).toEqual([20]);
 });

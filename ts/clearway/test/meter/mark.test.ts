@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { now } from "#meter-host";
 import { mark, marksDuring } from "../../src/meter/mark.js";
+import { stallMetrics } from "../../src/meter-metrics.js";
+import { stallOf } from "./stalls.js";
 
 const labels = (fromMs: number): string[] => marksDuring(fromMs, now() + 1).map((share) => share.label);
 const spin = (): void => {
@@ -86,4 +88,19 @@ describe("a mark", () => {
     outer.end();
     expect(labels(from).filter((label) => label === "outer" || label === "inner")).toEqual(["outer", "inner"]);
   });
+});
+
+it("mark() refuses a label that is no string and a run that is no function, and exposition() goes on", () => {
+  const metrics = stallMetrics();
+  const scope = metrics.scope();
+  const untyped = mark as (...given: unknown[]) => unknown;
+  let runs = 0;
+  const from = now();
+  for (const [label, ...run] of [[7, () => runs++], [undefined], [() => runs++], ["x", 5], ["x", null]])
+    expect(() => untyped(label, ...run)).toThrow(TypeError);
+  expect(() => untyped(7)).toThrow("label must be a string: label=number");
+  expect(() => untyped("x", 5)).toThrow("run must be a function: run=number");
+  expect([runs, labels(from)]).toEqual([0, []]);
+  scope.onStall(stallOf({ marks: marksDuring(from, now() + 1) }));
+  expect(metrics.exposition().body).toContain("clearway_stall_duration_seconds_count");
 });

@@ -41,6 +41,13 @@ describe("stallMetrics", () => {
     expect(total("clearway_hitch_time_seconds_total")).toBeCloseTo(12.1 - 2 / 60, 9);
   });
 
+  test("exposition(null) gives the older format, as without an Accept header", () => {
+    const metrics = stallMetrics();
+    const { headers } = new Request("http://localhost/metrics");
+    expect(metrics.exposition(headers.get("accept"))).toEqual(metrics.exposition());
+    expect(metrics.exposition(null).contentType).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+
   test("has every family once, however many scopes there are", () => {
     const metrics = stallMetrics({ hz: 60 });
     for (let at = 0; at < 1000; at++) metrics.scope({ worker: String(at) }).onStall(stallOf());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type BroadcastError, ClearwayError, move, type Pool } from "clearway";
 import { describe, expect, test } from "vitest";
+import { revoked } from "../fixtures/misdeeds.js";
 import { builtUrl, gate, gates, held, inProcesses, plainPool, reasonOf, testPool, warmed } from "../fixtures/pools.js";
 
 type Crash = typeof import("../fixtures/crash.tasks.js");
@@ -180,6 +181,15 @@ describe("a broadcast rejects with", () => {
     const closed = plainPool();
     await closed.close();
     expect(await reasonOf(closed.broadcast.count())).toMatchObject({ code: "pool-closed" });
+  });
+
+  test("not-cloneable for a revoked proxy as an argument", async () => {
+    const pool = plainPool();
+    const echo = pool.broadcast.echo as (value: unknown) => Promise<unknown>;
+    expect(await reasonOf(echo(revoked()))).toMatchObject({
+      code: "not-cloneable",
+      message: expect.stringContaining("an argument of echo() cannot cross a thread"),
+    });
   });
 
   test("invalid-argument for what only one worker could receive", async () => {

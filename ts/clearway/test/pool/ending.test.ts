@@ -3,7 +3,7 @@
 // Every host: threads, processes and web workers end differently.
 import { pool, run } from "clearway";
 import { describe, expect, test } from "vitest";
-import { held, type Plain, plainPool, plainUrl, reasonOf, warmed } from "../fixtures/pools.js";
+import { gates, held, type Plain, plainPool, plainUrl, reasonOf, warmed } from "../fixtures/pools.js";
 
 describe("close()", () => {
   test("finishes all calls, refuses new ones, and ends every worker", async () => {
@@ -154,6 +154,19 @@ describe("run()", () => {
     const unread = run<Plain>(plainUrl).call.numbers(3);
     expect(await unread.return("mine")).toEqual({ done: true, value: "mine" });
     for await (const each of run<Plain>(plainUrl).call.numbers(1000)) if (each === 5) break;
+  });
+
+  test("rejects with the signal's reason at once, although its task ignores the signal", async () => {
+    const { channel, begun, open } = gates();
+    const controller = new AbortController();
+    const { call } = run<Plain>(plainUrl, { signal: controller.signal, graceMs: 600_000 });
+    const ended = reasonOf(call.passesAnyway("late", channel));
+    await begun("late");
+    const reason = new RangeError("not needed any more");
+    controller.abort(reason);
+    expect(await ended).toBe(reason);
+    // The worker ends with its task.
+    await open("late");
   });
 
   test("accepts options like a pool", async () => {

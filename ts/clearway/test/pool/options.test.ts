@@ -166,11 +166,16 @@ test("an option is read once, and an error of its getter is the cause of a typed
       throw thrown;
     },
   };
-  expect(thrownBy(() => pool(plainUrl, throwing))).toMatchObject({
-    code: "invalid-argument",
-    message: "name cannot be read",
-    cause: thrown,
+  for (const make of [() => pool(plainUrl, throwing), () => run(plainUrl, throwing)])
+    expect(thrownBy(make)).toMatchObject({ code: "invalid-argument", message: "name cannot be read", cause: thrown });
+  // A getter of run()'s options, too.
+  const { call } = run<typeof import("../fixtures/plain.tasks.js")>(plainUrl, {
+    get graceMs() {
+      return ++reads === 2 ? 5 : ("lies" as never);
+    },
   });
+  expect(reads).toBe(2);
+  expect(await call.add(1, 2)).toBe(3);
 });
 
 test("an enumerable property of Object.prototype is not an option", async () => {

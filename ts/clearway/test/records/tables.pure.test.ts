@@ -335,6 +335,19 @@ describe("inference from rows", () => {
     expect(thrown(() => inferRecord([{ a: new Map() }]))?.message).toContain("a must be of a kind");
     expect(thrown(() => inferRecord([{ o: { x: () => 1 } }]))?.message).toContain("o.x");
   });
+
+  test("rows that contain themselves throw invalid-argument that names the column, and so do rows of very many paths", () => {
+    const row: Record<string, unknown> = { id: 1 };
+    row["self"] = row;
+    const wide = Array.from({ length: 30 }).reduce<object>((inner) => ({ a: inner, b: inner }), { x: 1 });
+    for (const [rows, message] of [
+      [[row], /^self\.self\..*nested deeper than 32/],
+      [[wide], /^a\.a\..*more than 65536/],
+    ] as const) {
+      expect(thrown(() => inferRecord(rows))).toMatchObject({ code: "invalid-argument", message });
+      expect(thrown(() => tableFromRows(rows))).toMatchObject({ code: "invalid-argument", message });
+    }
+  });
 });
 
 test("rows inherit no columns from a changed Object.prototype", () => {

@@ -62,6 +62,31 @@ describe("a writer", () => {
     expect(error?.message).toContain("row 1");
   });
 
+  test("a detached typed array in a row throws invalid-argument with its column and row, and the writer goes on", () => {
+    const gone = <T extends Uint8Array | Float64Array>(array: T): T => {
+      structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
+      return array;
+    };
+    const writer = record({ v: list(f64), small: list(u8), data: bytes }).table();
+    const row = { v: [1], small: [2], data: new Uint8Array(1) };
+    writer.push(row);
+    for (const [column, wrong] of [
+      ["v", new Float64Array([1, 2])],
+      ["small", new Float64Array([1, 2])],
+      ["data", new Uint8Array(2)],
+    ] as const) {
+      const error = thrown(() => writer.push({ ...row, [column]: gone(wrong) }));
+      expect(error).toMatchObject({ code: "invalid-argument", column, row: 1 });
+      expect(error?.message).toContain("whose memory was not moved");
+    }
+    writer.push({ v: new Float64Array(), small: new Uint8Array(), data: new Uint8Array() });
+    const rows = writer.finish().toObjects();
+    expect(rows.map(({ v, small, data }) => [v.length, small.length, data.length])).toEqual([
+      [1, 1, 1],
+      [0, 0, 0],
+    ]);
+  });
+
   test("leaves out the whole of a refused row, and keeps working", () => {
     const writer = Mixed.table({ rowsPerChunk: 3 });
     for (let at = 0; at < 10; at++) {

@@ -40,6 +40,37 @@ async function use(leases: Leases, thing: ReturnType<typeof logged>["thing"], ou
   return held.values["thing"];
 }
 
+test("an instance of a class with private fields can be a resource", async () => {
+  class Database {
+    readonly #log: string[];
+    constructor(log: string[]) {
+      this.#log = log;
+    }
+    open(): string {
+      this.#log.push("open");
+      return "connection";
+    }
+    check(): boolean {
+      return this.#log.push("check") > 0;
+    }
+    close(): void {
+      this.#log.push("close");
+    }
+    cancel(): void {
+      this.#log.push("cancel");
+    }
+  }
+  const log: string[] = [];
+  const { leases } = logged();
+  const thing = resource(new Database(log)) as never;
+  expect(await use(leases, thing, "ok")).toBe("connection");
+  await vi.advanceTimersByTimeAsync(1_000);
+  const held = await leases.hold({ thing });
+  held.cancel();
+  await held.release("cancelled");
+  expect(log).toEqual(["open", "check", "cancel", "close"]);
+});
+
 describe("leases", () => {
   test("are opened lazily, and reused after a release", async () => {
     const { log, thing, leases } = logged();

@@ -137,6 +137,22 @@ describe("the window of a stream", () => {
     const { fromWorkers } = pool.stats().ledger;
     expect(fromWorkers).toEqual({ movedBytes: 100 * length, sharedBytes: 0, copiedBytes: 0, copies: {} });
   });
+
+  test.skipIf(inProcesses)(
+    "of move(chunk, []) is at most window.bytes ahead, and the ledger counts copies",
+    async () => {
+      const pool = await warm();
+      const length = 64 * 1024;
+      const stream = pool.with({ window: { bytes: 4 * length, items: 1000 } }).call.keptChunks(100, length);
+      await stream.next();
+      expect((await pool.call.state()).drawn).toBe(4);
+      for await (const chunk of stream) expect(chunk).toHaveLength(length);
+      const { copiedBytes, copies } = pool.stats().ledger.fromWorkers;
+      expect([copiedBytes, copies]).toEqual([100 * length, { "not-listed": { count: 100, bytes: 100 * length } }]);
+      const strict = pool.with({ strict: true }).call.keptChunks(1, length);
+      expect(await reasonOf(strict.next())).toMatchObject({ code: "would-copy" });
+    },
+  );
 });
 
 describe("leaving a stream", () => {

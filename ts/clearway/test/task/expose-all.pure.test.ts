@@ -13,6 +13,13 @@ const refusal = (act: () => unknown): unknown => {
 const images = expose({ resize: (width: number) => width });
 const texts = expose({ upper: (text: string) => text.toUpperCase() });
 
+test.each(["then", "toJSON", "toString", "valueOf"])("expose() refuses a task called %s", (name) => {
+  expect(refusal(() => expose({ [name]: () => 1 }))).toMatchObject({
+    code: "invalid-argument",
+    message: `the name of a task must be another one, because JavaScript itself calls this: the name of a task="${name}"`,
+  });
+});
+
 describe("exposeAll()", () => {
   test("gives a unit test the tasks, by their full names", () => {
     const tasks = exposeAll({ images, texts });

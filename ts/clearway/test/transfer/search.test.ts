@@ -119,6 +119,19 @@ describe("the search for transferable memory", () => {
     ]);
   });
 
+  test("counts memory that a list leaves out as copied, or shared, and refuses the copy under strict", () => {
+    const [listed, kept, part] = [bytes(8), bytes(16), bytes(32).subarray(0, 4)];
+    const moved = move({ listed, kept, part }, [listed.buffer]) as unknown as MovedValue;
+    const copies = [
+      { reason: "partial-view", bytes: 4 },
+      { reason: "not-listed", bytes: 16 },
+    ];
+    expect(transferOf(moved, 10, false)).toMatchObject({ transfer: [listed.buffer], movedBytes: 8, copies });
+    expect(() => transferOf(moved, 10, true)).toThrow(expect.objectContaining({ code: "would-copy" }));
+    expect(transferOf(move(listed, [listed.buffer]) as unknown as MovedValue, 10, true).copies).toEqual([]);
+    expect(transferOf(move(bytes(0), []) as unknown as MovedValue, 10, true).copies).toEqual([]);
+  });
+
   test("visits an object without objects inside once, and any other twice", () => {
     const visited = (value: unknown): number => {
       const keys = vi.spyOn(Object, "keys");
@@ -245,10 +258,10 @@ describe("for any graph,", () => {
 describe("move()", () => {
   const under = (value: unknown, transfer?: object[]): MovedValue => move(value, transfer) as unknown as MovedValue;
 
-  test("moves exactly the listed objects, without a search", () => {
+  test("moves exactly the listed objects", () => {
     const view = bytes(64, 0, 8);
     expect(transferOf(under(view, [view.buffer]), 10, true)).toMatchObject({ transfer: [view.buffer], movedBytes: 64 });
-    expect(transferOf(under(view, []), 10, true)).toMatchObject({ transfer: [], movedBytes: 0 });
+    expect(transferOf(under(view, []), 10, false)).toMatchObject({ transfer: [], movedBytes: 0 });
   });
 
   test("copies a part of a buffer, and throws for other copies, and under strict for that one, too", () => {

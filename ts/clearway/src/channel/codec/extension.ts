@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { object } from "../../error/checked.js";
+import { callable, object } from "../../error/checked.js";
 import { invalid } from "../../error/clearway-error.js";
 import type { Reader } from "./reader.js";
 import { extensionTags } from "./tags.js";
@@ -95,7 +95,7 @@ export function extension<T>(parts: Extension<T>): Extension {
   return parts as Extension;
 }
 
-/** Returns `before` with extensions added. Throws `invalid-argument` for a tag or a class that is invalid or already used. */
+/** Returns `before` with extensions added. Throws `invalid-argument` for a tag or a class that is invalid or already used, or without functions. */
 export function addExtensions(before: Extensions, added: readonly Extension[]): Extensions {
   const byPrototype = new Map(before.byPrototype);
   const byTag = [...before.byTag];
@@ -108,6 +108,7 @@ export function addExtensions(before: Extensions, added: readonly Extension[]): 
     if (prototype === null || typeof prototype !== "object" || prototype === Object.prototype)
       throw invalid("type", "a class other than Object", String(type));
     if (byPrototype.has(prototype)) throw invalid("type", "used once", type.name);
+    for (const name of ["write", "read"] as const) callable(`${name} of the extension with tag ${tag}`, each[name]);
     byTag[tag] = each;
     byPrototype.set(prototype, each);
   }

@@ -2,7 +2,7 @@
 
 import { abortOf } from "../../error/checked.js";
 import type { ErrorCode } from "../../error/clearway-error.js";
-import { ClearwayError, calledFrom } from "../../error/clearway-error.js";
+import { ClearwayError, calledFrom, isBranded } from "../../error/clearway-error.js";
 import { Status } from "../wire/frame.js";
 
 const brand = Symbol.for("clearway.remoteError");
@@ -48,7 +48,7 @@ export class RemoteError extends Error {
 
   /** Recognizes the errors of every copy of this class by their brand, like `ClearwayError`. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return (value as { [brand]?: true } | null | undefined)?.[brand] === true;
+    return isBranded(value, brand);
   }
 }
 

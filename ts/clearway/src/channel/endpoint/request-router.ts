@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
-import { clearTimeout, clock, dispose, OwnPromise, queueMicrotask, type Timer } from "../../globals.js";
+import { clearTimeout, clock, dispose, OwnPromise, queueMicrotask, type Timer, timerMsMax } from "../../globals.js";
 import { after } from "../../lazy/lazy.js";
 import { roughBytes } from "../../transfer/uncloneable.js";
 import { Flag, type FrameParts, Status } from "../wire/frame.js";
@@ -345,7 +345,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (this.#timer !== undefined) return;
     const next = this.#early.nextMs;
     if (next === undefined || next === Number.POSITIVE_INFINITY) return;
-    this.#timer = after(Math.max(next - clock(), 1), () => {
+    this.#timer = after(Math.min(Math.max(next - clock(), 1), timerMsMax), () => {
       this.#timer = undefined;
       this.#expire(clock());
       this.#startTimer();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+import { object } from "../../error/checked.js";
 import { invalid } from "../../error/clearway-error.js";
 import { asyncDispose, dispose } from "../../globals.js";
 import { asyncIteratorOf, isAsyncIterable } from "../../host/async-iterable.js";
@@ -194,10 +195,10 @@ export class ChannelSchema<const S> {
     this.shape = readSchema(data);
   }
 
-  /** Returns functions for the other end's methods and events. Creates one closure for each of them and sends nothing. */
+  /** Returns functions for the other end's methods and events. Creates one closure for each of them and sends nothing. Throws `invalid-argument` if `endpoint` is no endpoint. */
   caller(endpoint: Endpoint): Caller<S> {
     const { channel, methods, events } = this.shape;
-    const remote = endpoint.methods(channel, standardMethodCodec);
+    const remote = checkedEndpoint(endpoint).methods(channel, standardMethodCodec);
     const call: Record<string, Loose> = Object.create(null);
     for (const { name, args, result } of methods) {
       const validateArgs = this.#writeValidator(args, channel, name, "args");
@@ -216,11 +217,12 @@ export class ChannelSchema<const S> {
 
   /**
    * Handles the schema's methods and events for the other end. Disposing the result removes the handlers. Throws
-   * `invalid-argument` if a channel already has a handler, or if a handler is missing.
+   * `invalid-argument` if a channel already has a handler, if a handler is missing, or if `endpoint` is no endpoint.
    */
   handle(endpoint: Endpoint, handlers: HandlersOf<S>, options?: ServeOptions): Disposable {
     const { channel, methods, events } = this.shape;
-    const given = handlers as LooseHandlers;
+    const given = object("handlers", handlers) as LooseHandlers;
+    checkedEndpoint(endpoint);
     const stops: Disposable[] = [];
     const end = (): void => {
       for (const stop of stops.splice(0)) stop[dispose]();
@@ -277,6 +279,11 @@ export class ChannelSchema<const S> {
  */
 export function schema<const S extends SchemaData>(data: S): ChannelSchema<S> {
   return new ChannelSchema(data);
+}
+
+function checkedEndpoint(endpoint: Endpoint): Endpoint {
+  if (typeof (endpoint as Partial<Endpoint> | undefined)?.methods === "function") return endpoint;
+  throw invalid("endpoint", "an endpoint", endpoint);
 }
 
 function handlerOf<T>(handlers: Record<string, T> | undefined, path: string, name: string): T {

@@ -46,9 +46,9 @@ function exposition(
   scopes: readonly ScopeTotals[],
   pools: ReadonlyMap<string, PoolSource>,
   frames: boolean,
-  accept = "",
+  accept: string | null | undefined,
 ): Exposition {
-  const isOpen = prefersOpenMetrics(accept);
+  const isOpen = prefersOpenMetrics(accept ?? "");
   const lines: string[] = [];
   const stalls = familyName(stallDuration);
   header(lines, stalls, "histogram", stallDuration, isOpen);
@@ -189,9 +189,9 @@ export interface StallMetrics {
   scope(labels?: Readonly<Record<string, string>>): StallScope;
   /**
    * Returns the metrics as text: OpenMetrics if the request header `accept` prefers it, otherwise the older format of Prometheus. The text
-   * is a snapshot; scopes may open and close while it is sent.
+   * is a snapshot; scopes may open and close while it is sent. Without the header, `accept` may be null, as `headers.get("accept")` gives it.
    */
-  exposition(accept?: string): Exposition;
+  exposition(accept?: string | null): Exposition;
 }
 
 /**

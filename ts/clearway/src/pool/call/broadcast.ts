@@ -8,10 +8,12 @@ import type { CallbackFor } from "../../task/callback-stub.js";
 import type { Task, TasksOf } from "../../task/task.js";
 import type { Arrived, Sendable } from "../../transfer/arrived.js";
 import { MovedValue } from "../../transfer/move.js";
+import { refusalOf } from "../../transfer/refusal.js";
 import { isCallback } from "../../transport/callback.js";
 import type { Engine } from "../engine.js";
 import type { CallSettings } from "../options.js";
 import type { SingleResultName } from "./map.js";
+import { givesStream } from "./mapping.js";
 
 /** The failure of a broadcast in one worker. */
 export interface BroadcastFailure {
@@ -84,14 +86,19 @@ const FailedBroadcast = class BroadcastError extends ClearwayError {
  * ends before the call has begun there, the worker that takes its place gets the call. Waits until every call has ended.
  *
  * Throws a `BroadcastError` if a call failed. Throws the reason of the signal if that ended a call, and the pool's own error if the pool has
- * ended. Throws `invalid-argument` for arguments that only one worker could receive, and for a task that gives a stream.
+ * ended. Throws `invalid-argument` for arguments that only one worker could receive, and for a task that gives a stream, and `not-cloneable`
+ * for an argument that cannot be read.
  */
 export async function broadcast({ engine, name, args, call }: BroadcastSource): Promise<unknown[]> {
   if (engine.ended) throw engine.ended;
   if (call.key !== undefined)
     throw new ClearwayError("invalid-argument", "a broadcast takes no key: it calls every worker");
-  args.forEach(checkArgument);
-  if (engine.tasks.of(name).kind === "stream") throw givesStream(name);
+  try {
+    args.forEach(checkArgument);
+  } catch (reason) {
+    throw refusalOf(`an argument of ${name}()`, reason);
+  }
+  if (engine.tasks.of(name).kind === "stream") throw givesStream("a broadcast", name);
   const places = engine.workers.all.flatMap((worker, index) =>
     worker?.life.state === "ready" || worker?.life.state === "starting" ? [index] : [],
   );
@@ -110,7 +117,7 @@ export async function broadcast({ engine, name, args, call }: BroadcastSource): 
   if (engine.tasks.of(name).kind === "stream") {
     // The kind was not known before. No stream has begun, because nothing was read.
     for (const { result } of results) void (result as AsyncGenerator).return(undefined);
-    throw givesStream(name);
+    throw givesStream("a broadcast", name);
   }
   if (failures.length === 0) return results.map(({ result }) => result);
   // Each call has its own copy of the error of a pool that has ended.
@@ -134,12 +141,5 @@ function checkArgument(value: unknown, at: number): void {
   throw new ClearwayError(
     "invalid-argument",
     `argument ${at + 1} of a broadcast is ${what}, which only one worker could receive: pass a value that can be copied`,
-  );
-}
-
-function givesStream(name: string): ClearwayError {
-  return new ClearwayError(
-    "invalid-argument",
-    `a broadcast needs a task with one result, and ${name}() gives a stream`,
   );
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
 import { checkDepth } from "../../error/depth.js";
 import { Producer, type ProducerWire } from "../../stream/producer.js";
 import { emptySide, isEmpty, type LedgerSide, merge } from "../../transfer/ledger.js";
 import { prepareForProcess, prepareValue } from "../../transfer/move.js";
-import { notCloneable } from "../../transfer/refusal.js";
+import { refusalOf } from "../../transfer/refusal.js";
 import { encodeThrown } from "../../transfer/thrown.js";
 import { inForm, Op } from "../../transport/protocol.js";
 import { turnBudget } from "../../transport/turn-budget.js";
@@ -38,7 +37,7 @@ export class Feed implements InputFeed {
           transport.send(op, id, slot, bytes, ready.transfer);
           return bytes;
         } catch (reason) {
-          throw refusalOf(reason);
+          throw refusalOf(what, reason);
         }
       },
       end: (value) => {
@@ -57,15 +56,13 @@ export class Feed implements InputFeed {
   refuse(value: unknown, reason: unknown): void {
     const entry = typeof value === "object" && value !== null ? this.#entered.get(value) : undefined;
     if (entry) merge(this.#ledger, entry, -1);
-    this.#refusal = refusalOf(reason);
+    this.#refusal = refusalOf(what, reason);
     this.producer.refuse(this.#refusal);
   }
 }
 
-// The value's getters and traps are foreign code. Their errors mean that the value cannot be sent.
-function refusalOf(reason: unknown): ClearwayError {
-  return reason instanceof ClearwayError ? reason : notCloneable("a value of the stream argument", reason);
-}
+// What the errors for such a value call it.
+const what = "a value of the stream argument";
 
 // Returns the return value of the iterator, or undefined for a type that may be impossible to send. A `for await` ignores the return value,
 // so the value must not fail the stream.

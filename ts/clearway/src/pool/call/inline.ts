@@ -178,7 +178,7 @@ function crossed(
   if (isGenerator(value)) {
     throw new ClearwayError(
       "not-cloneable",
-      "the task returned a generator: write the task itself as one (async function*), so that its callers get a stream",
+      "the task returned a generator: write the task itself as one (async function*)",
     );
   }
   const found = prepareResult(value, moveSearchLimit);

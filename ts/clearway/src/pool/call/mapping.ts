@@ -147,7 +147,7 @@ export class Mapping {
     }
     if (this.#over) return;
     try {
-      if (this.#givesStreams) throw this.#notMappable();
+      if (this.#givesStreams) throw givesStream("map", this.#source.name);
       this.#opening = true;
       this.#inputs = this.#act(() => open(inputs));
       this.#opening = false;
@@ -235,7 +235,7 @@ export class Mapping {
     this.#ended++;
     if (this.#givesStreams) {
       void (value as AsyncGenerator).return(undefined);
-      return this.end({ reason: this.#notMappable() });
+      return this.end({ reason: givesStream("map", this.#source.name) });
     }
     if (this.#over) return;
     this.#results.set(place, value);
@@ -293,14 +293,11 @@ export class Mapping {
   get #givesStreams(): boolean {
     return this.#source.engine.tasks.of(this.#source.name).kind === "stream";
   }
+}
 
-  #notMappable(): ClearwayError {
-    const { name } = this.#source;
-    return new ClearwayError(
-      "invalid-argument",
-      `map needs a task with one result, and ${name}() gives a stream: call it for each input and read each stream`,
-    );
-  }
+/** Returns the error for a stream task where a task with one result is needed. */
+export function givesStream(what: string, name: string): ClearwayError {
+  return new ClearwayError("invalid-argument", `${what} needs a task with one result, and ${name}() gives a stream`);
 }
 
 /** The opened inputs. */

@@ -144,7 +144,7 @@ export function unknownTask(name: string, tasks: PoolTasks): ClearwayError {
 
 /** Returns the error for a task that a worker lacks, because the task file has changed. */
 export function changedTask(name: string): ClearwayError {
-  const text = `the task file has changed since the pool's first worker started: it has no ${name}() any more, or another kind of it`;
+  const text = `the task file has changed: it has no ${name}() any more, or another kind of it`;
   return new ClearwayError("unknown-task", `${text}. Make a new pool`);
 }
 

@@ -20,7 +20,7 @@ export function loadDropped(engine: Engine, worker: PoolWorker): void {
   // Does not retire a worker with an open call. A half-read stream may wait for its reader for a long time, and retiring would wait for the
   // stream.
   if (worker.calls.size === 0 && worn(engine, worker)) return retire(worker);
-  if (workers.size <= settings.min || settings.idleMs === Number.POSITIVE_INFINITY) return;
+  if (workers.size <= settings.min) return;
   worker.idleSinceMs = now();
   // Uses one timer at a time, which starts again if it fires too early. A timer per call would cost more than the call.
   if (!worker.idleTimer) armShrink(engine, worker, settings.idleMs);

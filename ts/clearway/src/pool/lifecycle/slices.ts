@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { ClearwayError } from "../../error/clearway-error.js";
 import { clearTimeout } from "../../globals.js";
 import { CodedValue, Form } from "../../transfer/crossing.js";
 import { Op } from "../../transport/protocol.js";
-import { Assembly, isPort } from "../../transport/slices/assembly.js";
+import { Assembly, isPort, unfit } from "../../transport/slices/assembly.js";
 import { nodesPerMsAtFirst, nodesPerMsMax, nodesPerMsMin } from "../../transport/slices/piece.js";
 import { endReader, type PoolCall, settleFailure, settleResult } from "../call/call.js";
 import type { Engine } from "../engine.js";
@@ -96,5 +95,5 @@ function sendPace(worker: PoolWorker, { nodesPerMs }: Assembly): void {
 }
 
 function distrust(worker: PoolWorker): void {
-  void worker.kill(new ClearwayError("protocol", "the worker sent pieces of a value that it had not announced"));
+  void worker.kill(unfit());
 }

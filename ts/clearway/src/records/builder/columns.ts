@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { BadValue } from "../refusal.js";
+import { BadValue, detached } from "../refusal.js";
 import type { NumberKind, TimeUnit } from "../shape.js";
-import { encodeUtf8, timeOf, typedArrayLength, typedArrayName } from "../values.js";
+import { encodeUtf8, isDetached, timeOf, typedArrayLength, typedArrayName } from "../values.js";
 import { arrays, type Values } from "../vector/vector.js";
 import { type Builder, bytesOf, firstRows, type Growth, grown, noBytes } from "./builder.js";
 
@@ -303,6 +303,7 @@ export class TextBuilder extends RowBytesBuilder {
 export class BytesBuilder extends RowBytesBuilder {
   push(value: unknown): void {
     if (typedArrayName(value) !== "Uint8Array") throw new BadValue(this.column, "a Uint8Array", value);
+    if (isDetached(value)) throw detached(this.column, value);
     const { rowBytes } = this;
     const length = typedArrayLength(value);
     rowBytes.reserve(length, this.column, value).set(value as Uint8Array, rowBytes.end);

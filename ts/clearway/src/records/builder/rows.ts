@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-import { BadValue, shown } from "../refusal.js";
+import { BadValue, detached, shown } from "../refusal.js";
 import type { ItemKind, NumberKind, Shape } from "../shape.js";
-import { typedArrayLength, typedArrayName } from "../values.js";
+import { isDetached, typedArrayLength, typedArrayName } from "../values.js";
 import { arrays, type Values } from "../vector/vector.js";
 import {
   BitBuilder,
@@ -53,6 +53,7 @@ class ListBuilder implements Builder {
   push(value: unknown): void {
     const items = this.#items;
     const array = typedArrayName(value);
+    if (array !== undefined && isDetached(value)) throw detached(this.column, value);
     if (items.pushAll && array !== undefined && array === this.#arrayName) {
       this.#checkRoom(typedArrayLength(value));
       items.pushAll(value as Float64Array);

@@ -153,8 +153,10 @@ export class Assembly {
     return nodes;
   }
 
+  // Any other key, such as `__proto__`, would read an object of this thread.
   #at(index: unknown): object {
-    return objectOf(this.#table[index as number]);
+    if (typeof index !== "number") throw unfit();
+    return objectOf(this.#table[index]);
   }
 
   #finish(): void {
@@ -195,10 +197,11 @@ export function isPort(value: unknown): value is MessagePort {
   return typeof (value as { postMessage?: unknown } | null | undefined)?.postMessage === "function";
 }
 
-function unfit(): ClearwayError {
+/** Returns the error for pieces that a hostile worker has made. */
+export function unfit(): ClearwayError {
   return new ClearwayError("protocol", "the worker sent pieces of a value that do not fit together");
 }
 
 function unreadable(): ClearwayError {
-  return new ClearwayError("message-error", "a piece of a value could not be read");
+  return new ClearwayError("message-error", "a message could not be read");
 }

@@ -212,6 +212,12 @@ describe("an extension", () => {
     expect(thrown(() => standard.with({ extensions: [point, other] }))).toBe("invalid-argument");
   });
 
+  test.each(["write", "read"])("without %s() is refused when the codec is made, by its tag", (name) => {
+    expect(() => standard.with({ extensions: [{ ...date, tag: 130, [name]: undefined }] })).toThrow(
+      `${name} of the extension with tag 130 must be a function`,
+    );
+  });
+
   test("that throws while it decodes fails with malformed, and the error is the cause", () => {
     const cause = new RangeError("no such thing");
     const broken = standard.with({

@@ -10,6 +10,7 @@ import { Post } from "../../../src/channel/transport/port-message.js";
 import { portTransport } from "../../../src/channel/transport/port-transports.js";
 import { globals } from "../../../src/globals.js";
 import { move } from "../../../src/transfer/move.js";
+import { revoked } from "../../fixtures/misdeeds.js";
 import { endpoints, endWithTest, rejection, transports } from "./pairs.js";
 
 for (const [carrier, pair] of Object.entries(transports)) {
@@ -102,6 +103,22 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await rejection(a.methods("m").call("never", null, { signal: controller.signal }))).toBe(reason);
         expect(await outcome(call, controller.signal)).toEqual({ kind: "cancelled", error: reason });
         expect(a.stats().calls).toBe(0);
+      });
+
+      test("whose signal aborts with a revoked proxy reject with that proxy, and outcome() tells of the cancel", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({ never: () => new Promise(() => {}) });
+        b.messages("n").handle(() => new Promise(() => {}));
+        const controller = new AbortController();
+        const { signal } = controller;
+        const told = outcome(a.methods("m").call("never", null, { signal }), signal);
+        const reason = revoked();
+        // A promise cannot be fulfilled with the proxy, and no matcher can read it.
+        const sent = a.messages("n").send({ n: 1 }, { signal });
+        const isReason = sent.catch((error: unknown) => error === reason);
+        controller.abort(reason);
+        const { kind, error } = (await told) as { kind: string; error: unknown };
+        expect([kind, error === reason, await isReason]).toEqual(["cancelled", true, true]);
       });
 
       test("without an answer end at their deadline or timeout", async () => {

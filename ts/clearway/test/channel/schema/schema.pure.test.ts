@@ -329,6 +329,20 @@ describe.each(["clearway", "plain"] as const)("a schema's callers and handlers o
 });
 
 describe("handling a schema", () => {
+  test("handle() without handlers throws invalid-argument that names handlers, and without an endpoint endpoint", async () => {
+    const { far, near, handling } = await ends();
+    handling[dispose]();
+    const untyped = Thermometer as unknown as Record<"handle" | "caller", (...given: unknown[]) => unknown>;
+    for (const [act, message] of [
+      [() => untyped.handle(far), "handlers must be an object: handlers=undefined"],
+      [() => untyped.handle(undefined, handlers), "endpoint must be an endpoint: endpoint=undefined"],
+      [() => untyped.caller(undefined), "endpoint must be an endpoint: endpoint=undefined"],
+      [() => untyped.caller({}), "endpoint must be an endpoint: endpoint=[object]"],
+    ] as const)
+      expect(act).toThrow(expect.objectContaining({ code: "invalid-argument", message }));
+    await near.close();
+  });
+
   test("requires a function for every method and event, and registers no handler when one is missing", async () => {
     const { far, near, handling } = await ends();
     handling[dispose]();

@@ -342,6 +342,8 @@ describe("the reader of pieces", () => {
     ["work that is no number", [[0, 0, [1]], [], [], Number.NaN, end]],
     ["a place that does not exist", [[7, 0, [1]], [], [], 1, end]],
     ["a place that is no index", [["length", 0, [1]], [], [], 1, end]],
+    ["a place that is __proto__", [["__proto__", 1, ["injected", 0], 0, 0, [1]], [], [], 1, end]],
+    ["a reference to __proto__", [[0, 0, [1]], [], [{ a: 1 }, "a", "__proto__"], 1, end]],
     ["contents that are no list", [[0, 0, 5], [], [], 1, end]],
     ["contents of an impossible length", [[0, 0, endless], [], [], 1, end]],
     ["very many holders that are none", [[0, 0, [1]], endless, [], 1, end]],
@@ -358,6 +360,7 @@ describe("the reader of pieces", () => {
     const { port1, port2 } = new MessageChannel();
     port1.postMessage(piece);
     await expect(new Assembly(port2).value).rejects.toMatchObject({ code: "protocol" });
+    expect(Object.hasOwn(Array.prototype, "injected")).toBe(false);
     port1.close();
   });
 
