@@ -73,6 +73,21 @@ describe("a finding", () => {
     expect(() => value("latency.p75")).toThrow("no such figure of samples: figure=p75");
   });
 
+  test("from one round of a stream's latency counts only if it is clear of its bound by 1.5 times, or by 2.5 times for the p99", () => {
+    const load = { perSecond: 1000, count: 1000, payloadBytes: 8, receiver: "idle" };
+    const outcomeOf = (us: number, metric: string, rounds = 1) => {
+      const cells = [10, us].map((each, at) =>
+        cell("stream", at === 0 ? "lock" : "direct", load, Array(rounds).fill(measured({}, [each]))),
+      );
+      const subject = { scenario: "stream", host: "node" as const, mechanism: "direct", params: {}, metric };
+      const ratio = finding({ kind: "ratio", subject, reference: { mechanism: "lock" }, min: 0, max: 1 });
+      return testFinding(experimentRecord({ cells }), ratio).outcome;
+    };
+    expect([6, 8, 14, 16].map((us) => outcomeOf(us, "latency.p50"))).toEqual(["agrees", "open", "open", "differs"]);
+    expect([3.8, 5, 22, 27].map((us) => outcomeOf(us, "latency.p99"))).toEqual(["agrees", "open", "open", "differs"]);
+    expect(outcomeOf(8, "latency.p50", 2)).toBe("agrees");
+  });
+
   test("is not measured, with the reason, if a cell is missing, could not run or shares no round", () => {
     expect(tested({ subject: figure("worker-json") })).toMatchObject({
       outcome: "not measured",
@@ -147,7 +162,7 @@ describe("the text of a finding", () => {
     });
     const both = [line(lines[0]!, false), line(lines[1]!), line(lines[0]!)];
     expect(outcomeCounts(2, both)).toBe(
-      "2 published experiments, 2 findings of the authors: 1 agree, 1 differ, 0 open, 0 not measured. " +
+      "2 published experiments, 2 tests of the authors' findings: 1 agree, 1 differ, 0 open, 0 not measured. " +
         "Beside them, 1 expectation of our own: 0 confirmed, 1 refuted, 0 open, 0 not measured.",
     );
   });
@@ -264,7 +279,7 @@ describe("a table of an experiment", () => {
 describe("the pages of the experiments", () => {
   test("as Markdown have the question, the findings, the tables and what is left out", () => {
     const page = experimentsMarkdown(record);
-    expect(page).toMatch(/^Run of 2026-01-02: 12 of 12 measurements in 1 min.* A CPU, 8 cores/);
+    expect(page).toMatch(/^Run A, 2026-01-02: 12 of 12 measurements in 1 min.* A CPU, 8 cores/);
     for (const part of [
       "## 1. Students and jank",
       "**Does a worker save frames?**",
@@ -272,7 +287,7 @@ describe("the pages of the experiments", () => {
       "### A million students, Node",
       "| *authors: Dart \\| isolate* |",
       "- One billion rows: they need 21 GB",
-      "1 published experiment, 1 finding of the authors: 1 agree, 0 differ, 0 open, 0 not measured.",
+      "1 published experiment, 1 test of the authors' findings: 1 agree, 0 differ, 0 open, 0 not measured.",
       "**Agrees:**\n\n- Moved records block less than clones (authors: not at all; agrees up to 1/10; here: 1/250",
     ])
       expect(page).toContain(part);

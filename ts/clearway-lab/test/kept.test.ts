@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { experimentsMarkdown } from "../src/report/experiments/markdown.js";
 import { readKept, withAdded } from "../src/run/kept.js";
-import type { RunRecord } from "../src/run/record.js";
+import { clockStepUsOf, type RunRecord } from "../src/run/record.js";
 import { experimentRecord } from "./experiment-record.js";
 import { cell, measured } from "./record.js";
 
@@ -48,31 +48,43 @@ describe("a kept run", () => {
   test("names every run with its date and machine on the page", () => {
     const page = experimentsMarkdown(withAdded(experimentRecord(), [later]));
     expect(page).toMatch(
-      /^Run of 2026-01-02: 12 of 12 .*A CPU.*\n\nAdded on 2026-02-03: 2 of 12 .*A CPU.* Of the scenarios students\.\n/,
+      /^Run A, 2026-01-02: 12 of 12 .*A CPU.*\n\nRun B, added on 2026-02-03: 2 of 12 .*A CPU.* Of the scenarios students\.\n/,
     );
   });
 
-  test("names a runtime once that runs two hosts", () => {
-    const facts = experimentRecord().hosts["node"]!;
-    const hosts = { node: { ...facts, runtime: "Node v20" }, flutter: { ...facts, runtime: "Dart 3; Node v20" } };
-    expect(experimentsMarkdown(experimentRecord({ hosts }))).toMatch(/^Run of [^\n]*; Node v20; Dart 3\.\n/);
+  test("names a runtime that measured something, once if it runs two hosts", () => {
+    const record = experimentRecord();
+    const facts = record.hosts["node"]!;
+    const hosts = {
+      node: { ...facts, runtime: "Node v20" },
+      flutter: { ...facts, runtime: "Dart 3; Node v20" },
+      jvm: { ...facts, runtime: "OpenJDK" },
+    };
+    const cells = [...record.cells, { ...record.cells[0]!, host: "flutter" as const }];
+    expect(experimentsMarkdown(experimentRecord({ hosts, cells }))).toMatch(/^Run A, [^\n]*; Node v20; Dart 3\.\n/);
   });
 
   test("marks the rows that another run measured than the rest of their table, and no others", () => {
     const page = experimentsMarkdown(withAdded(experimentRecord(), [later]));
-    const marked = page.split("\n").filter((line) => line.startsWith("| ") && line.includes("†"));
+    const marked = page.split("\n").filter((line) => /^\| .* \(run B\) \|/.test(line));
     expect(marked.length).toBeGreaterThan(0);
-    expect(page).toContain("compare only rows with this mark");
+    expect(page).toContain("- compare only rows of one run, because each run had its own machine or its own day");
     const all = { ...later, cells: experimentRecord().cells };
     const whole = experimentsMarkdown(withAdded(experimentRecord(), [all]));
-    expect(whole).not.toContain("†");
-    expect(whole).toContain(
-      "- all rows: measured by an added run, on its machine: compare them only with tables of the same run",
-    );
-    expect(whole).toMatch(/rounds of an added run\)/);
+    expect(whole).not.toContain("(run B)");
+    expect(whole).toContain("- all rows: run B; compare them only with tables of that run");
+    expect(whole).toMatch(/rounds of run B\)/);
     const some = { ...later, cells: all.cells.filter(({ mechanism }) => mechanism === "worker-clone") };
-    expect(experimentsMarkdown(withAdded(experimentRecord(), [some]))).toMatch(/rounds, partly of an added run\)/);
-    expect(experimentsMarkdown(experimentRecord())).not.toMatch(/of an added run|all rows:/);
+    expect(experimentsMarkdown(withAdded(experimentRecord(), [some]))).toMatch(/rounds of runs A and B\)/);
+    expect(experimentsMarkdown(experimentRecord())).not.toMatch(/rounds? of run|all rows:/);
+  });
+
+  test("shows a time below a step of the clock of the run that measured it", () => {
+    const facts = { ...later.hosts["node"]!, clockStepUs: 0.2 };
+    const record = withAdded(experimentRecord(), [{ ...later, hosts: { node: facts } }]);
+    const [own, added] = ["comlink", "direct"].map((mechanism) => record.cells.find((each) => each.mechanism === mechanism)!);
+    expect(clockStepUsOf(record, added!, "longestStall")).toBe(0.2);
+    expect(clockStepUsOf(record, own!, "longestStall")).toBe(experimentRecord().hosts["node"]!.clockStepUs);
   });
 
   describe("in a folder", () => {

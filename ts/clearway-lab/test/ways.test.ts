@@ -90,9 +90,9 @@ describe("the page of a stream in Swift", () => {
     const run = { ...whole, startedAt: "2026-02-03T00:00:00.000Z" };
     const others = { ...run, startedAt: "2026-02-04T00:00:00.000Z", cells: cells.slice(0, 2) };
     const text = swiftStreamMarkdown(withAdded(whole, [{ ...run, cells: cells.slice(3, 4) }, others]));
-    expect(text).toMatch(/\n\nAdded on 2026-02-03 \(†\): .* cores, .*\.\n\n60 messages/);
+    expect(text).toMatch(/\n\nRun B, 2026-02-03: .* cores, .*\.\n\n60 messages/);
     expect(text).not.toContain("2026-02-04");
-    expect(text).toContain("| actor method, a task an event † |");
+    expect(text).toContain("| actor method, a task an event (run B) |");
   });
 
   test("has the table of all languages in the third experiment", () => {

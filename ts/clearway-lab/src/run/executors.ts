@@ -171,7 +171,7 @@ function directOnArithmetic({ times }: WorkTimes): ExecutorFinding {
     claim: `On arithmetic, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
     measured: `the fastest other published way's time / the plain loop's; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
     whyDiffers:
-      "The number of threads is tested below. Not tested: the authors' runtime, Android's ART, and that their loop drops its results, so that a compiler may remove work from it; here each result is stored.",
+      "The number of processors is tested in a table below. Not tested: the authors' runtime, Android's ART, and that their loop drops its results, so that a compiler may remove work from it; here each result is stored.",
     ...joined([partOf("arithmetic", compared, within(compared, SAME_AS_AUTHORS))], "all"),
   };
 }
@@ -196,7 +196,7 @@ function processorsExplain(record: MeasuredRun): ExecutorFinding {
   });
   return {
     name: "processors",
-    claim: `With another number of processors, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
+    claim: `Another number of processors explains the authors' factor: with it, the plain loop is ${DIRECT_FACTOR} times as fast as the next way`,
     measured: `the time of the fastest other way in the table of processors / the plain loop's, in a JVM started so; ${SAME_AS_AUTHORS.min} to ${SAME_AS_AUTHORS.max} agrees`,
     isOurs: true,
     whyDiffers: "The number of threads does not explain the authors' factor.",

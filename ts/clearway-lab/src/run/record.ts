@@ -235,7 +235,9 @@ export function metricsOf(cell: RecordedCell): Record<string, Metric> {
   const measurements = cell.rounds.map(({ measurement }) => measurement);
   for (const name of new Set(measurements.flatMap(({ values }) => Object.keys(values)))) {
     const found = measurements.flatMap(({ values }) => values[name] ?? []);
-    metrics[name] = { unit: found[0]!.unit, value: significant(median(found.map(({ value }) => value))) };
+    const { unit } = found[0]!;
+    const value = median(found.map((each) => each.value));
+    metrics[name] = { unit, value: unit === "bytes" ? value : significant(value) };
   }
   for (const name of new Set(measurements.flatMap(({ samples }) => Object.keys(samples)))) {
     const found = measurements.flatMap(({ samples }) => samples[name] ?? []);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The authors' findings about executors, each compared with invented runs that agree, differ, or decide nothing.
 import { describe, expect, test } from "vitest";
-import { EXECUTOR_WAYS, EXECUTOR_WORKS, executorFindings } from "../../src/run/executors.js";
+import { EXECUTOR_WAYS, executorFindings } from "../../src/run/executors.js";
 import { AUTHORS, executorRecord, scenario, type Times } from "./executor-record.js";
 
 const outcomes = (times: Times, rounds?: number) =>
@@ -18,7 +18,6 @@ const ALL_AGREE = {
   // It reads another scenario, which has its own test.
   processors: "open",
   "flow-dearest": "agrees",
-  "limited-default": "agrees",
   "work-stealing-lists": "agrees",
   "waiting-frameworks": "agrees",
   "work-stealing-mixed": "agrees",
@@ -69,11 +68,6 @@ describe("the findings of a run", () => {
       "flow-dearest",
       "RxJava is dearer on one thread",
       but((way, work) => (way === "rxjava-single" && work === "arithmetic" ? 9 : undefined)),
-    ],
-    [
-      "limited-default",
-      "the limited ways take as long as the others",
-      (way, work, round) => AUTHORS(way.replace("-limited", ""), work, round),
     ],
     [
       "work-stealing-lists",
@@ -153,7 +147,7 @@ describe("the findings of a run", () => {
   });
 
   test("have a ratio with its interval and rounds for each part", () => {
-    const [direct, , flow, limited] = executorFindings(executorRecord(AUTHORS));
+    const [direct, , flow] = executorFindings(executorRecord(AUTHORS));
     expect(direct?.parts).toHaveLength(1);
     const [part] = direct!.parts;
     expect(part).toMatchObject({ label: "arithmetic", rounds: 5, interval: { ratio: expect.closeTo(70, -1) } });
@@ -164,7 +158,6 @@ describe("the findings of a run", () => {
       "arithmetic, as many threads as cores",
       "arithmetic, a thread an action",
     ]);
-    expect(limited?.parts).toHaveLength(2 * EXECUTOR_WORKS.length);
   });
 
   test("compare a way that lacks a round in the rounds that it has", () => {

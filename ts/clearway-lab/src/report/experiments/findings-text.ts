@@ -27,7 +27,7 @@ const LEAD: Record<FindingOutcome, string> = {
 const OWN_LEAD: Record<FindingOutcome, string> = {
   agrees: "Our own expectation, confirmed",
   differs: "Our own expectation, refuted",
-  open: "Our own expectation, open for the same reason",
+  open: "Our own expectation, open, because the rounds disagree or one round is too close to a bound",
   "not measured": "Our own expectation, not measured",
 };
 

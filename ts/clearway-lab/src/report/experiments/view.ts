@@ -96,7 +96,7 @@ export function tableView(results: Results, record: RunRecord, table: Experiment
       ...more,
     ],
     rows: [...authors, ...shownRows],
-    notes: [...note, ...notesOf(own, ranked), ...(table.authors ?? []).map(({ title, why }) => `${title}: ${why}`)],
+    notes: [...note, ...notesOf(own, ranked), ...authorsNotes(table.authors ?? [])],
   };
 }
 
@@ -340,6 +340,13 @@ function authorsRow({ title, figures }: AuthorsRow, columns: readonly ShownColum
     clearway: false,
     cells: [...cells, ...Array(frames).fill(NO_FIGURE)],
   };
+}
+
+/** Lists the reasons of the authors' rows, each with its rows. */
+function authorsNotes(rows: readonly AuthorsRow[]): string[] {
+  return [...new Set(rows.map(({ why }) => why))].map(
+    (why) => `${rows.flatMap((row) => (row.why === why ? [row.title] : [])).join("; ")}: ${why}`,
+  );
 }
 
 /** Lists the reasons of cells without a figure. Each reason appears once, with its mechanisms, and says whether these have a row. */

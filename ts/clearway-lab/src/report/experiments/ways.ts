@@ -35,7 +35,7 @@ const WAYS: readonly Way[] = [
   },
   {
     title: "stream that makes events",
-    mechanisms: { ...js("async-generator"), jvm: ["flow-flowon"], swift: ["async-stream-unfolding"] },
+    mechanisms: { ...js("async-generator"), swift: ["async-stream-unfolding"] },
   },
   {
     title: "stream with a buffer",
