@@ -82,7 +82,9 @@ describe("a kept run", () => {
   test("shows a time below a step of the clock of the run that measured it", () => {
     const facts = { ...later.hosts["node"]!, clockStepUs: 0.2 };
     const record = withAdded(experimentRecord(), [{ ...later, hosts: { node: facts } }]);
-    const [own, added] = ["comlink", "direct"].map((mechanism) => record.cells.find((each) => each.mechanism === mechanism)!);
+    const [own, added] = ["comlink", "direct"].map(
+      (mechanism) => record.cells.find((each) => each.mechanism === mechanism)!,
+    );
     expect(clockStepUsOf(record, added!, "longestStall")).toBe(0.2);
     expect(clockStepUsOf(record, own!, "longestStall")).toBe(experimentRecord().hosts["node"]!.clockStepUs);
   });

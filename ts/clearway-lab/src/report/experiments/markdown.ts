@@ -94,7 +94,10 @@ export function experimentsMarkdown(whole: RunRecord): string {
     "",
     ...(record.added ?? []).flatMap((added, at) => {
       const measured = added.cells.flatMap(({ scenario, rounds }) => (rounds.length > 0 ? [scenario] : []));
-      return [`Run ${runLetter(at + 1)}, added on ${runLine(added)} Of the scenarios ${[...new Set(measured)].join(", ")}.`, ""];
+      return [
+        `Run ${runLetter(at + 1)}, added on ${runLine(added)} Of the scenarios ${[...new Set(measured)].join(", ")}.`,
+        "",
+      ];
     }),
     outcomeCounts(
       views.length,

@@ -134,7 +134,10 @@ export function waysTable(results: Results, record: RunRecord): TableView[] {
       if (point === undefined) return [NO_FIGURE, NO_FIGURE];
       const { latency, clockStepUs } = point;
       const [p50, p99] = [latency.p50, latency.p99].map((figure) => shownTime(figure, clockStepUs)) as [string, string];
-      return [point.added === undefined ? p50 : `${p50} ${point.added}`, latency.unsupported?.includes("p99") ? `(${p99})` : p99];
+      return [
+        point.added === undefined ? p50 : `${p50} ${point.added}`,
+        latency.unsupported?.includes("p99") ? `(${p99})` : p99,
+      ];
     });
     return { title, authors: false, clearway: title === "Clearway", cells };
   });
