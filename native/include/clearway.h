@@ -50,8 +50,8 @@
 // Callbacks run on the plugin's pool of threads. Several may run at the same time, in any order.
 #define CLEARWAY_RUN_POOL 1
 
-// Callbacks run on the one thread of the queue that `queue` names: one after the other, in the order of sending. They
-// may block.
+// Callbacks run one after the other, in the order of sending, on the one thread of the queue that `queue` names, or on
+// a thread that closes the plugin. They may block.
 #define CLEARWAY_RUN_SERIAL 2
 
 // The major version of the ABI. Two sides with different major versions cannot work together.
@@ -165,8 +165,8 @@ typedef void (*clearway_on_stream)(void *context, clearway_stream stream);
 typedef void (*clearway_on_drop)(void *context);
 
 // Receives the answer to a message that the plugin has sent. `status` is the result. `answer` is lent until the
-// function returns. Runs once, on the plugin's pool. If no pool thread can be started, runs on the thread that
-// answers.
+// function returns. Runs once, on the plugin's pool. If the pool is closed or no thread can be started, runs on the
+// thread that answers or closes.
 typedef void (*clearway_on_answer)(void *context, clearway_status status, const struct clearway_content *answer);
 
 // A handler of a channel's messages. The function that registers the handler copies this struct.

@@ -192,7 +192,8 @@ clearway_status clearway_plugin_open(clearway_text path,
 // Waits for running handlers. If one does not end in time, returns `CLEARWAY_TIMEOUT`, and the host may call the
 // function again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a handler, a source, a wake or a
 // release. `on_drop`, `on_close` and a direct source's `on_cancel` run on the calling thread, and the timeout does not
-// bound them. The library stays loaded.
+// bound them. After the timeout, the same holds for `on_cancel` and `on_answer` of a queue none of whose callbacks
+// runs. If one runs, the queue's own thread runs them next. The library stays loaded.
 clearway_status clearway_plugin_close(clearway_plugin_id id, uint32_t timeout_ms);
 
 // Frees a plugin after it was closed. The plugin's id becomes stale, and events that the host has not drained are
@@ -344,8 +345,8 @@ clearway_status clearway_waiter_wait(clearway_waiter waiter,
                                      size_t *count);
 
 // Lends memory of the host to plugins, as `clearway_memory_lend` does. Does not copy. After the last reference is
-// released, `clearway_waiter_wait` returns `tag`. The caller owns the reference in `view`. `flags` is 0,
-// `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED` or both.
+// released, `clearway_waiter_wait` returns `tag`; if this function fails, it never does. The caller owns the reference
+// in `view`. `flags` is 0, `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED` or both.
 clearway_status clearway_waiter_lend(clearway_waiter waiter,
                                      uint8_t *data,
                                      size_t size,

@@ -144,11 +144,11 @@ public final class WorkPool: Sendable {
   /// - Parameter limit: Maximum time to wait. After that, the pool is terminated. Nil waits without
   ///   limit.
   /// - Throws: A ``TaskError`` with `deadline` if work still runs then, and `CancellationError`;
-  ///   the pool stays closed in both cases.
+  ///   the pool stays closed in both cases. A ``TaskError`` with `invalid-argument`; the pool then
+  ///   stays open.
   public func close(within limit: Duration? = nil, isolation: isolated (any Actor)? = #isolation)
     async throws
   {
-    core.close()
     let waiter = PoolWaiter()
     let timer = try core.timer(limit) { [core] in
       core.terminate()
@@ -157,6 +157,7 @@ public final class WorkPool: Sendable {
       core.fail(waiter, $0)
     }
     defer { timer?.cancel() }
+    core.close()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { core.waitForEnd(waiter, $0) }
     } onCancel: {

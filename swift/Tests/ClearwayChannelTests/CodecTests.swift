@@ -36,6 +36,22 @@ struct CodecTests {
     #expect(map.count == 101 && map["key3"] == nil && map["key99"] == 99)
   }
 
+  @Test("A list that ignores a part that does not fit is still a valid message")
+  func ignoredPart() throws {
+    struct List: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var list = encoder.unkeyedContainer()
+        try list.encode("x")
+        #expect(throws: ClearwayError.self) {
+          try list.encode(contentsOf: [1, 2, 3] as [UInt8])
+        }
+      }
+    }
+    // The text takes five bytes with the list's own, and each number takes five.
+    let message = try encodeMessage(List(), StandardRules(.standard), bytesMax: 17)
+    #expect(try StandardMessageCodec().decode(message) == ["x"])
+  }
+
   @Test("Nesting beyond the limit is refused in both directions")
   func depth() throws {
     let limits = try CodecLimits(depthMax: 3)

@@ -321,4 +321,17 @@ struct PressureTests {
     #expect(bare.received(Op.credit).map(\.head.a) == [4])
     endpoint.terminate()
   }
+
+  @Test("Credit that adds up beyond 32 bits is clamped")
+  func creditClamped() async throws {
+    let (endpoint, _) = try await besideBare()
+    let subscription = endpoint.core.subscriptions.listen("e", [], ListenOptions())
+    let sent = endpoint.core.connection.locked {
+      subscription.grant((3, .max))
+      subscription.grant((.max, 1))
+      return subscription.takeUnsent()
+    }
+    #expect(sent?.items == UInt32.max && sent?.bytes == UInt32.max)
+    endpoint.terminate()
+  }
 }

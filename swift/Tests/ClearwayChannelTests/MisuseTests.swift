@@ -119,6 +119,45 @@ struct MisuseTests {
     }
   }
 
+  @Test("A second transport over a child is refused, and the first goes on")
+  func secondOfChild() async throws {
+    // The child returns every byte, so this endpoint is its own other end.
+    let cat = try ChildProcess("cat")
+    let endpoint = try await Endpoint.connect(try StreamTransport(child: cat))
+    #expect(await code { _ = try StreamTransport(child: cat) } == .invalidArgument)
+    try endpoint.messages("self").handle { message, _ in message }
+    #expect(try await endpoint.messages("self").send(1) == 1)
+    endpoint.terminate()
+    #expect(await cat.exit() == 0)
+  }
+
+  @Test("A handler that cancels another one when it is destroyed does not end the process")
+  func cancelledByDestroyed() async throws {
+    final class Owner: Sendable {
+      private let owned: HandlerRegistration
+      private let isGone: Promise<Void>
+
+      init(_ owned: HandlerRegistration, _ isGone: Promise<Void>) {
+        self.owned = owned
+        self.isGone = isGone
+      }
+
+      deinit {
+        owned.cancel()
+        isGone.fulfil(())
+      }
+    }
+    let (here, _) = try await connected()
+    let isGone = Promise<Void>()
+    func handle() throws {
+      let owner = Owner(try here.messages("owned").handle { message, _ in message }, isGone)
+      try here.messages("owner").handle { message, _ in withExtendedLifetime(owner) { message } }
+    }
+    try handle()
+    here.terminate()
+    await isGone.get()
+  }
+
   @Test("An accept while another task waits is refused, and the other task goes on")
   func secondAccept() async throws {
     let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))

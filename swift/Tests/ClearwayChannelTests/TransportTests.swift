@@ -143,6 +143,17 @@ struct TransportTests {
     #expect(await sink.reason.get().code == .refused)
   }
 
+  @Test("A parent's transport without references closes its output, and not its input")
+  func parentUnopened() async throws {
+    let ((input, theirOutput), (theirInput, output)) = (try System.pipe(), try System.pipe())
+    _ = try StreamTransport(
+      input: input, output: output, name: "stdio", limits: .standard, isTrusted: true, owns: false,
+      child: nil)
+    #expect(try await endOf(theirInput)?.code == nil)
+    #expect(fcntl(input, F_GETFD) >= 0)
+    for fd in [input, theirOutput, theirInput] { System.close(fd) }
+  }
+
   @Test("A connect in a cancelled task closes the streams")
   func cancelledConnect() async throws {
     let (input, theirOutput) = try System.pipe()

@@ -184,6 +184,23 @@ struct WebSocketTests {
     }
   }
 
+  @Test("is closed when it opens after its limit")
+  func slowSearch() async throws {
+    let goesOn = DispatchSemaphore(value: 0)
+    let closed = Promise<Int>()
+    let late = WebSocketHandshake.late
+    let refused = await code {
+      _ = try await onThread(limitMs: 1, late: late, closing: { closed.fulfil($0) }) {
+        () throws(ClearwayError) in
+        goesOn.wait()
+        return 5
+      }
+    }
+    #expect(refused == .transportClosed && late.reason?.code == .timeout)
+    goesOn.signal()
+    #expect(await closed.get() == 5)
+  }
+
   @Test("answers pings, also those of an end that reads nothing, without keeping them all")
   func pings() async throws {
     let (input, theirOutput) = try System.pipe()

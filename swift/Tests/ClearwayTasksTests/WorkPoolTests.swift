@@ -175,6 +175,14 @@ struct WorkPoolTests {
     try await pool.run { _ in }
   }
 
+  @Test("still takes calls after close(within: .zero), which throws")
+  func closedWithoutLimit() async throws {
+    let pool = try WorkPool(.init(threads: 1))
+    #expect(await code { try await pool.close(within: .zero) } == .invalidArgument)
+    #expect(try await pool.run { _ in 1 } == 1)
+    try await pool.close()
+  }
+
   @Test(
     "refuses options out of range with their name and value",
     arguments: [

@@ -10,7 +10,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use clearway_core::{Direct, Given, Line, Outcome, Sent};
 use clearway_sys::{
-    CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PENDING, CLEARWAY_STALE, Content, Memory, PluginId, Status, Text,
+    CLEARWAY_CLOSED, CLEARWAY_INVALID_ARGUMENT, CLEARWAY_PENDING, CLEARWAY_STALE, Content, Memory, PluginId, Status,
+    Text,
 };
 
 use crate::event::{CLEARWAY_EVENT_ANSWER, CLEARWAY_EVENT_BACK, Event};
@@ -157,12 +158,14 @@ fn with_line<R>(channel: ChannelId, use_it: impl FnOnce(&mut Line) -> Result<R, 
     };
     let dropped_at = DROPPED_AT.get();
     let used = use_it(&mut line.1);
+    let was_closed = matches!(used, Err(CLEARWAY_CLOSED));
     // A call inside the handler may have dropped this thread's lines to freed plugins. It did not find this line, which was in use.
-    let is_stale = DROPPED_AT.get() != dropped_at && !known().places.contains_key(&channel);
+    let is_stale = (was_closed || DROPPED_AT.get() != dropped_at) && !known().places.contains_key(&channel);
     if !is_stale {
         let _ = LINES.try_with(|lines| lines[at].set(Some(line)));
     }
-    used
+    // A line does not know whether its closed plugin was also freed.
+    if is_stale && was_closed { Err(CLEARWAY_STALE) } else { used }
 }
 
 fn line_to(channel: ChannelId) -> Result<Line, Status> {

@@ -103,7 +103,8 @@ unsafe fn tell(text: &str, to: *mut c_char, size: usize) {
 /// Waits for running handlers. If one does not end in time, returns `CLEARWAY_TIMEOUT`, and the host may call the
 /// function again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin: a handler, a source, a wake or a
 /// release. `on_drop`, `on_close` and a direct source's `on_cancel` run on the calling thread, and the timeout does not
-/// bound them. The library stays loaded.
+/// bound them. After the timeout, the same holds for `on_cancel` and `on_answer` of a queue none of whose callbacks
+/// runs. If one runs, the queue's own thread runs them next. The library stays loaded.
 #[unsafe(no_mangle)]
 pub extern "C" fn clearway_plugin_close(id: PluginId, timeout_ms: u32) -> Status {
     status(|| plugin(id)?.close(Duration::from_millis(timeout_ms.into())))

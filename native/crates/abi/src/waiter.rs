@@ -189,8 +189,8 @@ pub unsafe extern "C" fn clearway_waiter_wait(
 }
 
 /// Lends memory of the host to plugins, as `clearway_memory_lend` does. Does not copy. After the last reference is
-/// released, `clearway_waiter_wait` returns `tag`. The caller owns the reference in `view`. `flags` is 0,
-/// `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED` or both.
+/// released, `clearway_waiter_wait` returns `tag`; if this function fails, it never does. The caller owns the reference
+/// in `view`. `flags` is 0, `CLEARWAY_MEMORY_SHARED`, `CLEARWAY_MEMORY_SEALED` or both.
 ///
 /// # Safety
 /// `data` must be readable and writable for `size` bytes until `tag` has come back. `view` must be null or writable.
@@ -213,7 +213,8 @@ pub unsafe extern "C" fn clearway_waiter_lend(
         if size > BYTES_MAX {
             return Err(CLEARWAY_TOO_LARGE);
         }
-        let loan = Box::new(Loan { monitor: monitor(waiter)?, tag });
+        let monitor = monitor(waiter)?;
+        let loan = || Box::new(Loan { monitor, tag }) as Box<dyn Send + Sync>;
         // SAFETY: the caller guarantees this.
         let memory = unsafe { Reference::owned(data, size, flags | CLEARWAY_MEMORY_LENT, loan) }?;
         // SAFETY: the caller guarantees this.

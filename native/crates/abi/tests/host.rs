@@ -235,13 +235,31 @@ fn a_channel_is_called_by_its_number() {
     // SAFETY: the function refuses a null answer.
     let without = unsafe { clearway_channel_call(echo, null(), 0, 0, null(), 0, null_mut(), 0, null_mut()) };
     assert_eq!(without, CLEARWAY_INVALID_ARGUMENT);
-    assert_eq!(
-        (clearway_plugin_close(plugin.id(), 60_000), clearway_plugin_free(plugin.id())),
-        (CLEARWAY_OK, CLEARWAY_OK)
-    );
-    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED); // this thread still has its line to the channel
+    assert_eq!(clearway_plugin_close(plugin.id(), 60_000), CLEARWAY_OK);
+    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_CLOSED);
+    assert_eq!(clearway_plugin_free(plugin.id()), CLEARWAY_OK);
+    let references = Arc::strong_count(&plugin);
+    assert_eq!(call(echo, &Content::NULL, &mut into, &mut answer), CLEARWAY_STALE);
+    assert_eq!(Arc::strong_count(&plugin), references - 1, "this thread has dropped its line to the channel");
     let elsewhere = std::thread::spawn(move || call(echo, &Content::NULL, &mut [], &mut NONE.clone()));
     assert_eq!(elsewhere.join().unwrap(), CLEARWAY_STALE);
+}
+
+#[test]
+fn a_plugins_messages_are_counted_also_while_a_threads_line_is_kept() {
+    let plugin = fixture::plugin();
+    handle(&plugin, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
+    let mut channel = 0;
+    // SAFETY: all pointers point to values that live during the call.
+    assert_eq!(unsafe { clearway_channel_find(plugin.id(), text("echo"), &mut channel) }, CLEARWAY_OK);
+    let call_it = move || assert_eq!(call(channel, &Content::NULL, &mut [], &mut NONE.clone()), CLEARWAY_OK);
+    assert_eq!(send(plugin.id(), "echo", &Content::NULL, null_mut()), CLEARWAY_OK);
+    call_it();
+    call_it();
+    assert_eq!(plugin.counts().messages, 3);
+    std::thread::spawn(call_it).join().unwrap(); // the thread drops its line
+    call_it();
+    assert_eq!(plugin.counts().messages, 5);
 }
 
 #[test]

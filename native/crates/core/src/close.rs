@@ -41,7 +41,9 @@ impl Plugin {
     /// Waits up to `timeout` for running handlers. If some still run then, `close` returns `CLEARWAY_TIMEOUT`. The plugin then refuses new
     /// work, and the host may call `close` again. Returns `CLEARWAY_INVALID_ARGUMENT` in a callback of any plugin, because `close` might
     /// wait for that callback. The timeout does not bound the callbacks that run on this thread: `on_drop`, `on_close`, and `on_cancel` of
-    /// a direct source. The library stays loaded, because memory and late threads of the plugin may still use its code.
+    /// a direct source. If the timeout is over and no callback of a queue runs, its queued calls of `on_cancel` and `on_answer` run on this
+    /// thread, too. Otherwise the queue's own thread runs them, so that callbacks of a serial queue never overlap. The library stays
+    /// loaded, because memory and late threads of the plugin may still use its code.
     pub fn close(&self, timeout: Duration) -> Result<(), Status> {
         if in_callback() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
@@ -112,7 +114,7 @@ impl Plugin {
 
     /// Frees the plugin: its id becomes stale, and the core drops unread items. Closes an open plugin first, without waiting for handlers.
     /// If handlers still run then, or if this thread is in a callback, `on_close` is called only by a `close` that waits on another thread
-    /// or is called later. The plugin's queue threads end when their current jobs return. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
+    /// or is called later. The plugin's queue threads end after their current jobs and the notifications of sources. Returns `CLEARWAY_INVALID_ARGUMENT` in a wake.
     /// While the plugin is open, also returns `CLEARWAY_INVALID_ARGUMENT` in any other callback.
     pub fn free(&self) -> Result<(), Status> {
         let open = self.open().is_ok();

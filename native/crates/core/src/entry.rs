@@ -12,6 +12,7 @@ use clearway_sys::{
 
 use crate::gate::{Gate, Lane};
 use crate::guard::{calling, guarded};
+use crate::outcome::plugin_status;
 use crate::queue::Queue;
 
 pub(crate) struct Entry {
@@ -157,11 +158,11 @@ impl Drop for EntryGuard {
     }
 }
 
-/// Returns the status with which a handler refused, or `None` if the handler will answer. A removed handler counts as a missing one.
+/// Returns the status with which a handler or a source refused, or `None` if it did not refuse. A removed one counts as a missing one.
 pub(crate) fn refusal(status: Option<Status>) -> Option<Status> {
     match status {
         Some(CLEARWAY_OK) => None,
-        Some(status) => Some(status),
+        Some(status) => Some(plugin_status(status)),
         None => Some(clearway_sys::CLEARWAY_NO_HANDLER),
     }
 }

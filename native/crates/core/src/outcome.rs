@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The items that the host reads from a plugin, and the result of a message: content, or a failure.
 
-use clearway_sys::Status;
+use clearway_sys::{CLEARWAY_FAILED, CLEARWAY_OK, CLEARWAY_PENDING, Status};
 
 use crate::call::Empty;
 use crate::content::Kept;
@@ -19,6 +19,11 @@ impl Failure {
     pub(crate) fn of(status: Status) -> Failure {
         Failure { status, text: String::new() }
     }
+}
+
+/// Returns the status with which a plugin or a host refuses. Replaces a status that is not a failure with `CLEARWAY_FAILED`.
+pub(crate) fn plugin_status(status: Status) -> Status {
+    if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
 
 /// The answer to a message: content or a failure.

@@ -33,12 +33,23 @@ pub(crate) struct Queue {
 }
 
 struct State {
-    jobs: VecDeque<(Instant, Job)>,
+    jobs: VecDeque<Waiting>,
     threads: usize,
     sleeping: usize,
     /// The number of jobs that run.
     running: usize,
     closed: bool,
+    /// Whether a closing thread runs the jobs that are left. The queue's own threads then run none, because one of them could run a job at
+    /// the same time as the closing thread.
+    taken_over: bool,
+}
+
+/// A job in the queue.
+struct Waiting {
+    since: Instant,
+    job: Job,
+    /// Whether the job runs even if the queue is closed: see `push_always`.
+    must_run: bool,
 }
 
 thread_local! {
@@ -53,7 +64,8 @@ pub(crate) fn on_queue_thread() -> bool {
 impl Queue {
     /// Makes a queue without threads. Threads start when jobs arrive.
     pub(crate) fn new(name: String, threads_max: usize, jobs_max: usize) -> Arc<Queue> {
-        let state = State { jobs: VecDeque::new(), threads: 0, sleeping: 0, running: 0, closed: false };
+        let state =
+            State { jobs: VecDeque::new(), threads: 0, sleeping: 0, running: 0, closed: false, taken_over: false };
         // The system ends a thread's name at a zero byte, and the standard library panics on such a name.
         let name = name.replace('\0', "?");
         Arc::new(Queue {
@@ -82,25 +94,25 @@ impl Queue {
                 Err(_) => {}
             }
         }
-        state.jobs.push_back((Instant::now(), job));
+        state.jobs.push_back(Waiting { since: Instant::now(), job, must_run: false });
         drop(state);
         self.ready.notify_one();
         Ok(())
     }
 
     /// Queues a job that must run, even beyond the limit of jobs and on a closed queue. The caller bounds the number of such jobs. If the
-    /// queue has no thread and the system starts none, the calling thread runs the queue's jobs in order.
+    /// queue has no thread and the system starts none, the calling thread runs the queue's jobs in order. Such a job ignores its argument.
     pub(crate) fn push_always(self: &Arc<Queue>, job: Job) {
         let mut state = lock(&self.state);
         if !state.closed && self.thread_wanted(&state) && self.spawn().is_ok() {
             state.threads += 1;
         }
-        state.jobs.push_back((Instant::now(), job));
-        if state.threads == 0 {
+        state.jobs.push_back(Waiting { since: Instant::now(), job, must_run: true });
+        if state.threads == 0 && !state.taken_over {
             state.threads = 1;
             self.stand_in(state);
         } else {
-            drop(state);
+            drop(state); // a closing thread that has taken over runs this job, too
             self.ready.notify_one();
         }
     }
@@ -118,8 +130,8 @@ impl Queue {
     #[cold]
     fn stand_in<'a>(self: &'a Arc<Queue>, mut state: MutexGuard<'a, State>) {
         let outer = ON_QUEUE_THREAD.replace(true);
-        while let Some((at, job)) = state.jobs.pop_front() {
-            state = self.run_one(state, at, job);
+        while let Some(next) = state.jobs.pop_front() {
+            state = self.run_one(state, next);
             if !state.closed && !state.jobs.is_empty() && self.spawn().is_ok() {
                 ON_QUEUE_THREAD.set(outer);
                 return; // the new thread takes this thread's place in the count
@@ -134,8 +146,9 @@ impl Queue {
         ON_QUEUE_THREAD.with(|inside| inside.set(true));
         let mut state = lock(&self.state);
         loop {
-            if let Some((at, job)) = state.jobs.pop_front() {
-                state = self.run_one(state, at, job);
+            let next = if state.taken_over { None } else { state.jobs.pop_front() };
+            if let Some(next) = next {
+                state = self.run_one(state, next);
             } else if state.closed {
                 break;
             } else {
@@ -149,17 +162,19 @@ impl Queue {
     }
 
     /// Runs a job on this thread, without the lock.
-    fn run_one<'a>(&'a self, mut state: MutexGuard<'a, State>, at: Instant, job: Job) -> MutexGuard<'a, State> {
+    fn run_one<'a>(&'a self, mut state: MutexGuard<'a, State>, next: Waiting) -> MutexGuard<'a, State> {
         state.running += 1;
         drop(state);
-        job(Ran::After(at.elapsed()));
+        (next.job)(Ran::After(next.since.elapsed()));
         let mut state = lock(&self.state);
         state.running -= 1;
         state
     }
 
-    /// Closes the queue. Queued jobs still run until `until`. Then this function calls the remaining jobs with `Ran::Cancelled`. Returns
-    /// true if no job runs any more. Threads without a job end soon after, and this function does not wait for them.
+    /// Closes the queue. Queued jobs still run until `until`. Then this function calls the remaining jobs with `Ran::Cancelled`, except
+    /// those that must run. If a job runs, its thread runs these next, because a queue with one thread promises that its jobs do not
+    /// overlap. If none runs, this thread runs them. Returns true if no job runs any more. Threads without a job end soon after, and this
+    /// function does not wait for them.
     pub(crate) fn close(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -174,12 +189,28 @@ impl Queue {
             state = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
         let left = std::mem::take(&mut state.jobs);
+        let (must_run, cancelled): (VecDeque<_>, VecDeque<_>) = left.into_iter().partition(|waiting| waiting.must_run);
+        state.jobs = must_run;
+        if state.running == 0 {
+            state = self.take_over(state);
+        }
         let ended = state.running == 0;
         drop(state);
-        for (_, job) in left {
-            job(Ran::Cancelled);
+        for waiting in cancelled {
+            (waiting.job)(Ran::Cancelled);
         }
         ended
+    }
+
+    /// Runs the jobs of a closed queue on this thread, in order, until none is left.
+    fn take_over<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.taken_over = true;
+        while let Some(next) = state.jobs.pop_front() {
+            state = self.run_one(state, next);
+        }
+        state.taken_over = false;
+        self.idle.notify_all(); // another thread may be closing the queue, too
+        state
     }
 }
 
@@ -205,9 +236,23 @@ impl Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::{Sender, channel};
 
     const LONG: Duration = Duration::from_secs(60);
+
+    fn push(queue: &Arc<Queue>, job: impl FnOnce(Ran) + Send + 'static) {
+        queue.push(Box::new(job)).map_err(|(why, _)| why).unwrap();
+    }
+
+    /// Runs a job until the returned sender is dropped. Also returns the job's thread.
+    fn block(queue: &Arc<Queue>) -> (thread::ThreadId, Sender<()>) {
+        let ((begun, begins), (end, ends)) = (channel(), channel::<()>());
+        push(queue, move |_| {
+            begun.send(thread::current().id()).unwrap();
+            ends.recv().unwrap_err();
+        });
+        (begins.recv().unwrap(), end)
+    }
 
     #[test]
     fn one_thread_runs_jobs_in_their_order() {
@@ -215,7 +260,7 @@ mod tests {
         let (told, heard) = channel();
         for at in 0..100 {
             let told = told.clone();
-            queue.push(Box::new(move |_| told.send(at).unwrap())).map_err(|(why, _)| why).unwrap();
+            push(&queue, move |_| told.send(at).unwrap());
         }
         assert!(queue.close(Instant::now() + LONG));
         assert_eq!(heard.try_iter().collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
@@ -226,37 +271,24 @@ mod tests {
         let queue = Queue::new("test".into(), 2, 1000);
         let (one, other) = (channel(), channel());
         let (to_other, from_one) = (one.0, other.1);
-        queue
-            .push(Box::new(move |_| {
-                to_other.send(()).unwrap();
-                from_one.recv().unwrap();
-            }))
-            .map_err(|(why, _)| why)
-            .unwrap();
+        push(&queue, move |_| {
+            to_other.send(()).unwrap();
+            from_one.recv().unwrap();
+        });
         let (to_one, from_other) = (other.0, one.1);
-        queue
-            .push(Box::new(move |_| {
-                from_other.recv().unwrap();
-                to_one.send(()).unwrap();
-            }))
-            .map_err(|(why, _)| why)
-            .unwrap();
+        push(&queue, move |_| {
+            from_other.recv().unwrap();
+            to_one.send(()).unwrap();
+        });
         assert!(queue.close(Instant::now() + LONG));
     }
 
     #[test]
     fn closing_tells_what_will_not_run_and_leaves_a_job_that_does_not_end() {
         let queue = Queue::new("test".into(), 1, 1000);
-        let (begun, begins) = channel();
-        let (end, ends) = channel::<()>();
-        let job = move |_| {
-            begun.send(()).unwrap();
-            ends.recv().unwrap_err();
-        };
-        queue.push(Box::new(job)).map_err(|(why, _)| why).unwrap();
-        begins.recv().unwrap();
+        let (_, end) = block(&queue);
         let (told, heard) = channel();
-        queue.push(Box::new(move |ran| told.send(ran).unwrap())).map_err(|(why, _)| why).unwrap();
+        push(&queue, move |ran| told.send(ran).unwrap());
         assert!(!queue.close(Instant::now()));
         assert_eq!(heard.recv(), Ok(Ran::Cancelled));
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Closed, _))));
@@ -265,9 +297,37 @@ mod tests {
     }
 
     #[test]
+    fn closing_without_a_timeout_leaves_a_job_that_must_run_to_the_thread_whose_job_runs() {
+        let queue = Queue::new("test".into(), 1, 1000);
+        let ((own, end), (told, heard)) = (block(&queue), channel());
+        queue.push_always(Box::new(move |_| told.send(thread::current().id()).unwrap()));
+        assert!(!queue.close(Instant::now()));
+        assert!(heard.try_recv().is_err(), "the other job still runs");
+        drop(end);
+        assert_eq!(heard.recv(), Ok(own));
+        assert!(queue.close(Instant::now() + LONG));
+    }
+
+    #[test]
+    fn jobs_that_a_closing_thread_runs_do_not_overlap_with_those_of_the_queues_thread() {
+        let queue = Queue::new("test".into(), 0, 1000);
+        lock(&queue.state).threads = 1; // as if the thread had not begun yet
+        let (told, heard) = channel();
+        let (own, after) = (queue.clone(), told.clone());
+        queue.push_always(Box::new(move |_| {
+            own.push_always(Box::new(move |_| after.send((2, thread::current().id())).unwrap()));
+            thread::spawn(move || own.run()).join().unwrap(); // the thread begins, and leaves the second job to the closing one
+            told.send((1, thread::current().id())).unwrap();
+        }));
+        assert!(queue.close(Instant::now()));
+        let here = thread::current().id();
+        assert_eq!(heard.try_iter().collect::<Vec<_>>(), [(1, here), (2, here)]);
+    }
+
+    #[test]
     fn closing_without_a_timeout_waits_for_no_thread_that_has_nothing_to_run() {
         let queue = Queue::new("test".into(), 1, 1000);
-        queue.push(Box::new(|_| {})).map_err(|(why, _)| why).unwrap();
+        push(&queue, |_| {});
         while lock(&queue.state).sleeping == 0 {
             thread::yield_now();
         }
@@ -276,7 +336,7 @@ mod tests {
         let queue = Queue::new("test".into(), 0, 1000);
         lock(&queue.state).threads = 1; // as if the thread had not begun yet
         let (told, heard) = channel();
-        queue.push(Box::new(move |ran| told.send(ran).unwrap())).map_err(|(why, _)| why).unwrap();
+        push(&queue, move |ran| told.send(ran).unwrap());
         assert!(queue.close(Instant::now()));
         assert_eq!(heard.try_recv(), Ok(Ran::Cancelled));
     }
@@ -286,7 +346,7 @@ mod tests {
         for name in ["", "\0", "a\0b", "a name that is longer than a thread's may be \0", "\u{1F980}"] {
             let queue = Queue::new(name.into(), 1, 1000);
             let (told, heard) = channel();
-            queue.push(Box::new(move |ran| told.send(ran).unwrap())).map_err(|(why, _)| why).unwrap();
+            push(&queue, move |ran| told.send(ran).unwrap());
             assert!(matches!(heard.recv(), Ok(Ran::After(_))), "{name:?}");
             assert!(queue.close(Instant::now() + LONG));
         }
@@ -295,17 +355,12 @@ mod tests {
     #[test]
     fn a_job_that_must_run_is_queued_by_a_full_queue_and_by_a_closed_one() {
         let queue = Queue::new("test".into(), 1, 1);
-        let (end, ends) = channel::<()>();
-        let (told, heard) = channel();
+        let ((_, end), (told, heard)) = (block(&queue), channel());
         let tell = |what: &'static str| {
             let told = told.clone();
             Box::new(move |_| told.send((what, on_queue_thread())).unwrap())
         };
-        queue.push(Box::new(move |_| ends.recv().unwrap_err().to_string().clear())).map_err(|(why, _)| why).unwrap();
-        while !lock(&queue.state).jobs.is_empty() {
-            thread::yield_now();
-        }
-        queue.push(tell("in the limit")).map_err(|(why, _)| why).unwrap();
+        push(&queue, tell("in the limit"));
         queue.push_always(tell("beyond the limit"));
         lock(&queue.state).closed = true;
         queue.push_always(tell("after the close"));
@@ -337,7 +392,7 @@ mod tests {
     fn a_full_queue_gives_the_job_back() {
         let queue = Queue::new("test".into(), 0, 1);
         lock(&queue.state).threads = 1; // no real thread, so the job stays queued
-        queue.push(Box::new(|_| {})).map_err(|(why, _)| why).unwrap();
+        push(&queue, |_| {});
         assert!(matches!(queue.push(Box::new(|_| {})), Err((Refused::Full, _))));
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Instant;
 
 use clearway_sys::{
-    CLEARWAY_CLOSED, CLEARWAY_FAILED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OK, CLEARWAY_OUT_OF_MEMORY,
-    CLEARWAY_PANICKED, CLEARWAY_PENDING, CLEARWAY_STALE, Content, OnAnswer, Status,
+    CLEARWAY_CLOSED, CLEARWAY_FULL, CLEARWAY_NO_HANDLER, CLEARWAY_OUT_OF_MEMORY, CLEARWAY_PANICKED, CLEARWAY_STALE,
+    Content, OnAnswer, Status,
 };
 
 use crate::answer;
@@ -16,7 +16,7 @@ use crate::call::Written;
 use crate::content::{Given, Kept};
 use crate::entry::{Entry, refusal};
 use crate::guard::calling;
-use crate::outcome::{Failure, Incoming, Outcome};
+use crate::outcome::{Failure, Incoming, Outcome, plugin_status};
 use crate::plugin::{Channel, INCOMING, LATE_MAX, PLUGINS, Plugin};
 use crate::queue::{Queue, Ran};
 use crate::sync::lock;
@@ -104,7 +104,7 @@ impl Plugin {
             if lent { answer::inside_lending(call, content, run) } else { (answer::inside(call, run), false) };
         if let Some(status) = refusal(status) {
             // If the handler has answered as well, the earlier answer counts.
-            let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
+            let _ = answer::answer(call, || Err(Failure::of(status)));
         }
         match CALLS.take_if_written(call) {
             Written::Empty => {
@@ -159,7 +159,7 @@ impl Plugin {
                 Ran::Cancelled => Some(CLEARWAY_CLOSED),
             };
             if let (Some(status), true) = (status, call != 0) {
-                let _ = answer::answer(call, || Err(Failure::of(plugin_status(status))));
+                let _ = answer::answer(call, || Err(Failure::of(status)));
             }
         };
         if let Err((why, _)) = queue.push(Box::new(job)) {
@@ -269,11 +269,6 @@ impl Plugin {
         }
         Ok(())
     }
-}
-
-/// Returns a refusing handler's status. Replaces a status that is not a failure with `CLEARWAY_FAILED`.
-pub(crate) fn plugin_status(status: Status) -> Status {
-    if status == CLEARWAY_PENDING || status == CLEARWAY_OK { CLEARWAY_FAILED } else { status }
 }
 
 /// Answers a message, from the host or from a plugin, by the handle of its reply. Returns `CLEARWAY_STALE` if the message was answered

@@ -16,7 +16,7 @@ use crate::content::{Given, name, shown};
 use crate::entry::{Callbacks, Entry};
 use crate::guard::guarded;
 use crate::memory::{Memory, resolve};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, plugin_status};
 use crate::plugin::{PLUGINS, Plugin, register, unregister};
 use crate::queue::Queue;
 use crate::{listen, send};
@@ -256,7 +256,7 @@ unsafe extern "C" fn end(stream: Stream) -> Status {
 
 unsafe extern "C" fn end_error(stream: Stream, error: Status, text: Text) -> Status {
     // SAFETY: see above.
-    status(|| listen::end(stream, Some(Failure { status: send::plugin_status(error), text: unsafe { shown(text) } })))
+    status(|| listen::end(stream, Some(Failure { status: plugin_status(error), text: unsafe { shown(text) } })))
 }
 
 unsafe extern "C" fn log(id: PluginId, level: u32, text: Text) -> Status {

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use clearway_core::{Given, HOST, Memory, Options, Plugin, WhenFull};
@@ -201,6 +201,51 @@ fn on_close_waits_for_a_source_that_the_plugin_has_removed() {
         listened.end.send(()).unwrap();
         calling.join().unwrap();
     });
+}
+
+#[test]
+fn a_close_without_a_timeout_during_a_serial_handler_calls_on_cancel_on_the_queues_thread_after_the_handler() {
+    unsafe extern "C-unwind" fn on_listen(_: *mut c_void, _: *const Content, _: u64) -> Status {
+        CLEARWAY_OK
+    }
+    unsafe extern "C-unwind" fn on_cancel(context: *mut c_void, _: u64) {
+        // SAFETY: the context is the box below, which outlives the plugin.
+        let told = unsafe { &*context.cast::<Mutex<Sender<ThreadId>>>() }.lock().unwrap();
+        told.send(thread::current().id()).unwrap();
+    }
+    let (closed, closes) = channel();
+    let plugin = plugin_with_close(move || closed.send(()).unwrap());
+    let (told, cancels) = channel::<ThreadId>();
+    let context = Box::new(Mutex::new(told));
+    let source = Source {
+        size: size_of::<Source>(),
+        channel: text("numbers"),
+        runs: CLEARWAY_RUN_SERIAL,
+        reserved: 0,
+        queue: text("own"),
+        context: std::ptr::from_ref(&*context).cast_mut().cast(),
+        on_listen: Some(on_listen),
+        on_cancel: Some(on_cancel),
+        on_room: None,
+        on_drop: None,
+    };
+    // SAFETY: all pointers point to values that live during the call. The plugin closes before `context` is dropped.
+    assert_eq!(unsafe { (HOST.source)(plugin.id(), &source) }, CLEARWAY_OK);
+    let (handling, Control { begins, end }) = pause();
+    let (tell, own) = channel();
+    handle(&plugin, "slow", CLEARWAY_RUN_SERIAL, "own", move |_, to| {
+        tell.send(thread::current().id()).unwrap();
+        handling.wait();
+        reply(to, b"")
+    });
+    listen(&plugin, "numbers", window(1, WhenFull::Wait));
+    send(&plugin, "slow", &Given::null(), 1).unwrap();
+    begins.recv_timeout(LONG).unwrap();
+    closes_only_after(&plugin, &closes, || {
+        assert!(cancels.try_recv().is_err(), "the handler still runs");
+        end.send(()).unwrap();
+    });
+    assert_eq!(cancels.try_iter().collect::<Vec<_>>(), [own.recv().unwrap()]);
 }
 
 #[test]

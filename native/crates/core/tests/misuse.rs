@@ -3,6 +3,7 @@
 
 mod fixture;
 
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -124,6 +125,37 @@ fn a_refused_answer_leaves_the_call_open_for_another() {
         reply(to, b"right")
     });
     assert_eq!(content(ask(&plugin, "clumsy", &Given::null())).to_vec().unwrap(), b"right");
+}
+
+#[test]
+fn a_handler_or_a_source_that_refuses_with_pending_counts_as_failed_also_without_an_answer() {
+    unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: *const Content, _: u64) -> Status {
+        CLEARWAY_PENDING
+    }
+    let plugin = plugin();
+    for (name, runs) in [("direct", CLEARWAY_RUN_DIRECT), ("pooled", CLEARWAY_RUN_POOL)] {
+        handle(&plugin, name, runs, "", |_, _| CLEARWAY_PENDING);
+        assert_eq!(ask(&plugin, name, &Given::null()).unwrap_err().status, CLEARWAY_FAILED);
+        let source = Source {
+            size: size_of::<Source>(),
+            channel: text(name),
+            runs,
+            reserved: 0,
+            queue: text(""),
+            context: null_mut(),
+            on_listen: Some(refuse),
+            on_cancel: None,
+            on_room: None,
+            on_drop: None,
+        };
+        // SAFETY: all pointers point to values that live during the call.
+        assert_eq!(unsafe { (HOST.source)(plugin.id(), &source) }, CLEARWAY_OK);
+        listen(&plugin, name, window(1, WhenFull::Wait));
+        let Item::End { failure: Some(failure), .. } = next(&plugin) else { panic!("expected the end") };
+        assert_eq!(failure.status, CLEARWAY_FAILED);
+    }
+    let direct = plugin.channel("direct").unwrap();
+    assert_eq!(plugin.send(&direct, &Given::null(), 1, false).unwrap_err(), CLEARWAY_FAILED);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn shared_content(env: Env, bytes: Bytes, shared: Shared, kept: &mut Kept) -> Re
     if let Some(owner) = owner {
         let flags = CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED;
         // SAFETY: V8 keeps the bytes until `owner` is dropped. The flag `SHARED` says that JavaScript may write to them.
-        let memory = unsafe { Memory::owned(bytes.data, bytes.size, flags, Box::new(owner)) }?;
+        let memory = unsafe { Memory::owned(bytes.data, bytes.size, flags, || Box::new(owner)) }?;
         let content = Content::of_memory(memory.handle());
         *kept = Kept::Lent(memory);
         return Ok(content);

@@ -263,7 +263,11 @@ pub unsafe extern "C-unwind" fn init<P: Plugin>(table: *const sys::Host, plugin_
         }
         Err(error) => {
             log_open_error(&host, &error);
-            error.status().number()
+            match error.status().number() {
+                // From an init function, these numbers do not say that opening failed.
+                sys::CLEARWAY_OK | sys::CLEARWAY_PENDING | sys::CLEARWAY_VERSION => sys::CLEARWAY_FAILED,
+                status => status,
+            }
         }
     }
 }

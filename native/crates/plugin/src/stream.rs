@@ -33,8 +33,8 @@ struct SharedState {
 
 #[derive(Default)]
 struct State {
-    /// Whether the listener has cancelled, or the plugin is closing.
-    cancelled: bool,
+    /// Whether the listener has cancelled, the plugin is closing, or the source's function has failed. No event is emitted after that.
+    over: bool,
     /// The number of times that the host has reported room in the queue.
     room_count: u64,
     /// Whether the source's function still runs. Its result then decides how a dropped stream ends.
@@ -56,8 +56,11 @@ impl SourceCall {
         let dropped = {
             let mut state = lock(&self.shared.state);
             state.in_source_call = false;
+            state.over |= result.is_err();
             state.dropped
         };
+        // Another thread may wait for room. After the error, the host reports none.
+        self.shared.changed.notify_all();
         // SAFETY: the text is valid during the call. The host checks the handle, and ignores the call if the stream has ended.
         unsafe {
             match result {
@@ -84,7 +87,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Streams {
     /// Records that the stream was cancelled, and wakes its waiting threads.
     pub(crate) fn cancelled(&self, handle: sys::Stream) {
-        self.update(handle, |state| state.cancelled = true);
+        self.update(handle, |state| state.over = true);
     }
 
     /// Records that the stream's queue has room again, and wakes its waiting threads.
@@ -108,7 +111,8 @@ impl Streams {
 pub enum EmitError {
     /// The queue is full, and the listener's policy is to lose no events. [`Stream::send`] waits for room instead.
     Full,
-    /// The stream has ended: the listener has cancelled, the stream has overflowed, or the plugin was closed.
+    /// The stream has ended: the listener has cancelled, the stream has overflowed, the source's function has failed, or the plugin was
+    /// closed.
     Ended,
     /// The value could not be converted to content, or the host refused the content.
     Refused(Error),
@@ -151,9 +155,9 @@ impl Stream {
                 Err(EmitError::Full) => {}
                 result => return result,
             }
-            let waits = |state: &mut State| !state.cancelled && state.room_count == room_count;
+            let waits = |state: &mut State| !state.over && state.room_count == room_count;
             let waited = self.shared.changed.wait_while(lock(&self.shared.state), waits);
-            if waited.unwrap_or_else(PoisonError::into_inner).cancelled {
+            if waited.unwrap_or_else(PoisonError::into_inner).over {
                 return Err(EmitError::Ended);
             }
         }
@@ -169,17 +173,17 @@ impl Stream {
         }
     }
 
-    /// Returns whether the listener has cancelled or the plugin is closing.
+    /// Returns whether the listener has cancelled, the plugin is closing, or the source's function has failed.
     pub fn is_cancelled(&self) -> bool {
-        lock(&self.shared.state).cancelled
+        lock(&self.shared.state).over
     }
 
-    /// Waits for the time `pause`. Returns earlier if the listener cancels or the plugin closes. Use it as a pause between events. The
-    /// result is the same as that of [`is_cancelled`](Stream::is_cancelled).
+    /// Waits for the time `pause`. Returns earlier if the listener cancels, the plugin closes, or the source's function fails. Use it as a
+    /// pause between events. The result is the same as that of [`is_cancelled`](Stream::is_cancelled).
     pub fn is_cancelled_within(&self, pause: Duration) -> bool {
-        let waits = |state: &mut State| !state.cancelled;
+        let waits = |state: &mut State| !state.over;
         let waited = self.shared.changed.wait_timeout_while(lock(&self.shared.state), pause, waits);
-        waited.unwrap_or_else(PoisonError::into_inner).0.cancelled
+        waited.unwrap_or_else(PoisonError::into_inner).0.over
     }
 
     /// Ends the stream. The listener still receives all events that were emitted before.
@@ -220,5 +224,30 @@ impl Drop for Stream {
             // SAFETY: the host checks the handle, and ignores the call if the stream has ended.
             unsafe { (self.host.end)(self.handle) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    unsafe extern "C" fn always_full(_: sys::Stream, _: *const sys::Content) -> sys::Status {
+        sys::CLEARWAY_FULL
+    }
+
+    static FULL: sys::Host = sys::Host { emit: always_full, ..clearway_core::HOST };
+
+    #[test]
+    fn a_thread_that_waits_in_send_gets_ended_when_the_sources_function_returns_an_error() {
+        let (stream, source_call) = Stream::start(&FULL, 1, &Arc::default());
+        thread::scope(|threads| {
+            let sends = threads.spawn(|| stream.send(1));
+            let pauses = threads.spawn(|| stream.is_cancelled_within(Duration::from_secs(3600)));
+            source_call.finish(Err(Error::failed("unplugged")));
+            assert_eq!(sends.join().unwrap(), Err(EmitError::Ended));
+            assert!(pauses.join().unwrap());
+        });
+        assert!(stream.is_cancelled());
     }
 }

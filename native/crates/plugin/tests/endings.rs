@@ -5,11 +5,12 @@
 #[allow(dead_code, reason = "each test file uses a part")]
 mod host;
 
+use std::cell::Cell;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use clearway_plugin::{EmitError, Host, Reply, Result, Status, Stream, plugin};
+use clearway_plugin::{EmitError, Error, Host, Reply, Result, Status, Stream, plugin};
 use host::Opened;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -117,8 +118,34 @@ impl Drop for Panics {
 fn a_panic_while_the_plugin_opens_or_is_dropped_stays_inside() {
     let plugin = Opened::of::<Panics>();
     plugin.ask("nothing", &clearway_codec::Value::Null).unwrap();
-    assert!(Opened::refused::<Panics>().starts_with("the second opening panics"));
+    assert!(Opened::refused::<Panics>().text.starts_with("the second opening panics"));
     drop(plugin); // closes and frees the plugin, so `Panics` is dropped
+}
+
+thread_local! {
+    /// The status with which `Fails` fails to open.
+    static OPEN_STATUS: Cell<i32> = const { Cell::new(0) };
+}
+
+struct Fails;
+
+#[plugin(crate = clearway_plugin, no_export)]
+impl Fails {
+    fn open(_host: Host) -> Result<Self> {
+        Err(Error::new(Status::from(OPEN_STATUS.get()), "not today"))
+    }
+
+    #[handler("nothing")]
+    fn nothing(&self) {}
+}
+
+#[test]
+fn an_open_that_fails_with_a_status_that_is_no_failure_is_refused_with_init_failed() {
+    for status in [clearway_sys::CLEARWAY_OK, clearway_sys::CLEARWAY_PENDING, clearway_sys::CLEARWAY_VERSION, 1001] {
+        OPEN_STATUS.set(status);
+        let failure = Opened::refused::<Fails>();
+        assert_eq!((failure.status, failure.text.as_str()), (clearway_sys::CLEARWAY_INIT_FAILED, "not today"));
+    }
 }
 
 #[test]

@@ -318,6 +318,6 @@ impl Twice {
 
 #[test]
 fn an_opening_that_fails_says_why() {
-    assert_eq!(Opened::refused::<Refuses>(), "no camera");
-    assert_eq!(Opened::refused::<Twice>(), "channel \"same\": refused as AlreadyExists");
+    assert_eq!(Opened::refused::<Refuses>().text, "no camera");
+    assert_eq!(Opened::refused::<Twice>().text, "channel \"same\": refused as AlreadyExists");
 }

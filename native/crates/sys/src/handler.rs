@@ -20,8 +20,8 @@ pub type Stream = u64;
 pub const CLEARWAY_RUN_DIRECT: u32 = 0;
 /// Callbacks run on the plugin's pool of threads. Several may run at the same time, in any order.
 pub const CLEARWAY_RUN_POOL: u32 = 1;
-/// Callbacks run on the one thread of the queue that `queue` names: one after the other, in the order of sending. They
-/// may block.
+/// Callbacks run one after the other, in the order of sending, on the one thread of the queue that `queue` names, or on
+/// a thread that closes the plugin. They may block.
 pub const CLEARWAY_RUN_SERIAL: u32 = 2;
 
 /// Handles a message. `message` is lent until the function returns. Answer with `reply`, now or later, on any thread.

@@ -28,8 +28,8 @@ pub const CLEARWAY_LOG_WARNING: u32 = 2;
 pub const CLEARWAY_LOG_ERROR: u32 = 3;
 
 /// Receives the answer to a message that the plugin has sent. `status` is the result. `answer` is lent until the
-/// function returns. Runs once, on the plugin's pool. If no pool thread can be started, runs on the thread that
-/// answers.
+/// function returns. Runs once, on the plugin's pool. If the pool is closed or no thread can be started, runs on the
+/// thread that answers or closes.
 pub type OnAnswer = Option<unsafe extern "C-unwind" fn(context: *mut c_void, status: Status, answer: *const Content)>;
 
 /// The host's functions for a plugin. The table lives until the process ends. Any thread may call any function at any

@@ -168,7 +168,10 @@ final class RequestRouter: @unchecked Sendable {
     replies.clear()
     for served in open.values.map(\.served) + Array(posts.values) { served.cancel() }
     counted = []
+    // The handlers outlive the lock, because their closures may run code when they are destroyed.
+    let old = handlers
     handlers = [:]
+    connection.later { withExtendedLifetime(old) {} }
   }
 
   func drain() {

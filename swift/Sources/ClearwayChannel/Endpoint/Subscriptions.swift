@@ -20,7 +20,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   let options: ListenOptions
   var id: UInt32 = 0
   /// The credit that was granted and not sent. The source cannot use it, so it is at most the
-  /// window and one event.
+  /// window and one event. Credit beyond 32 bits is lost: an event may be larger than the window.
   private var unsent: (items: UInt32, bytes: UInt32) = (0, 0)
   private var credit: ReceiveCredit
   private var kept = Deque<Kept>()
@@ -70,8 +70,13 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
   }
 
   func grant(_ grant: (items: UInt32, bytes: UInt32)) {
-    unsent.items += grant.items
-    unsent.bytes += grant.bytes
+    unsent.items = sum(unsent.items, grant.items)
+    unsent.bytes = sum(unsent.bytes, grant.bytes)
+  }
+
+  private func sum(_ one: UInt32, _ other: UInt32) -> UInt32 {
+    let (sum, overflow) = one.addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 
   /// Returns the credit that waits, which is sent now; nil if there is none.

@@ -95,8 +95,13 @@
       }
     }
 
-    /// Gives the streams to a transport.
-    func take() { lock.held { isTaken = true } }
+    /// Gives the streams to a transport. Returns false if another one has them.
+    func take() -> Bool {
+      lock.held {
+        defer { isTaken = true }
+        return !isTaken
+      }
+    }
 
     /// The exit status, or 128 and the number of the signal that ended the child; nil before. It is -1
     /// if the system does not tell, because another part of the program has waited for the child or
@@ -168,11 +173,15 @@
     /// The parent's end of a channel to a child process.
     ///
     /// The child's end is ``StreamTransport/parent(limits:)``, or that of another language. If the
-    /// child exits without a reason, the transport closes with `lost` and the detail `exitCode`.
+    /// child exits without a reason, the transport closes with `lost` and the detail `exitCode`. Throws
+    /// ``ClearwayError/Code/invalidArgument`` if the child has a transport, which goes on.
     public convenience init(child: ChildProcess, limits: TransportLimits = .standard)
       throws(ClearwayError)
     {
-      child.take()
+      if !child.take() {
+        throw ClearwayError(
+          .invalidArgument, "child must have one transport: child=process \(child.pid)")
+      }
       do {
         try self.init(
           input: child.input, output: child.output, name: "stdio", limits: limits, isTrusted: true,
@@ -199,10 +208,12 @@ extension StreamTransport {
     -> StreamTransport
   {
     fflush(nil)
-    let output = dup(1)
+    // A child process that inherits the copy would keep it open.
+    let output = fcntl(1, F_DUPFD_CLOEXEC, 0)
     if output < 0 || dup2(2, 1) < 0 {
-      throw ClearwayError(
-        .failed, "the standard output cannot be redirected: \(System.lastError())")
+      let why = System.lastError()
+      if output >= 0 { System.close(output) }
+      throw ClearwayError(.failed, "the standard output cannot be redirected: \(why)")
     }
     return try StreamTransport(
       input: 0, output: output, name: "stdio", limits: limits, isTrusted: true, owns: false,

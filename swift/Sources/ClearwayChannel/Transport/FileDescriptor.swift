@@ -72,8 +72,10 @@ enum System {
     #endif
   }
 
-  /// Makes a descriptor non-blocking, and one that a child process does not inherit.
+  /// Makes a descriptor non-blocking, and one that a child process does not inherit. A write to it does
+  /// not end the process.
   static func prepare(_ fd: Int32) {
+    _ = ignorePipeSignal
     _ = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK)
     _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
     #if canImport(Darwin)
@@ -83,7 +85,7 @@ enum System {
 
   /// Lets a write to a pipe without a reader fail instead of ending the process, unless the program
   /// handles that signal itself.
-  static let ignorePipeSignal: Void = {
+  private static let ignorePipeSignal: Void = {
     var action = sigaction()
     sigaction(SIGPIPE, nil, &action)
     #if canImport(Darwin)

@@ -148,7 +148,12 @@ public final class MemoryTransport: OwnTransport, @unchecked Sendable {
       case .drained: to.drained()
       case .closed(let reason):
         to.closed(reason)
-        lock.held { sink = nil }
+        // The sink outlives the lock, because its options may run code when they are destroyed.
+        let old = lock.held { () -> (any ChannelSink)? in
+          defer { sink = nil }
+          return sink
+        }
+        withExtendedLifetime(old) {}
       }
       if hasRoom { peer?.add(.drained) }
     }

@@ -37,7 +37,8 @@ extension System {
 }
 
 extension StreamTransport {
-  /// Connects to a listening socket. Throws ``ClearwayError/Code/failed`` if no one listens.
+  /// Connects to a listening socket. Throws ``ClearwayError/Code/failed`` if no one listens, and after
+  /// the timeout, which includes the search for the host's address.
   ///
   /// A cancelled task stops waiting at once.
   public static func connect(
@@ -45,24 +46,28 @@ extension StreamTransport {
   ) async throws -> StreamTransport {
     // A sum with the time must not overflow.
     let timeoutMs = min(timeout.milliseconds, 1 << 40)
-    let fd = try await onThread(closing: System.close) { () throws(ClearwayError) in
-      try connected(address, untilMs: SystemClock().nowMs + timeoutMs)
+    let untilMs = SystemClock().nowMs + timeoutMs
+    let late = ClearwayError(.failed, "\(address): \(String(cString: strerror(ETIMEDOUT)))")
+    let fd = try await onThread(limitMs: timeoutMs, late: late, closing: System.close) {
+      () throws(ClearwayError) in try connected(address, untilMs: untilMs)
     }
     return try StreamTransport(input: fd, output: fd, name: "socket", limits: limits)
   }
 }
 
-/// Opens something on a thread of its own.
+/// Opens something on a thread of its own. Throws `late` after the limit, because the system's search
+/// for the address of a host has no limit of its own.
 ///
-/// A cancelled task stops waiting at once; what the thread opens after that is closed.
+/// A cancelled task stops waiting at once. What the thread opens after that, or after the limit, is
+/// closed.
 func onThread<Opened: Sendable>(
-  closing close: @escaping @Sendable (Opened) -> Void,
+  limitMs: Int64, late: ClearwayError, closing close: @escaping @Sendable (Opened) -> Void,
   _ open: @escaping @Sendable () throws(ClearwayError) -> Opened
 ) async throws -> Opened {
   let attempt = ConnectAttempt(close)
   return try await withTaskCancellationHandler {
     try await withCheckedThrowingContinuation { continuation in
-      attempt.begin(continuation)
+      attempt.begin(continuation, limitMs, late)
       if System.thread({ attempt.end(Result(catching: open)) }) { return }
       attempt.end(.failure(ClearwayError(.failed, "no thread could be started to connect")))
     }
@@ -71,21 +76,26 @@ func onThread<Opened: Sendable>(
   }
 }
 
-/// A connect that ends once: by its thread, or by the cancellation of its task.
+/// A connect that ends once: by its thread, its limit, or the cancellation of its task.
 private final class ConnectAttempt<Opened: Sendable>: @unchecked Sendable {
   private let close: @Sendable (Opened) -> Void
   private let lock = Lock()
   private var continuation: CheckedContinuation<Opened, any Error>?
+  private var timer: ChannelTimer?
   private var isCancelled = false
 
   init(_ close: @escaping @Sendable (Opened) -> Void) { self.close = close }
 
-  func begin(_ continuation: CheckedContinuation<Opened, any Error>) {
-    let isLate = lock.held {
-      if !isCancelled { self.continuation = continuation }
-      return isCancelled
+  func begin(
+    _ continuation: CheckedContinuation<Opened, any Error>, _ limitMs: Int64, _ late: ClearwayError
+  ) {
+    let isOver = lock.held {
+      if isCancelled { return true }
+      self.continuation = continuation
+      timer = SystemClock().after(limitMs) { [self] in end(.failure(late)) }
+      return false
     }
-    if isLate { continuation.resume(throwing: CancellationError()) }
+    if isOver { continuation.resume(throwing: CancellationError()) }
   }
 
   func end(_ result: Result<Opened, ClearwayError>) {
@@ -100,6 +110,8 @@ private final class ConnectAttempt<Opened: Sendable>: @unchecked Sendable {
 
   private func take() -> CheckedContinuation<Opened, any Error>? {
     lock.held {
+      timer?.stop()
+      timer = nil
       defer { continuation = nil }
       return continuation
     }

@@ -27,7 +27,8 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
   private let limits: TransportLimits
   private let input: Int32
   private let outputFD: Int32
-  private let ownsStreams: Bool
+  /// Whether the input is closed at the end, and not only the output.
+  private let ownsInput: Bool
   private let child: ChildProcess?
   private let framing: any StreamFraming
   /// The bytes of the input that were read before.
@@ -72,11 +73,10 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     owns: Bool, child: ChildProcess?, framing: any StreamFraming = StdioFraming(),
     first: [UInt8] = []
   ) throws(ClearwayError) {
-    _ = System.ignorePipeSignal
     do {
       (wakeRead, wakeWrite) = try System.pipe()
     } catch {
-      if owns { for fd in Set([input, output]) { System.close(fd) } }
+      for fd in owns ? Set([input, output]) : [output] { System.close(fd) }
       throw error
     }
     for fd in [input, output, wakeRead, wakeWrite] { System.prepare(fd) }
@@ -90,12 +90,12 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     self.limits = limits
     self.isTrusted = isTrusted
     self.child = child
-    ownsStreams = owns
+    ownsInput = owns
   }
 
   deinit {
     // The thread of a transport that was opened or closed keeps it until it has closed the streams.
-    if !isRunning, ownsStreams {
+    if !isRunning {
       closeStreams()
       if let child { _ = System.thread { child.reap() } }
     }
@@ -132,7 +132,7 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
       isClosedReported = true
       return self.sink
     }
-    if ownsStreams { closeStreams() }
+    closeStreams()
     Task { sink?.closed(reason) }
   }
 
@@ -249,7 +249,7 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     }
     reportClosed()
     // The child's end owns its copy of the standard output, and not its standard input.
-    if ownsStreams { linger(piece) } else { System.close(outputFD) }
+    if ownsInput { linger(piece) } else { System.close(outputFD) }
     child?.reap()
   }
 
@@ -392,7 +392,6 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
   }
 
   private func closeStreams() {
-    System.close(input)
-    if outputFD != input { System.close(outputFD) }
+    for fd in ownsInput ? Set([input, outputFD]) : [outputFD] { System.close(fd) }
   }
 }

@@ -26,9 +26,9 @@ pub(crate) enum Origin {
     Slab { capacity: usize },
     /// Foreign code owns the bytes. `release` is called once.
     Foreign { release: ReleaseMemory, context: *mut c_void },
-    /// A Rust value owns the bytes. Dropping it frees them.
+    /// A Rust value owns the bytes. Dropping it frees them. Set once the block has its first reference.
     #[cfg(not(loom))]
-    Owned { _owner: Box<dyn Send + Sync> },
+    Owned { owner: std::sync::OnceLock<Box<dyn Send + Sync>> },
 }
 
 // SAFETY: the block only carries the pointers. A thread that reads or writes the bytes holds a reference, and has agreed with the other
@@ -55,6 +55,14 @@ impl Block {
 
     pub(crate) fn count(&self, more: i64) {
         self.references.fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    /// Sets the owner of a block that is `Owned`.
+    #[cfg(not(loom))]
+    pub(crate) fn set_owner(&self, make: impl FnOnce() -> Box<dyn Send + Sync>) {
+        if let Origin::Owned { owner } = &self.origin {
+            owner.get_or_init(make);
+        }
     }
 
     pub(crate) fn data(&self) -> *mut u8 {

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clearway_sys::{
     CLEARWAY_INVALID_ARGUMENT, CLEARWAY_MEMORY_LENT, CLEARWAY_MEMORY_SEALED, CLEARWAY_MEMORY_SHARED,
@@ -83,16 +83,24 @@ impl Memory {
         Memory::another(&block).inspect_err(|_| std::mem::forget(block.clone()))
     }
 
-    /// Registers memory that belongs to a Rust value. Dropping `owner` frees the memory.
+    /// Registers memory that belongs to a Rust value, which `owner` returns. Dropping that value frees the memory. If this function fails,
+    /// it does not call `owner`: the drop of an owner may report that the memory has come back.
     ///
     /// # Safety
-    /// The caller makes the same promise as for `foreign`. The promise must hold until `owner` is dropped.
-    pub unsafe fn owned(data: *mut u8, size: usize, flags: u32, owner: Box<dyn Send + Sync>) -> Result<Memory, Status> {
+    /// The caller makes the same promise as for `foreign`. The promise must hold until the value is dropped.
+    pub unsafe fn owned(
+        data: *mut u8,
+        size: usize,
+        flags: u32,
+        owner: impl FnOnce() -> Box<dyn Send + Sync>,
+    ) -> Result<Memory, Status> {
         if data.is_null() {
             return Err(CLEARWAY_INVALID_ARGUMENT);
         }
         // SAFETY: the caller of this function guarantees the same.
-        Memory::of(unsafe { Block::new(data, size, flags, Origin::Owned { _owner: owner }) })
+        let memory = Memory::of(unsafe { Block::new(data, size, flags, Origin::Owned { owner: OnceLock::new() }) })?;
+        memory.block.set_owner(owner); // no other thread knows the handle yet
+        Ok(memory)
     }
 
     fn of(block: Block) -> Result<Memory, Status> {

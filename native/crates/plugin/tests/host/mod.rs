@@ -46,11 +46,11 @@ impl Opened {
         Opened { plugin, woken, items: RefCell::default() }
     }
 
-    /// Opens a plugin that refuses to open, and returns the error's text.
-    pub fn refused<P: clearway_plugin::Plugin>() -> String {
+    /// Opens a plugin that refuses to open, and returns the failure.
+    pub fn refused<P: clearway_plugin::Plugin>() -> Failure {
         // SAFETY: `init` follows the ABI.
         let opened = unsafe { Plugin::start(clearway_plugin::__private::init::<P>, Options::default()) };
-        opened.map(drop).unwrap_err().text
+        opened.map(drop).unwrap_err()
     }
 
     /// Reads until an item is `wanted`, and returns what `take` makes of it. Keeps the other items for later.

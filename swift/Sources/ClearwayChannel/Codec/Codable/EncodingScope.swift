@@ -149,7 +149,13 @@ final class EncodingScope: Encoder {
     if kind == .bytes { _ = collecting() }
     if let collected { return collected.append(bytes: bytes) }
     if count > 0 {
-      for byte in bytes { try message.writer.integer(Int64(byte)) }
+      let before = message.writer.count
+      do {
+        for byte in bytes { try message.writer.integer(Int64(byte)) }
+      } catch {
+        message.writer.truncate(to: before)
+        throw error
+      }
     } else {
       message.writer.truncate(to: start)
       do {

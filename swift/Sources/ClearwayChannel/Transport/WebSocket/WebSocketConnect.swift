@@ -26,11 +26,18 @@ extension StreamTransport {
     let offers = try webSocketOffers(token)
     // A sum with the time must not overflow.
     let timeoutMs = min(timeout.milliseconds, 1 << 40)
+    let untilMs = SystemClock().nowMs + timeoutMs
     let opened = try await onThread(
+      limitMs: timeoutMs, late: WebSocketHandshake.late,
       closing: { (opened: OpenedWebSocket) in System.close(opened.fd) }
     ) { () throws(ClearwayError) -> OpenedWebSocket in
-      let untilMs = SystemClock().nowMs + timeoutMs
-      let fd = try connected(.tcp(host: address.host, port: address.port), untilMs: untilMs)
+      let fd: Int32
+      do throws(ClearwayError) {
+        fd = try connected(.tcp(host: address.host, port: address.port), untilMs: untilMs)
+      } catch {
+        // The same error as that of the limit, which may be over at the same time.
+        throw SystemClock().nowMs < untilMs ? error : WebSocketHandshake.late
+      }
       do throws(ClearwayError) {
         return try WebSocketHandshake(fd, untilMs).run(address, offers)
       } catch {
@@ -184,6 +191,9 @@ struct WebSocketHandshake {
     base64(sha1(Array("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
   }
 
+  /// The error of a connection that is not open in time.
+  static var late: ClearwayError { refusal(.timeout, "the connection was not open in time") }
+
   private static func refusal(_ code: CloseReason.Code, _ message: String) -> ClearwayError {
     ClearwayError(.transportClosed, message, reason: CloseReason(code, message))
   }
@@ -191,9 +201,7 @@ struct WebSocketHandshake {
   private func wait(for events: Int32) throws(ClearwayError) {
     while true {
       let leftMs = untilMs - SystemClock().nowMs
-      if leftMs <= 0 {
-        throw Self.refusal(.timeout, "the connection was not open in time")
-      }
+      if leftMs <= 0 { throw Self.late }
       var place = pollfd(fd: fd, events: Int16(events), revents: 0)
       if poll(&place, 1, Int32(clamping: leftMs)) > 0 { return }
     }
