@@ -62,9 +62,8 @@ export class Engine {
   readonly arriving = new Set<PoolCall>();
   /** Functions that the engine calls when the pool takes no new calls. A function must not throw. */
   readonly endings = new Set<(why: ClearwayError) => void>();
-  /** Whether ids have begun again at 1. A call's id must then be looked up at its worker before it is sent: see `freeId`. */
-  idsRepeat = false;
-  lastId = 0;
+  /** Number of ids that `nextId` has returned. From 2^31 on, they repeat: see `freeId`. */
+  idCount = 0;
   #whenIdle: (() => void) | undefined;
   #ending: Promise<void> | undefined;
 
@@ -141,11 +140,7 @@ export class Engine {
   /** Returns a new id for a call or an input stream. */
   nextId(): number {
     // Ids are at most 2^31 - 1, because they are written to shared cells of 32 bits.
-    if (this.lastId === 0x7fffffff) {
-      this.lastId = 0;
-      this.idsRepeat = true;
-    }
-    return ++this.lastId;
+    return (this.idCount++ % 0x7fffffff) + 1;
   }
 
   /** Accepts a call. Sends it at once, or adds it to the queue. A call that cannot be accepted fails. */

@@ -246,7 +246,7 @@ export class PoolWorker {
     const { lifecycle } = engine;
     const index = this.indexes ? this.indexes.get(call.task.name) : call.task.index;
     if (index === undefined) throw lifecycle?.changedTask(call.task.name);
-    if (engine.idsRepeat) call.id = lifecycle!.freeId(engine, this, call.id);
+    if (engine.idCount > 0x7fffffff) call.id = lifecycle!.freeId(engine, this, call.id);
     this.calls.set(call.id, call);
     call.worker = this;
     call.post();
