@@ -178,8 +178,8 @@ class PlannerTest {
             val times = world.play(site, Planner(site), costs, case.size, 600).drop(100)
             val best = List(500) { world.bestNs(case.size) }
             val regret = times.average() / best.average()
-            // The most is lost just below the time from which help pays: 1.17 times with a cost that is believed a third too
-            // high, and 1.12 times with the right one, for four sleeps.
+            // The most is lost just below the time from which help pays: 1.17 times if a cost is believed a third too
+            // high, and 1.12 times with the right costs, for four sleeps.
             assertTrue(regret <= 1.20, "regret=$regret $case")
         }
     }
