@@ -91,9 +91,14 @@ describe("clearway lab --profile published", () => {
     ]);
     const { code, stderr } = await clearway([...args, "none", "--add-to", "whole"], env);
     expect([code, stderr]).toEqual([
-      1,
+      2,
       expect.stringMatching(/there is no kept run: record\.json\.gz is not in whole/),
     ]);
+    mkdirSync(cli.path("all"));
+    const done = whole.cells.map((cell) => ({ ...cell, rounds: whole.cells[0]!.rounds }));
+    writeFileSync(cli.path("all/record.json.gz"), gzipSync(JSON.stringify({ ...whole, cells: done })));
+    const nothing = await clearway([...args, "empty", "--add-to", "all"], env);
+    expect([nothing.code, nothing.stdout]).toEqual([0, "all has all of it: nothing is measured\n"]);
   });
 
   test("keeps the finished measurements on Ctrl-C", async () => {
@@ -109,8 +114,9 @@ describe("clearway lab --profile published", () => {
     expect(existsSync(cli.path("refused"))).toBe(false);
   });
 
-  test("lists the scenarios", async () => {
+  test("lists the scenarios, and refuses one that does not exist", async () => {
     expect((await published("list")).stdout).toMatch("Does the lab keep what it has measured?");
+    expect((await published("list", "tyni")).code).toBe(2);
   });
 });
 
@@ -131,6 +137,15 @@ describe("clearway report and export", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/nowhere does not exist: name the folder/)]);
   });
 
+  test("overwrite no file that the lab has not written", async () => {
+    mkdirSync(cli.path("taken"));
+    writeFileSync(cli.path("taken/results.json"), JSON.stringify(answered()));
+    writeFileSync(cli.path("taken/report.html"), "mine");
+    const { code, stderr } = await clearway(["report", "taken"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("taken/report.html was not written by this command")]);
+    expect((await clearway(["report", "taken/results.json"])).stderr).toContain("is a file: name the folder");
+  });
+
   test("print a run", async () => {
     writeFileSync(cli.path("results.json"), JSON.stringify(answered()));
     expect((await clearway(["export", "markdown", "results.json"])).stdout).toMatch("# What to do on this machine");
@@ -143,8 +158,12 @@ describe("clearway report and export", () => {
     writeFileSync(file, JSON.stringify(executorRecord(AUTHORS)));
     const { stdout } = await clearway(["export", "jetpack", "experiments"]);
     expect(JSON.parse(stdout).benchmarks[0].name).toBe("direct[work=arithmetic]");
-    writeFileSync(file, "null");
-    const { code, stderr } = await clearway(["export", "jetpack", "experiments/record.json"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("is not the record of `clearway lab --profile")]);
+    for (const other of ["null", '{"version":1,"profile":"published","cells":[]}']) {
+      writeFileSync(file, other);
+      const { code, stderr } = await clearway(["export", "jetpack", "experiments/record.json"]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("is not the record of `clearway lab --profile")]);
+    }
+    const { stderr } = await clearway(["report", "experiments"]);
+    expect(stderr).toContain("record.json, of --profile published, is for `clearway export jetpack`");
   });
 });

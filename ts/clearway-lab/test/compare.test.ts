@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // `clearway compare`: two builds, or two versions of a scenario, and the limit that fails a build.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -48,6 +50,41 @@ describe("clearway compare", () => {
       ["direct/a", "before"],
       ["direct/a/stall", "before"],
     ]);
+  });
+
+  test("leaves out a way that throws, and measures the others", async () => {
+    user.write("throws.mjs", "export default { direct: (x) => x, other: () => { throw new Error('boom'); } };");
+    user.write("works.mjs", "export default { direct: (x) => x, other: (x) => x };");
+    const args = ["throws.mjs", "works.mjs", "--time", "1", "--out", "partly"];
+    const { code, stderr } = await user.run("compare", ...args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("other is left out: in throws.mjs, ")]);
+    expect(stderr).not.toContain("    at ");
+    const named = user.results("partly").answers.map(({ name, failed }) => [name, failed?.includes("boom")]);
+    expect(named).toEqual([
+      ["direct", undefined],
+      ["direct/stall", undefined],
+      ["other", true],
+    ]);
+  });
+
+  test("is interrupted while it reads a file", async () => {
+    const reading = user.at("reading");
+    user.write(
+      "endless.mjs",
+      `import { writeFileSync } from "node:fs";
+writeFileSync(${JSON.stringify(reading)}, "");
+await new Promise(() => setInterval(() => {}, 1000));
+export default { direct: () => 1 };`,
+    );
+    const args = [user.cli, "compare", "endless.mjs", "endless.mjs", "--out", "cut"];
+    const child = spawn(process.execPath, args, { cwd: user.path, env: user.environment });
+    let output = "";
+    child.stderr.on("data", (data) => (output += data));
+    const ended = once(child, "close");
+    while (!existsSync(reading) && child.exitCode === null) await new Promise(setImmediate);
+    child.kill("SIGINT");
+    expect(await ended).toEqual([130, null]);
+    expect(output).not.toContain("error:");
   });
 
   test.each([

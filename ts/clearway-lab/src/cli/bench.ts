@@ -14,7 +14,17 @@ import { interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
 import { printError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";
-import { compileFile, findFile, parseDuration, parseSeconds, parseSeed, UsageError } from "./select.js";
+import {
+  compileFile,
+  findFile,
+  parseDuration,
+  parseSeconds,
+  parseSeed,
+  shellWord,
+  TIMEOUT_MS,
+  timeoutWords,
+  UsageError,
+} from "./select.js";
 
 interface BenchOptions {
   time?: number;
@@ -27,8 +37,6 @@ interface BenchOptions {
 
 /** Time of a run for each way and input, in seconds. */
 const TIME_EACH_S = 20;
-/** The default of --timeout, in milliseconds. */
-const TIMEOUT_MS = 60_000;
 
 /** The files that `clearway bench` looks for without an argument, in this order. `clearway init bench` writes the first. */
 export const DEFAULT_FILES = ["bench.ts", "bench.mts", "bench.js", "bench.mjs"];
@@ -181,9 +189,6 @@ function failedOf(failures: ReadonlyMap<string, string>, reference: string, { fi
 }
 
 function commandOf(name: string, { against, timeout }: BenchOptions): string {
-  const options = [
-    ...(against === undefined ? [] : ["--against", against]),
-    ...(timeout === TIMEOUT_MS ? [] : ["--timeout", `${timeout}ms`]),
-  ];
-  return ["clearway bench", /\s/.test(name) ? JSON.stringify(name) : name, ...options].join(" ");
+  const words = [name, ...(against === undefined ? [] : ["--against", against]), ...timeoutWords(timeout)];
+  return ["clearway bench", ...words.map(shellWord)].join(" ");
 }

@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Command, InvalidArgumentError } from "commander";
-import { compared } from "../bench/comparisons.js";
+import { compared, wayWith } from "../bench/comparisons.js";
 import { didYouMean } from "../bench/nearest-name.js";
 import type { ScenarioInfo } from "../bench/steps.js";
 import type { LabResults } from "../engine/answer.js";
@@ -16,11 +16,11 @@ import { duration } from "../report/number.js";
 import { UserProcesses, wayCommand } from "../runner/user-process.js";
 import type { Compiled } from "../user-code/compile.js";
 import { readScenario, timeoutOption } from "./bench.js";
-import { interruptible, runEngine, statusOf } from "./engine-run.js";
+import { type EngineRun, interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
 import { printError } from "./print.js";
 import { RUN_FILES } from "./run-files.js";
-import { compileFile, findFile, parseSeconds, parseSeed, UsageError } from "./select.js";
+import { compileFile, findFile, parseSeconds, parseSeed, shellWord, timeoutWords, UsageError } from "./select.js";
 
 interface CompareOptions {
   time?: number;
@@ -33,8 +33,11 @@ interface CompareOptions {
 
 /** What is measured: comparisons whose arms are named SIDE:ARM, where A is the side of the peer. */
 interface Sides {
-  /** Rejects with a UsageError if a name is unknown, or nothing can be compared. */
-  comparisons(names: readonly string[], signal: AbortSignal): Promise<readonly Comparison[]>;
+  /**
+   * Returns the comparisons, and those that cannot be measured. Rejects with a UsageError if a name is unknown, or nothing can be compared.
+   * What it returns after an interruption has no meaning.
+   */
+  chosen(names: readonly string[], signal: AbortSignal): Promise<Pick<EngineRun, "comparisons" | "failed">>;
   open: Bench["open"];
   interrupt(): void;
   close(): Promise<void>;
@@ -81,16 +84,22 @@ async function compare(a: string, b: string, names: readonly string[], options: 
     return await interruptible(
       () => interrupt(),
       async (signal) => {
-        const opening = isA ? buildSides(a, b) : scenarioSides(a, b, options.timeout);
+        const opening = isA ? buildSides(a, b, options.timeout) : scenarioSides(a, b, options.timeout);
         ({ interrupt } = opening);
         sides = opening;
-        const comparisons = await opening.comparisons(names, signal);
+        const { comparisons, failed = [] } = await opening.chosen(names, signal);
+        if (signal.aborted) return 130;
         const timeMs = 1000 * (options.time ?? TIME_EACH_S * comparisons.length);
         printError(`${comparisons.length} comparisons of ${b} with ${a}, at most ${duration(timeMs)}\n`);
         const { seed, json } = options;
         const results = await runEngine(out.path, {
-          ...{ kind: "compare", title: `${b} compared with ${a}`, command: commandOf(a, b, names), isNamed: true },
-          ...{ comparisons, controls: [], seed, json, signal, begin, open: opening.open },
+          ...{
+            kind: "compare",
+            title: `${b} compared with ${a}`,
+            command: commandOf(a, b, names, options.timeout),
+            isNamed: true,
+          },
+          ...{ comparisons, failed, controls: [], seed, json, signal, begin, open: opening.open },
           budgetMs: performance.now() - begin + timeMs,
         });
         return statusOf(results) || gate(results, options.max);
@@ -110,18 +119,19 @@ export function gate({ answers }: Pick<LabResults, "answers">, max: number | und
   return beyond.length > 0 ? 1 : 0;
 }
 
-function buildSides(a: string, b: string): Sides {
+function buildSides(a: string, b: string, timeoutMs: number): Sides {
   const arms = { A: new Arms({}, buildOf(a)), B: new Arms({}, buildOf(b)) };
   return {
-    comparisons: async (names) => {
-      const all = buildComparisons(commandOf(a, b, []));
+    chosen: async (names) => {
+      const all = buildComparisons(commandOf(a, b, [], timeoutMs));
       const known = all.map(({ name }) => name);
       const unknown = names.find((name) => !known.some((own) => isNamed(own, name)));
       if (unknown !== undefined)
         throw new UsageError(
           `unknown question "${unknown}".${didYouMean(unknown, known)} Questions: ${known.join(", ")}`,
         );
-      return names.length === 0 ? all : all.filter((each) => names.some((name) => isNamed(each.name, name)));
+      const isChosen = (own: string) => names.length === 0 || names.some((name) => isNamed(own, name));
+      return { comparisons: all.filter(({ name: own }) => isChosen(own)) };
     },
     open: (host, arm, cores) => arms[arm[0] as "A" | "B"].open(host, arm.slice(2), cores),
     interrupt: () => {
@@ -151,16 +161,16 @@ function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
   const processes: UserProcesses[] = [];
   const arms = new Arms();
   return {
-    comparisons: async (names, signal) => {
+    chosen: async (names, signal) => {
       const infos: ScenarioInfo[] = [];
       for (const [at, file] of files.entries()) {
         const shown = [a, b][at]!;
         const each = await compileFile(shown, [{ file }]);
         compiled.push(each);
         processes.push(new UserProcesses({ urls: each.urls, timeoutMs }));
-        infos.push(
-          (await readScenario(shown, processes[at]!, signal, each.hint)) ?? { inputs: [], ways: [], hasCheck: false },
-        );
+        const info = await readScenario(shown, processes[at]!, signal, each.hint);
+        if (info === undefined) return { comparisons: [] };
+        infos.push(info);
       }
       const [one, other] = infos as [ScenarioInfo, ScenarioInfo];
       const ways = one.ways.filter((way) => other.ways.includes(way));
@@ -172,16 +182,27 @@ function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
             ? `${a} and ${b} have no way with the same input in common`
             : `${a} and ${b} do not both have the way ${unknown} (${ways.join(", ")})`,
         );
-      const all: Comparison[] = [];
+      const comparisons: Comparison[] = [];
+      const failed: { comparison: Comparison; why: string }[] = [];
       for (const way of names.length === 0 ? ways : names)
         for (const input of inputs) {
-          if (signal.aborted) return all;
-          const { callMs } = (await processes[0]!.probe("verify", { way, input })) as unknown as { callMs: number };
-          const plan = { reference: way, file: `${a} and ${b}`, command: commandOf(a, b, [way]) };
-          for (const each of compared(way, input, callMs, plan))
-            all.push({ ...each, subject: `B:${way}`, reference: `A:${way}`, peer: "before" });
+          const plan = { reference: way, file: `${a} and ${b}`, command: commandOf(a, b, [way], timeoutMs) };
+          const both = (callMs: number): Comparison[] =>
+            compared(way, input, callMs, plan).map((each) => ({
+              ...each,
+              ...{ subject: `B:${way}`, reference: `A:${way}`, peer: "before" },
+            }));
+          try {
+            const { callMs } = (await processes[0]!.probe("verify", { way, input })) as unknown as { callMs: number };
+            comparisons.push(...both(callMs));
+          } catch (error) {
+            if (signal.aborted) return { comparisons };
+            const why = `in ${a}, ${(error as Error).message}`;
+            printError(`${wayWith(way, input)} is left out: ${why}\n`);
+            failed.push({ comparison: both(Number.POSITIVE_INFINITY)[0]!, why });
+          }
         }
-      return all;
+      return { comparisons, failed };
     },
     open: (_host, arm, cores) => {
       const { urls } = compiled[arm.startsWith("A:") ? 0 : 1]!;
@@ -198,9 +219,8 @@ function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
   };
 }
 
-function commandOf(a: string, b: string, names: readonly string[]): string {
-  const quoted = [a, b, ...names].map((each) => (/\s/.test(each) ? JSON.stringify(each) : each));
-  return ["clearway compare", ...quoted].join(" ");
+function commandOf(a: string, b: string, names: readonly string[], timeoutMs: number): string {
+  return ["clearway compare", ...[a, b, ...names, ...timeoutWords(timeoutMs)].map(shellWord)].join(" ");
 }
 
 function parseMax(text: string): number {

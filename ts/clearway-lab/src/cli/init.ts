@@ -10,7 +10,7 @@ import { packageRoot, packagesMissing } from "../machine/optional-packages.js";
 import { DEFAULT_FILES } from "./bench.js";
 import { makeFolders } from "./out-folder.js";
 import { FailedError, print } from "./print.js";
-import { UsageError } from "./select.js";
+import { shellWord, UsageError } from "./select.js";
 
 const EXAMPLES = ["bench", "plugin"];
 
@@ -68,9 +68,7 @@ function initBench(file: string): void {
     throw new UsageError(`${file}: it cannot be written (${(error as Error).message}); name another file`);
   }
   const run =
-    DEFAULT_FILES.find((name) => existsSync(name)) === file
-      ? "clearway bench"
-      : `clearway bench ${/\s/.test(file) ? JSON.stringify(file) : file}`;
+    DEFAULT_FILES.find((name) => existsSync(name)) === file ? "clearway bench" : `clearway bench ${shellWord(file)}`;
   print(`${file} and ${tasks} written. Change the function in ${path.basename(tasks)}, then run: npx ${run}\n`);
 }
 

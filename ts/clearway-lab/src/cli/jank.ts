@@ -217,20 +217,19 @@ function checkUsage(
 }
 
 async function write(report: JankReport, { json, out }: JankOptions, folder: OutFolder | undefined): Promise<void> {
-  if (json) print(`${JSON.stringify(report, null, 2)}\n`);
+  const text = `${JSON.stringify(report, null, 2)}\n`;
+  if (folder !== undefined) {
+    const { jankHtml } = await import("../report/jank/page.js");
+    await keepRun(folder.path, async (to) =>
+      writeFiles({ [path.join(to, "report.html")]: jankHtml(report), [path.join(to, "jank.json")]: text }),
+    );
+  }
+  if (json) print(text);
   else {
     const { jankText } = await import("../report/jank/text.js");
     print(jankText(report, columnsOf() ?? WIDTH_MAX));
   }
-  if (out === undefined || folder === undefined) return;
-  const { jankHtml } = await import("../report/jank/page.js");
-  await keepRun(folder.path, async (to) =>
-    writeFiles({
-      [path.join(to, "report.html")]: jankHtml(report),
-      [path.join(to, "jank.json")]: `${JSON.stringify(report, null, 2)}\n`,
-    }),
-  );
-  printError(`${path.join(out, "report.html")} and ${path.join(out, "jank.json")} written\n`);
+  if (out !== undefined) printError(`${path.join(out, "report.html")} and ${path.join(out, "jank.json")} written\n`);
 }
 
 /** Turns a parser's RangeError into one that commander prints with the option's name. */

@@ -83,6 +83,7 @@ const labCommand = program
     const { profile } = given;
     const listed = what[0] === "list";
     const names = what.slice(listed ? 1 : 0);
+    if (listed && given.json === true) throw new UsageError("a list has no --json: leave it out");
     if (profile === undefined) {
       if (given.rounds !== undefined) throw new UsageError("--rounds is for --profile; questions have --time");
       if (given.addTo !== undefined) throw new UsageError("--add-to is for --profile published");
@@ -93,7 +94,7 @@ const labCommand = program
     if (given.limits === true) throw new UsageError("--limits is for questions: leave --profile out");
     const { listPublished, published } = await import("./published.js");
     const options = { ...given, host: given.host ?? [...DEFAULT_HOSTS] };
-    process.exitCode = listed ? listPublished() : await published(names, options);
+    process.exitCode = listed ? listPublished(names) : await published(names, options);
   });
 labCommand.addHelpText(
   "after",

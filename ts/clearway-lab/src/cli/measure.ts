@@ -22,6 +22,8 @@ import {
   parseDeviceOption,
   parseDuration,
   parseSeconds,
+  shellWord,
+  timeoutWords,
   UsageError,
 } from "./select.js";
 
@@ -192,8 +194,7 @@ function callText(name: string, args: readonly string[]): string {
   return call.length > 60 ? `${call.slice(0, 59)}…` : call;
 }
 
-function commandOf(target: string, { args }: MeasureOptions): string {
-  const words = [target, ...(args.length === 0 ? [] : ["--args", ...args])];
-  const quoted = words.map((word) => (/^[\w@./:#,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
-  return ["clearway measure", ...quoted].join(" ");
+function commandOf(target: string, { args, timeout }: MeasureOptions): string {
+  const words = [target, ...(args.length === 0 ? [] : ["--args", ...args]), ...timeoutWords(timeout)];
+  return ["clearway measure", ...words.map(shellWord)].join(" ");
 }

@@ -157,14 +157,14 @@ export async function keepRun(folder: string, write: (folder: string) => Promise
 export function openPage(file: string, title: string): string {
   const folder = path.dirname(path.resolve(file));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new UsageError(`--out ${file}: the folder ${folder} does not exist; create it with mkdir -p "${folder}"`);
+    throw new UsageError(`${file}: the folder ${folder} does not exist; create it with mkdir -p "${folder}"`);
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || (found.isFile() && found.size === 0)) return file;
   if (found.isDirectory())
-    throw new UsageError(`--out ${file} is a folder; name a file, such as ${path.join(file, "page.html")}`);
+    throw new UsageError(`${file} is a folder; name a file, such as ${path.join(file, "page.html")}`);
   if (found.isFile() && headOf(file).includes(`<title>${title}</title>`)) return file;
   throw new UsageError(
-    `--out ${file} was not written by this command, and would be overwritten; name another file, or move it away`,
+    `${file} was not written by this command, and would be overwritten; name another file with --out, or move it away`,
   );
 }
 

@@ -30,13 +30,12 @@ export function printJson(value: unknown): void {
 }
 
 /**
- * Keeps the command free of stacks when its output closes. A reader such as `head` ends the command. A closed terminal does not: the lab
- * still writes the files of its run. Other errors, such as that of a full disk, end it with status 1.
+ * Keeps the command free of stacks when its output closes. A reader that ends, such as `head`, or a closed terminal does not end the command:
+ * it still writes its files, and keeps its exit status. Other errors, such as that of a full disk, end it with status 1.
  */
 export function tolerateClosedOutput(): void {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === "EIO") return;
-    if (code === "EPIPE") process.exit();
+    if (code === "EIO" || code === "EPIPE" || code === "ERR_STREAM_DESTROYED") return;
     printError(`error: the output could not be written: ${message}\n`);
     process.exit(1);
   });

@@ -44,27 +44,32 @@ export async function published(names: readonly string[], options: PublishedOpti
   const own = loadScenarios();
   const all = loadExperiments(own);
   const known = withExperiments(own, all, options.addTo !== undefined);
-  const stranger = names.find((name) => !known.some((each) => each.name === name));
-  if (stranger !== undefined) {
-    const scenarios = known.map(({ name }) => name);
-    throw new UsageError(
-      `unknown scenario "${stranger}".${didYouMean(stranger, scenarios)} Scenarios: ${scenarios.join(", ")}`,
-    );
-  }
-  const scenarios = names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
+  const scenarios = chosenOf(names, known);
   const named = new Set(scenarios.map(({ name }) => name));
   const experiments = all.filter(({ measures }) => measures.some(({ scenario }) => named.has(scenario)));
+  const kept = options.addTo === undefined ? undefined : keptCells(options.addTo);
   const out = openOut(options.out, [RECORD_FILE]);
   try {
-    return await measure(scenarios, experiments, out.path, options);
+    return await measure(scenarios, experiments, kept, out.path, options);
   } finally {
     out.close();
   }
 }
 
+/** Returns the named scenarios, or all. Throws a UsageError for an unknown name. */
+function chosenOf(names: readonly string[], known: readonly Scenario[]): readonly Scenario[] {
+  const stranger = names.find((name) => !known.some((each) => each.name === name));
+  if (stranger !== undefined) {
+    const all = known.map(({ name }) => name);
+    throw new UsageError(`unknown scenario "${stranger}".${didYouMean(stranger, all)} Scenarios: ${all.join(", ")}`);
+  }
+  return names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
+}
+
 async function measure(
   scenarios: readonly Scenario[],
   experiments: Experiment[],
+  kept: ReadonlySet<string> | undefined,
   out: string,
   options: PublishedOptions,
 ): Promise<number> {
@@ -86,13 +91,16 @@ async function measure(
         const times = cpuTimes();
         const hosts = await askHosts(runners, options.host);
         const planned = planCells(scenarios, options.host, hosts.problems, options.rounds);
-        const cells = (options.addTo === undefined ? planned : lackedBy(options.addTo, planned)).map(
-          (cell): PlannedCell => {
-            const { host, scenario, mechanism } = cell;
-            const why = cell.unavailable ?? missingMechanism(hosts.described[host], scenario.name, mechanism.name);
-            return why === undefined ? cell : { ...cell, unavailable: why };
-          },
-        );
+        const lacked = planned.filter((cell) => kept?.has(keyOf(cell)) !== true);
+        if (lacked.length === 0) {
+          print(`${options.addTo} has all of it: nothing is measured\n`);
+          return 0;
+        }
+        const cells = lacked.map((cell): PlannedCell => {
+          const { host, scenario, mechanism } = cell;
+          const why = cell.unavailable ?? missingMechanism(hosts.described[host], scenario.name, mechanism.name);
+          return why === undefined ? cell : { ...cell, unavailable: why };
+        });
         if (cells.every(({ unavailable }) => unavailable !== undefined))
           throw new FailedError(
             `nothing can be measured on ${options.host.join(" and ")}: ${Object.values(hosts.problems).join("; ")}`,
@@ -146,25 +154,25 @@ async function measure(
   }
 }
 
-/** Returns the cells that the kept run in `folder` did not measure. */
-function lackedBy(folder: string, cells: readonly PlannedCell[]): PlannedCell[] {
+/** Returns the keys of the cells that the kept run in `folder` measured. */
+function keptCells(folder: string): ReadonlySet<string> {
   let kept: ReturnType<typeof readKept>;
   try {
     kept = readKept(folder);
   } catch (error) {
-    throw new FailedError((error as Error).message, "name the folder of a kept run, such as lab/records/published");
+    const { message } = error as Error;
+    throw new UsageError(`--add-to: ${message}; name the folder of a kept run, such as lab/records/published`);
   }
-  const measured = new Set(kept.cells.filter(({ rounds }) => rounds.length > 0).map(cellKey));
-  return cells.filter(
-    ({ scenario, host, mechanism, params }) =>
-      !measured.has(cellKey({ scenario: scenario.name, host, mechanism: mechanism.name, params })),
-  );
+  return new Set(kept.cells.filter(({ rounds }) => rounds.length > 0).map(cellKey));
 }
 
-/** Lists the scenarios of the published experiments. Returns the exit status. */
-export function listPublished(): number {
+const keyOf = ({ scenario, host, mechanism, params }: PlannedCell): string =>
+  cellKey({ scenario: scenario.name, host, mechanism: mechanism.name, params });
+
+/** Lists the scenarios of the published experiments, or the named ones. Returns the exit status. */
+export function listPublished(names: readonly string[]): number {
   const own = loadScenarios();
-  for (const { name, question } of withExperiments(own, loadExperiments(own)))
+  for (const { name, question } of chosenOf(names, withExperiments(own, loadExperiments(own))))
     print(columned(name, question, 28, columnsOf()).join("\n") + "\n");
   return 0;
 }

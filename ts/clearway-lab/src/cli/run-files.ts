@@ -33,8 +33,12 @@ export async function writeAnswers(folder: string, results: LabResults): Promise
 /** Reads the results of a run: a folder, or the file itself. Throws a UsageError if they are missing or malformed. */
 function readAnswers(run: string): LabResults {
   const file = isFolder(run) ? path.join(run, "results.json") : run;
-  if (!existsSync(file))
-    throw new UsageError(`${file} does not exist: name the folder that \`clearway lab --out\` wrote`);
+  if (!existsSync(file)) {
+    const next = existsSync(path.join(run, RECORD_FILE))
+      ? `${RECORD_FILE}, of --profile published, is for \`clearway export jetpack\``
+      : "name the folder that `clearway lab --out` wrote";
+    throw new UsageError(`${file} does not exist: ${next}`);
+  }
   const value = readJson(file);
   const problem = problemOf(value);
   if (problem !== undefined)
@@ -58,7 +62,8 @@ function recordOf(run: string): RunRecord | undefined {
   const file = isFolder(run) && !existsSync(path.join(run, "results.json")) ? path.join(run, RECORD_FILE) : run;
   if (path.basename(file) !== RECORD_FILE || !existsSync(file)) return undefined;
   const value = readJson(file) as RunRecord | null;
-  if (value?.version !== RECORD_VERSION || !Array.isArray(value.cells))
+  const has = (part: unknown) => typeof part === "object" && part !== null;
+  if (value?.version !== RECORD_VERSION || !Array.isArray(value.cells) || !has(value.machine) || !has(value.build))
     throw new UsageError(`${file} is not the record of \`clearway lab --profile published\``);
   return value;
 }
@@ -77,8 +82,10 @@ export function problemOf(value: unknown): string | undefined {
 
 /** Writes the report of the run in `folder`, to `out` or to the folder. Returns the exit status. */
 export function report(folder: string, { out }: { out?: string } = {}): number {
+  if (existsSync(folder) && !isFolder(folder)) throw new UsageError(`${folder} is a file: name the folder of the run`);
   const results = readAnswers(folder);
-  const file = out === undefined ? path.join(folder, "report.html") : openPage(out, "Clearway lab report");
+  const file = out ?? path.join(folder, "report.html");
+  openPage(file, "Clearway lab report");
   try {
     writeFiles({ [file]: answersHtml(results) });
   } catch (error) {

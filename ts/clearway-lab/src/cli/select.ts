@@ -14,6 +14,18 @@ import { UsageError } from "./print.js";
 
 export { UsageError };
 
+/** Returns a word of a command line for people to copy: in quotes if a shell would change it. */
+export function shellWord(word: string): string {
+  return /^[\w@./:#,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The default of `--timeout`, in milliseconds. */
+export const TIMEOUT_MS = 60_000;
+
+/** Returns the option `--timeout`, unless it has its default. */
+export const timeoutWords = (timeoutMs: number): string[] =>
+  timeoutMs === TIMEOUT_MS ? [] : ["--timeout", `${timeoutMs}ms`];
+
 /** Parses the lab's own hosts. */
 export function parseHosts(text: string): HostName[] {
   const names = [...new Set(text.split(",").map((name) => name.trim()))];

@@ -55,7 +55,8 @@ async function end(given: StallReport | undefined): Promise<void> {
   const stopped = await bounded(ask<{ profile: CpuProfile }>("Profiler.stop"), ANSWER_MS_MAX);
   const message: ProcessMessage = {
     type: "end",
-    ...(report === undefined ? { silent } : { report }),
+    // Before the script begins, nothing is known of it.
+    ...(report !== undefined ? { report } : beginUs > 0 ? { silent } : {}),
     ...(stopped === undefined ? { problem: "the script's thread gave no profile" } : { profile: stopped.profile }),
   };
   await send(message);

@@ -133,7 +133,7 @@ function take(told: Told, message: ProcessMessage): void {
     told.report = isReport(message.report) ? message.report : undefined;
     told.problem = message.problem;
     told.silent = message.silent;
-    if (message.profile !== undefined)
+    if (message.profile !== undefined && told.beginUs > 0)
       told.evidence = { ...NO_EVIDENCE, samples: profileSamples(message.profile, told.beginUs) };
   }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests the built command as a user runs it, on Node scripts and with wrong usage. What a stall is explained by is in script.deep.test.ts.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { node24 } from "../../../../scripts/node24.mjs";
 import type { JankReport } from "../../src/jank/record.js";
+import { builtLab } from "../built-cli.js";
 import { hasEnded } from "../processes.js";
 import { here, jank, measured, scratch, scripts } from "./run-jank.js";
 
@@ -75,6 +77,23 @@ setTimeout(() => {}, 20);`,
     expect(code).toBe(0);
     expect(report.subjects[0]!.runs[0]).toMatchObject({ outcome: "completed" });
     expect(report.subjects[0]!.figures.durationMs).toBeGreaterThanOrEqual(99);
+  });
+
+  test("that is stopped before it begins has no stall", async () => {
+    const file = path.join(scratch, "busy.mjs");
+    writeFileSync(file, "setInterval(() => { const end = Date.now() + 20; while (Date.now() < end); }, 100);");
+    const { code, stdout } = await jank([file, "--timeout", "0.001", "--json"]);
+    expect(code).toBe(1);
+    expect((JSON.parse(stdout) as JankReport).subjects[0]!.runs[0]).toMatchObject({ outcome: "timeout", stalls: [] });
+  });
+
+  test("keeps its files and its status when the reader of the output ends", () => {
+    const file = path.join(scratch, "stall.mjs");
+    writeFileSync(file, "const end = Date.now() + 60; while (Date.now() < end);");
+    const run = `"${process.execPath}" "${path.join(builtLab(), "cli.js")}" jank stall.mjs --budget 5 --out closed`;
+    const script = `${run} | true; exit \${PIPESTATUS[0]}`;
+    expect(spawnSync("bash", ["-c", script], { cwd: scratch }).status).toBe(1);
+    expect(existsSync(path.join(scratch, "closed/jank.json"))).toBe(true);
   });
 
   test("that is interrupted by Ctrl-C keeps what was measured", async () => {

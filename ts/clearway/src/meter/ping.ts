@@ -154,7 +154,7 @@ export async function ping(target: PingTarget, options: PingOptions = {}): Promi
 
 function remoteTimeOf(answer: unknown): number | undefined {
   if (typeof answer !== "object" || answer === null || !("remoteTimeMs" in answer)) return undefined;
-  return typeof answer.remoteTimeMs === "number" ? answer.remoteTimeMs : undefined;
+  return Number.isFinite(answer.remoteTimeMs) ? (answer.remoteTimeMs as number) : undefined;
 }
 
 interface Trip {

@@ -210,7 +210,8 @@ interface HiddenSpan {
 /** Turns a host's observations into explained stalls and a report. Uses no clock and no timer: the caller passes the time. */
 export class Recorder implements Sink {
   #history: StallHistory;
-  #beginMs = 0;
+  // Before `begin`, all observations are ignored.
+  #beginMs = Number.POSITIVE_INFINITY;
   #startedAt = new Date(0).toISOString();
   #pending: DetectedStall[] = [];
   #hidden: HiddenSpan[] = [];

@@ -179,6 +179,15 @@ describe("a ping", () => {
     expect(formatPing(report)).toContain("one way: there");
   });
 
+  test("leaves out a reading of the remote clock that is no time", async () => {
+    let answers = 0;
+    const { oneWay } = await ping(
+      async () => ({ remoteTimeMs: answers++ === 3 ? Number.NaN : performance.now() + 1000 }),
+      { count: 10 },
+    );
+    expect(oneWay?.clockOffsetMs).toBeGreaterThan(900);
+  });
+
   test("ends early with its samples when it is aborted, also during a call", async () => {
     const controller = new AbortController();
     let answers = 0;

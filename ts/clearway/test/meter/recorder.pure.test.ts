@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { Recorder, type RecorderOptions } from "../../src/meter/recorder.js";
 import type { Stall } from "../../src/meter/report.js";
 
-const recorder = (options: Partial<RecorderOptions> = {}): Recorder => {
-  const made = new Recorder({
+const notBegun = (options: Partial<RecorderOptions> = {}): Recorder =>
+  new Recorder({
     host: "node",
     hz: 60,
     floorMs: 4,
@@ -15,6 +15,8 @@ const recorder = (options: Partial<RecorderOptions> = {}): Recorder => {
     ],
     ...options,
   });
+const recorder = (options?: Partial<RecorderOptions>): Recorder => {
+  const made = notBegun(options);
   made.begin(1000, Date.UTC(2026, 0, 1));
   return made;
 };
@@ -32,6 +34,13 @@ const onlyStall = (made: Recorder): Stall => {
 };
 
 describe("a stall", () => {
+  it("is ignored before the run begins", () => {
+    let heard = 0;
+    const made = notBegun({ onDetected: () => heard++ });
+    made.detected(stall(100, 200));
+    expect(heard).toBe(0);
+  });
+
   it("is one stall when it continues", () => {
     const made = recorder();
     made.detected(stall(1100, 1200));

@@ -204,14 +204,15 @@ public interface EventSink {
     public val channel: String
 
     /**
-     * Whether the stream is over. It is over when the listener has cancelled it, the source's last event was sent, or
-     * the transport has closed.
+     * Whether the stream takes no more events: the listener has cancelled it, the source has ended it, an event was too
+     * large, or the transport has closed.
      */
     public val isCancelled: Boolean
 
     /**
-     * Runs `act` once when [isCancelled] becomes true, or at once if it is true already. `act` runs on the thread that
-     * ends the stream, such as the thread that reads the transport. It must not block.
+     * Runs `act` once when the stream is over: it was cancelled, its last event was sent, or the transport has closed.
+     * Runs `act` at once if it is over already. `act` runs on the thread that ends the stream, such as the thread that
+     * reads the transport. It must not block.
      */
     public fun onCancel(act: Runnable)
 

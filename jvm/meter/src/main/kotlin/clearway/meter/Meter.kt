@@ -212,12 +212,12 @@ public object Meter {
     }
 
     private fun <T> valueOf(outcome: CompletableFuture<Result<T>>): T =
-        outcome.get().getOrElse { throw (it as? CompletionException)?.cause ?: it }
+        outcome.get().getOrThrow()
 }
 
 /** Returns how a stage ended, from what it passes to `whenComplete`. */
 internal fun <T> resultOf(value: T, failure: Throwable?): Result<T> =
-    if (failure != null) Result.failure(failure) else Result.success(value)
+    if (failure != null) Result.failure((failure as? CompletionException)?.cause ?: failure) else Result.success(value)
 
 /** The value of a measured function and the report of its run. */
 public class Measurement<out T>

@@ -30,12 +30,13 @@ internal class Trip(val sentMs: Double, val backMs: Double, val remoteMs: Double
  * stays set.
  */
 internal fun pinged(target: PingTarget, options: PingOptions, sameClock: Boolean): PingReport {
-    val trips = ArrayList<Trip>(options.count)
+    val trips = ArrayList<Trip>()
     var dueMs = MeterClock.nowMs()
     while (trips.size < options.count) {
         while (MeterClock.nowMs() < dueMs && !Thread.currentThread().isInterrupted) {
             LockSupport.parkNanos(((dueMs - MeterClock.nowMs()) * 1e6).toLong())
         }
+        if (Thread.currentThread().isInterrupted) break
         val sentMs = MeterClock.nowMs()
         dueMs = sentMs + options.intervalMs
         val remoteMs =

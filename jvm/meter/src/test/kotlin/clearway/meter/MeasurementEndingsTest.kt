@@ -3,12 +3,14 @@ package clearway.meter
 
 import java.util.concurrent.Callable
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CompletionException
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 import java.util.function.BiConsumer
 import kotlin.concurrent.thread
 import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -64,6 +66,25 @@ class MeasurementEndingsTest {
             }
         assertSame(thrown, runCatching { Meter.measure(loop) { throw thrown } }.exceptionOrNull())
         assertSame(thrown, runCatching { Meter.measureFrameDrops(loop) { throw thrown } }.exceptionOrNull())
+    }
+
+    @Test
+    fun `a measurement keeps the CompletionException that the function throws, and unwraps that of a stage`() {
+        val cause = IllegalStateException("cause")
+        val joined = CompletionException(cause)
+        assertSame(joined, runCatching { Meter.measure(loop) { throw joined } }.exceptionOrNull())
+        assertSame(joined, runCatching { Meter.measureFrameDrops(loop) { throw joined } }.exceptionOrNull())
+        val stage = Callable { CompletableFuture.failedFuture<Int>(cause).thenApply { it } }
+        assertSame(cause, runCatching { Meter.measureStage(loop, function = stage) }.exceptionOrNull())
+    }
+
+    @Test
+    fun `an interrupted caller sends no further ping, also if the answers need no wait`() {
+        val direct = Executor { it.run() }
+        Thread.currentThread().interrupt()
+        val report = Meter.ping(direct, PingOptions().count(Int.MAX_VALUE))
+        assertTrue(Thread.interrupted())
+        assertEquals(0, report.roundTripMs.n)
     }
 
     @Test

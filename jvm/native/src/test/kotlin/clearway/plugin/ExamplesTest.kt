@@ -4,8 +4,10 @@ package clearway.plugin
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.Endpoint
+import clearway.channel.ListenOptions
 import clearway.channel.RemoteException
 import clearway.channel.Reply
+import clearway.channel.WhenFull
 import clearway.channel.codec.Codecs
 import clearway.channel.transport.MemoryTransport
 import clearway.plugin.channel.PluginServer
@@ -214,6 +216,23 @@ class ServerTest {
                     assertEquals(24, endless.first().size)
                 }
                 while (plugin.stats().native.getValue("streams") > 0) Thread.yield()
+            }
+        }
+    }
+
+    @Test
+    fun `its events go on after those that the listener's policy drops`() {
+        val path = Built.example("c", "example")
+        assumeTrue(Files.exists(path), "the example plugin in C was not built")
+        Plugin.load(path).use { plugin ->
+            served(plugin, ServedChannels().events("sensor", Codecs.BINARY)) { here ->
+                val few = ListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_NEWEST)
+                val arguments = mapOf("rate" to 0, "count" to 5000)
+                here.events("sensor").listen<ByteArray>(arguments, few).use { events ->
+                    // The source ends only if no dropped event has ended it before.
+                    while (plugin.stats().native.getValue("streams") > 0) Thread.yield()
+                    assertTrue(events.count() >= 1)
+                }
             }
         }
     }

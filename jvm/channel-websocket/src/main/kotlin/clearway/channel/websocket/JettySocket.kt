@@ -160,9 +160,12 @@ private const val TEXT_BYTES = 123
 
 internal fun closeStatus(code: CloseCode): Int = statuses.getValue(code)
 
-/** Returns the beginning of a message that fits in a close frame. Does not split a character. */
+/**
+ * Returns the beginning of a message that fits in a close frame. Does not split a character. Replaces half of a
+ * surrogate pair, because a close frame with it is not sent.
+ */
 internal fun closeText(message: String): String {
-    var text = message.take(TEXT_BYTES)
+    var text = String(message.take(TEXT_BYTES + 1).toByteArray()).take(TEXT_BYTES)
     while (text.toByteArray().size > TEXT_BYTES || text.lastOrNull()?.isHighSurrogate() == true) text = text.dropLast(1)
     return text
 }

@@ -146,7 +146,7 @@ internal class KeepAlive(
         // While the socket is not read, nothing can arrive.
         silentMs = if (heard || !transport.isRead) 0 else silentMs + stepMs
         heard = false
-        if (silentMs >= pings.pingMs + pings.pongMs)
+        if (silentMs - pings.pongMs >= pings.pingMs) // the sum of both may be too large
             return transport.abort(CloseReason(CloseCode.LOST, "the other end has sent nothing for $silentMs ms"))
         sincePingMs += stepMs
         if (sincePingMs >= pings.pingMs) {

@@ -104,6 +104,20 @@ class KeepAliveTest {
     }
 
     @Test
+    fun `the longest pongMs waits for ever`() {
+        val transport = transport()
+        keepAlive(transport, WebSocketPings(20_000, Long.MAX_VALUE))
+        while (nowMs < 1_000_000) pass()
+        assertFalse(transport.isOver)
+    }
+
+    @Test
+    fun `a reason with half of a surrogate pair is closed with the rest of its text`() {
+        assertEquals("? broken", closeText("\uD83D broken"))
+        assertEquals("x".repeat(121), closeText("x".repeat(121) + "\uD83D\uDE00"))
+    }
+
+    @Test
     fun `a pingMs of 0 turns the pings off, and a negative time is refused`() {
         keepAlive(transport(), WebSocketPings(0))
         assertTrue(timers.isEmpty())

@@ -78,7 +78,7 @@ internal class ValueSource(
         val from = reader.at - 1
         val count = count(2)
         var only: Class<*>? = null
-        var mixed: MixedKeys? = null
+        var mixed: KeyHashes? = null
         val map = LinkedHashMap<Any?, Any?>(minOf(count, FIRST) * 4 / 3 + 1)
         for (each in 0 until count) {
             val isText = reader.at < reader.end && reader.bytes[reader.at].toInt() == Tag.TEXT
@@ -94,10 +94,10 @@ internal class ValueSource(
             val type = key?.javaClass
             val seen = mixed
             if (seen != null) seen.add(key)
-            else if (before == 0) only = type
-            else if (type !== only) mixed = MixedKeys().also { map.keys.forEach(it::add) }
+            else if (before == 0 && type in ORDERED) only = type
+            else if (type !== only) mixed = KeyHashes().also { map.keys.forEach(it::add) }
             if (mixed?.isFlooded == true)
-                throw reader.refusal(CodecError.TOO_LARGE, "too many keys of several types have the same hash", from)
+                throw reader.refusal(CodecError.TOO_LARGE, "too many keys have the same hash", from)
         }
         return map
     }
@@ -334,12 +334,25 @@ internal class KeyCache {
 }
 
 /**
- * Detects a map whose keys were crafted to share a hash. The reader uses it only for maps with keys of several types.
- * Keys of one type that share a hash cost little, because a HashMap orders them in a tree. Keys of different types have
- * no common order, so a HashMap compares each `Long` with every `Double` of the same hash. A map of 64,000 crafted keys
- * took 7 s to decode.
+ * The types of keys that a HashMap orders in a tree if they share a hash, so that they cost little. A type of an
+ * extension may have no order, or one that does not agree with its `equals`.
  */
-internal class MixedKeys {
+private val ORDERED =
+    setOf<Class<*>?>(
+        String::class.java,
+        Int::class.javaObjectType,
+        Long::class.javaObjectType,
+        Double::class.javaObjectType,
+        Boolean::class.javaObjectType,
+        BigInteger::class.java,
+    )
+
+/**
+ * Detects a map whose keys were crafted to share a hash. The reader does not use it for maps whose keys all have one of
+ * the types in [ORDERED]. Keys of different types have no common order, so a HashMap compares each `Long` with every
+ * `Double` of the same hash. A map of 64,000 crafted keys took 7 s to decode.
+ */
+internal class KeyHashes {
     private val counts = HashMap<Int, Int>()
 
     /**

@@ -19,6 +19,8 @@ import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.collect
+import kotlinx.coroutines.flow.takeWhile
 import kotlinx.coroutines.launch
 
 /**
@@ -62,11 +64,14 @@ public fun Events.serveFlow(
     serveAsync({ args, sink -> scope.run(sink.channel, sink::onCancel) { sendAll(source(args), sink) } }, options)
 
 private suspend fun sendAll(values: Flow<*>, sink: EventSink) {
-    values.collect { value ->
-        val taken = awaitChannel(sink.channel) { sink.send(value) }
-        // The policy may have dropped the event. A stream that has ended cancels this coroutine.
-        if (!taken) currentCoroutineContext().ensureActive()
-    }
+    values
+        .takeWhile { value ->
+            val taken = awaitChannel(sink.channel) { sink.send(value) }
+            // The policy may have dropped the event. A stream that is over cancels this coroutine.
+            if (!taken) currentCoroutineContext().ensureActive()
+            taken || !sink.isCancelled
+        }
+        .collect()
 }
 
 /**

@@ -80,7 +80,7 @@ internal class Source(
     }
 
     override val isCancelled: Boolean
-        get() = connection.lock.locked { ended }
+        get() = connection.lock.locked { over }
 
     override fun onCancel(act: Runnable) {
         connection.lock.locked { if (ended) connection.lock.defer(act::run) else onCancel.add(act) }

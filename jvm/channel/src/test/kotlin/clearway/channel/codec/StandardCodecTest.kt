@@ -126,6 +126,29 @@ class StandardCodecTest {
         assertEquals(CodecError.TOO_LARGE, refused(codec.encode(keys.associateWith { 1 })).error)
     }
 
+    /** A key without an order. Many have the same hash. */
+    private data class Point(val x: Int, val y: Int)
+
+    private object Points : Extension<Point>(200, Point::class.java) {
+        override fun write(value: Point, writer: ValueWriter) {
+            writer.int32(value.x)
+            writer.int32(value.y)
+        }
+
+        override fun read(reader: ValueReader) = Point(reader.int32(), reader.int32())
+    }
+
+    @Test
+    fun `a map refuses keys of an extension that were chosen for their one hash`() {
+        val withPoints = codec.with(Points)
+        fun crossing(keys: List<Point>) = withPoints.encode(keys.associateWith { 1 })
+        val others = crossing(List(10_000) { Point(it, it) })
+        assertEquals(10_000, (withPoints.decode(others) as Map<*, *>).size)
+        val message = crossing(List(10_000) { Point(it, -31 * it) })
+        val refused = assertThrows(CodecException::class.java) { withPoints.decode(message) }
+        assertEquals(CodecError.TOO_LARGE, refused.error)
+    }
+
     @Test
     fun `a map takes keys of one type and one hash, and keys of several types with hashes of their own`() {
         val longs = (1L..10_000L).associateBy { (it shl 32) or (it xor 0x7654_3210L) }

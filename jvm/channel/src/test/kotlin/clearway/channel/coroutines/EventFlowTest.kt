@@ -107,6 +107,21 @@ class EventFlowTest {
     }
 
     @Test
+    fun `a served flow ends when an event is too large, also while the listener reads nothing`() = connected { ends ->
+        val collected = CompletableDeferred<Unit>()
+        ends.there.events("images").serveFlow(this) {
+            flow {
+                    repeat(2) { emit(it) }
+                    while (true) emit(ByteArray(65 shl 20))
+                }
+                .onCompletion { collected.complete(Unit) }
+        }
+        val listener = ends.here.events("images").listen<Any>(null, ListenOptions().window(1).capacity(4))
+        collected.await()
+        listener.close()
+    }
+
+    @Test
     fun `a collector that throws, stops or is cancelled at any event leaves nothing behind`() = connected { ends ->
         val numbers = Numbers()
         ends.there.events("count").serveFlow(this) { numbers.from(1) }

@@ -5,12 +5,14 @@ package clearway.executor.coroutines
 
 import clearway.executor.AdaptiveExecutor
 import clearway.executor.Site
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.async
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.channels.SendChannel
 import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.launch
@@ -81,8 +83,15 @@ private fun <R> windowed(
             // The permits limit what the channel holds.
             val results = Channel<Deferred<R>>(Channel.UNLIMITED)
             launch {
-                fill(results, room)
-                results.close()
+                val end =
+                    try {
+                        fill(results, room)
+                        null
+                    } catch (thrown: CancellationException) {
+                        ensureActive()
+                        thrown // the source's own, such as from withTimeout: it does not cancel this coroutine's parent
+                    }
+                results.close(end)
             }
             for (result in results) {
                 emit(result.await())

@@ -113,6 +113,9 @@ internal class Registry {
     fun see(lane: Lane) {
         if (lane.isSeen) return
         lane.isSeen = true
+        // A ForkJoinPool erases the thread-locals of a worker that was idle, so the worker's older lane is forgotten.
+        val owner = Thread.currentThread()
+        lanes.removeIf { it.current == null && it.owner.get() === owner }
         lanes += lane
     }
 

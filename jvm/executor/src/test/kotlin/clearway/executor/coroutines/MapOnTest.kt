@@ -12,6 +12,7 @@ import java.util.Random
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Deferred
 import kotlinx.coroutines.Dispatchers
@@ -106,8 +107,10 @@ class MapOnTest : WithExecutor(elasticMax = 16) {
 
     @Test
     fun `an exception of the source fails the flow`() {
-        for (mapped in flow<Int> { throw IOException("source") }.both { it }) {
-            assertThrows(IOException::class.java) { runBlocking { mapped.toList() } }
+        for (thrown in listOf(IOException("source"), CancellationException("source"))) {
+            for (mapped in flow<Int> { throw thrown }.both { it }) {
+                assertThrows(thrown.javaClass) { runBlocking { mapped.toList() } }
+            }
         }
     }
 

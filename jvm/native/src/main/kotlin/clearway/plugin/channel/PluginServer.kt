@@ -110,12 +110,15 @@ public object PluginServer {
                 sink.onCancel { events.close() }
                 for (event in events) {
                     val value = event.use { codec.decode(it.toByteArray() ?: ByteArray(0)) }
-                    if (!sink.send(value).join()) break
+                    // The listener's policy may have dropped the event.
+                    if (!sink.send(value).join() && sink.isCancelled) break
                 }
             }
             sink.end()
         } catch (problem: PluginException) {
             sink.fail(remote(problem))
+        } catch (failed: CompletionException) {
+            sink.fail(failed.cause ?: failed)
         }
     }
 

@@ -40,7 +40,7 @@ internal class PluginInstance(
 ) {
     val memories = MemoryContext(options.views)
 
-    /** Native memory that lives as long as this object: the names of channels, and the buffers for events. */
+    /** Native memory that lives as long as this object: the buffers for events. */
     val arena: Arena = Arena.ofAuto()
     val loans = Loans(waiter)
     val waiting = ConcurrentHashMap<Long, Pending>()
@@ -280,7 +280,7 @@ internal class PluginInstance(
 
 /** A channel of a plugin in libclearway: its name as a clearway_text, and its number. */
 internal class NativeChannel(val instance: PluginInstance, val name: String) {
-    val text: MemorySegment = textOf(name, instance.arena)
+    val text: MemorySegment = textOf(name, Arena.ofAuto())
     val number: Long
 
     init {
