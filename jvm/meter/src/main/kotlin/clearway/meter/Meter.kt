@@ -211,8 +211,7 @@ public object Meter {
         }
     }
 
-    private fun <T> valueOf(outcome: CompletableFuture<Result<T>>): T =
-        outcome.get().getOrThrow()
+    private fun <T> valueOf(outcome: CompletableFuture<Result<T>>): T = outcome.get().getOrThrow()
 }
 
 /** Returns how a stage ended, from what it passes to `whenComplete`. */

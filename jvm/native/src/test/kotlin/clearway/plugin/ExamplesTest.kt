@@ -4,7 +4,7 @@ package clearway.plugin
 import clearway.channel.ChannelError
 import clearway.channel.ChannelException
 import clearway.channel.Endpoint
-import clearway.channel.ListenOptions
+import clearway.channel.ListenOptions as ChannelListenOptions
 import clearway.channel.RemoteException
 import clearway.channel.Reply
 import clearway.channel.WhenFull
@@ -226,7 +226,7 @@ class ServerTest {
         assumeTrue(Files.exists(path), "the example plugin in C was not built")
         Plugin.load(path).use { plugin ->
             served(plugin, ServedChannels().events("sensor", Codecs.BINARY)) { here ->
-                val few = ListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_NEWEST)
+                val few = ChannelListenOptions().window(1).capacity(1).whenFull(WhenFull.DROP_NEWEST)
                 val arguments = mapOf("rate" to 0, "count" to 5000)
                 here.events("sensor").listen<ByteArray>(arguments, few).use { events ->
                     // The source ends only if no dropped event has ended it before.

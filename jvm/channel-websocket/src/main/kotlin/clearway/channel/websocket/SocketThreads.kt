@@ -147,7 +147,7 @@ internal class KeepAlive(
         silentMs = if (heard || !transport.isRead) 0 else silentMs + stepMs
         heard = false
         if (silentMs - pings.pongMs >= pings.pingMs) // the sum of both may be too large
-            return transport.abort(CloseReason(CloseCode.LOST, "the other end has sent nothing for $silentMs ms"))
+         return transport.abort(CloseReason(CloseCode.LOST, "the other end has sent nothing for $silentMs ms"))
         sincePingMs += stepMs
         if (sincePingMs >= pings.pingMs) {
             sincePingMs = 0
