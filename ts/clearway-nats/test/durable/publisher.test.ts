@@ -125,6 +125,30 @@ describe("the publisher", () => {
     expect(publisher.unconfirmed).toBe(0);
   });
 
+  test("does not send a message again after a suspend of the machine in which the servers may have forgotten its id", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body, { resendMsMax: 2_500 });
+    const refused = expect(stored).rejects.toMatchObject({ code: "transport-closed", message: /may be stored/ });
+    expect(connection.take()).toHaveLength(1);
+    // Only the date goes on.
+    vi.setSystemTime(Date.now() + 2_501);
+    await connection.report("disconnect");
+    await connection.report("reconnect");
+    await refused;
+    expect(connection.take()).toEqual([]);
+  });
+
+  test("sends a message again although the date was set back", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body, { resendMsMax: 2_500 });
+    const [first] = connection.take();
+    vi.setSystemTime(Date.now() - 60_000);
+    await passed(2_000);
+    expect(connection.take()).toEqual([first]);
+    confirm(connection, first!.reply, 1);
+    await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
   test("sends a message at any time that it had while there was no connection", async () => {
     const { connection, publisher } = setup();
     await connection.report("disconnect");
