@@ -2,7 +2,7 @@
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
 import { stopwatch, timers } from "../clock.js";
-import { inboxOf, isFull, isPassing, notAllowed, refused, watchConnection } from "./connection.js";
+import { inboxOf, isFull, isPassing, notAllowed, refused, serverNumbers, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import type { Storage } from "./storage.js";
 
@@ -202,8 +202,11 @@ export class Publisher {
     try {
       this.#connection.publish(subject, body, headers === undefined ? { reply } : { reply, headers });
     } catch (reason) {
-      // The subject or the headers are invalid, the message is too large, or the connection is closed.
-      this.#reject(waiting, caused("transport-closed", "the message cannot be sent", reason));
+      // The subject or the headers are invalid, the message is too large, or the connection is closed. An earlier sending may be stored.
+      const { message } = reason as Error;
+      const tooLarge = waiting.sent - waiting.answered === 1 && message.includes("max_payload");
+      if (tooLarge) this.#reject(waiting, refused(serverNumbers.messageTooLarge, message, reason));
+      else this.#reject(waiting, caused("transport-closed", "the message cannot be sent", reason));
     }
   }
 

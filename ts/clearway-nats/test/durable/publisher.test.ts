@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { InvalidArgumentError } from "@nats-io/transport-node";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Publisher } from "../../src/durable/publisher.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
@@ -134,8 +135,8 @@ describe("the publisher", () => {
     vi.setSystemTime(Date.now() + 2_501);
     await connection.report("disconnect");
     await connection.report("reconnect");
-    await refused;
     expect(connection.take()).toEqual([]);
+    await refused;
   });
 
   test("sends a message again although the date was set back", async () => {
@@ -202,6 +203,19 @@ describe("the publisher", () => {
     await refused;
     confirm(connection, reply, 1);
     await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
+  test("rejects with too-large what is above the servers' limit, unless an earlier sending may be stored", async () => {
+    const { connection, publisher } = setup();
+    const earlier = expect(publisher.publish("a", body)).rejects.toMatchObject({ code: "transport-closed" });
+    const cause = new InvalidArgumentError("'payload' max_payload size exceeded");
+    vi.spyOn(connection.nats, "publish").mockImplementation(() => {
+      throw cause;
+    });
+    await expect(publisher.publish("b", body)).rejects.toMatchObject({ code: "too-large", cause });
+    await connection.report("reconnect");
+    expect(publisher.unconfirmed).toBe(0);
+    await earlier;
   });
 
   test("ignores an answer that is no confirmation", async () => {
