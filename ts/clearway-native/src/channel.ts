@@ -115,7 +115,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
   try {
-    // The bytes came by the endpoint, and no other code uses them.
+    // The bytes came by the endpoint, and no other code uses them. A call that its caller has left has its place until its handler has ended.
     const answer = await plugin.channel(channel).send(bytes?.length ? bytes : null, { signal, givesBytes: true });
     return keptBytes(answer) ?? undefined;
   } catch (error) {

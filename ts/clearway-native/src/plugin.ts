@@ -46,7 +46,10 @@ export interface SendOptions {
    * A call with a signal copies the message's bytes, because the handler may still use them after the abort.
    */
   signal?: AbortSignal;
-  /** @internal Whether the caller never uses the message's bytes again. They are then lent even if there is a signal. */
+  /**
+   * @internal Whether the caller never uses the message's bytes again. They are then lent even if there is a signal, and the call settles when
+   * its handler has ended, also after an abort.
+   */
   givesBytes?: boolean;
 }
 

@@ -122,7 +122,8 @@ export class Port implements MemoryOwner, RecordSink {
    * Sends a message and resolves with its answer. When `signal` aborts, rejects with its reason, tells the plugin that the caller no longer
    * waits, and drops the answer. If the signal throws, it counts as aborted, and the thrown value is the reason.
    *
-   * Copies the bytes if there is a signal, because the handler may still use them after an abort. With `givesBytes`, lends them.
+   * Copies the bytes if there is a signal, because the handler may still use them after an abort. With `givesBytes`, lends them, and settles
+   * when the handler has ended, also after an abort.
    */
   send(channel: string, payload: Payload, options?: PortSendOptions): Promise<NativeMessage> {
     return new Promise((resolve, reject) => {
@@ -134,8 +135,11 @@ export class Port implements MemoryOwner, RecordSink {
       if (aborted) return reject(aborted.reason);
       const id = this.#nextId++;
       const abort = (reason: unknown): void => {
-        if (!this.#pending.delete(id)) return;
-        reject(reason);
+        if (!this.#pending.has(id)) return;
+        if (!givesBytes) {
+          this.#pending.delete(id);
+          reject(reason);
+        }
         this.addon.cancel(this.port, id);
         this.#updateKeepsAlive();
       };

@@ -12,6 +12,8 @@ const pair = async (): Promise<[Endpoint, Endpoint]> => {
   return Promise.all([connect(a), connect(b)]);
 };
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 async function served(plugin: Plugin): Promise<Endpoint> {
   const [here, there] = await pair();
   servePlugin(plugin, there, {
@@ -48,6 +50,38 @@ suite("a plugin at an endpoint of clearway/channel", () => {
     // Only the 4 bytes of the request were copied, into the core's queue.
     expect(plugin.stats().ledger).toMatchObject({ toNative: { copiedBytes: 4 }, fromNative: { copiedBytes: 0 } });
     expect(here.stats().ledger.received).toMatchObject({ movedBytes: 0, sharedBytes: 200_000 });
+  });
+
+  test("has a cancelled call count against `callsMax`, with its lent message, until its handler has ended", async () => {
+    await using plugin = await open({ views: "shared" });
+    const [a, b] = memoryPair();
+    const [here, there] = await Promise.all([connect(a), connect(b, { callsMax: 1 })]);
+    await using _here = here;
+    servePlugin(plugin, there, { messages: ["pool/hold", "pool/echo"] });
+    const bytes = new Uint8Array(new SharedArrayBuffer(100_000));
+    const leaving = new AbortController();
+    const held = here.messages("pool/hold", binaryCodec).send(bytes, { signal: leaving.signal });
+    while (Atomics.load(bytes, 1) === 0) await turn();
+    leaving.abort("left");
+    await expect(held).rejects.toBe("left");
+    await expect(here.messages("pool/echo").send(1)).rejects.toMatchObject({ code: "queue-full" });
+    Atomics.store(bytes, 0, 1);
+    while (there.stats().handling > 0) await turn();
+    expect(await here.messages("pool/echo").send(1)).toBe(1);
+  });
+
+  test("learns that a call was cancelled", async () => {
+    await using plugin = await open();
+    const [here, there] = await pair();
+    await using _here = here;
+    servePlugin(plugin, there, { messages: ["pool/unwanted"] });
+    const leaving = new AbortController();
+    const sent = here.messages("pool/unwanted").send(1, { signal: leaving.signal });
+    while (there.stats().handling === 0) await turn();
+    leaving.abort("left");
+    await expect(sent).rejects.toBe("left");
+    // Its handler ends only then.
+    while (there.stats().handling > 0) await turn();
   });
 
   test("fails with remote errors, and answers an unknown method as not implemented", async () => {

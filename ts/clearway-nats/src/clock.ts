@@ -3,7 +3,7 @@
 const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate } = globalThis;
 
 /**
- * Timers and the monotonic clock as they were when the library was loaded, so that the fake timers of an app's tests do not stop it. No other
+ * Timers and the clocks as they were when the library was loaded, so that the fake timers of an app's tests do not stop it. No other
  * file uses the globals. The library's own tests replace members.
  */
 export const timers = {
@@ -15,7 +15,18 @@ export const timers = {
   clearImmediate,
   queueMicrotask: globalThis.queueMicrotask,
   nowMs: performance.now.bind(performance),
+  dateMs: Date.now,
 };
+
+/**
+ * Returns a function that returns the time since now, in milliseconds, by the clock that has gone further: on Linux, the monotonic one stands
+ * still while the machine is suspended.
+ */
+export function stopwatch(): () => number {
+  const fromMs = timers.nowMs();
+  const fromDateMs = timers.dateMs();
+  return () => Math.max(timers.nowMs() - fromMs, timers.dateMs() - fromDateMs);
+}
 
 /** Longest time of a timer of Node, in milliseconds, which is 24 days. A longer one ends after 1 ms. */
 export const timerMsMax = 2 ** 31 - 1;

@@ -7,7 +7,7 @@ import { ClearwayError, onAbort, unmoved } from "clearway/remote";
 import { timers } from "../clock.js";
 import { outcome, own } from "../outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
-import { watchConnection } from "./connection.js";
+import { payloadBytesMaxOf, watchConnection } from "./connection.js";
 import { type CallEnvelope, type OutcomeEnvelope, readOutcomes, writeCall } from "./layout.js";
 import { classOf, keyConsumer, type Names, namesOf, partitionOf } from "./names.js";
 import { limited, type OpenCall, OpenCalls, type StoredCall } from "./open-calls.js";
@@ -78,7 +78,6 @@ export class DurableCaller {
   readonly #publisher: Publisher;
   readonly #values: Values;
   readonly #results: StoredResults;
-  readonly #objectBytesMin: number;
   readonly #id = nuid.next();
   readonly #open = new OpenCalls();
   // Aborts everything that waits when the pool ends.
@@ -104,7 +103,6 @@ export class DurableCaller {
     storage.onLost((reason) => this.#open.failStored(reason));
     this.#values = new Values(connection, names.values, settings);
     this.#results = new StoredResults(connection, manager, names, storage);
-    this.#objectBytesMin = objectBytesMinOf(settings, connection.info?.max_payload ?? 2 ** 20) - headersBytesMax;
     this.#sweeper = timers.setInterval(
       () => timers.setImmediate(() => this.#sweep()),
       Math.min(lookMs, settings.callAgeMs / 4),
@@ -288,11 +286,11 @@ export class DurableCaller {
     call: Uint8Array,
     { key, priority }: DurableCallSettings,
   ): Promise<StoredCall> {
-    const { names, storage } = this.#parts;
+    const { context, names, storage } = this.#parts;
     const { settings } = storage;
     const partition = key === undefined ? undefined : partitionOf(key, settings.partitions);
     const subject = partition === undefined ? names.plain(classOf(priority)) : names.keyed(partition);
-    const large = call.length >= this.#objectBytesMin;
+    const large = call.length >= objectBytesMinOf(settings, payloadBytesMaxOf(context.connection)) - headersBytesMax;
     const content = large ? await this.#values.put(envelope.id, call, settings.queue.bytes) : { bytes: call };
     const body = writeCall({ ...envelope, content });
     this.#bytes.sent += body.length;

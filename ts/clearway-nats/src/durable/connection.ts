@@ -10,6 +10,11 @@ export function inboxOf(connection: NatsConnection): string {
   return createInbox(options?.inboxPrefix);
 }
 
+/** Returns the servers' limit of a message, in bytes. It may change with each new connection. */
+export function payloadBytesMaxOf({ info }: NatsConnection): number {
+  return info?.max_payload ?? 2 ** 20;
+}
+
 /** Listeners to the state of a connection. */
 export interface ConnectionListener {
   /** Called when the connection is lost. */
@@ -144,6 +149,7 @@ export async function opening<Value>(
 export const serverNumbers = {
   consumerNotFound: 10014,
   noMessageFound: 10037,
+  messageTooLarge: 10054,
   nameInUse: 10058,
   streamNotFound: 10059,
   subjectsOverlap: 10065,
@@ -162,7 +168,7 @@ const diskFails =
   /no space left|quota exceeded|input\/output error|read-only file system|too many open files|error creating store/i;
 const missing = new Set<number>([serverNumbers.streamNotFound, serverNumbers.consumerNotFound]);
 const notEnabled = new Set([10039, 10076]);
-const tooLarge = new Set([10054, 10097]);
+const tooLarge = new Set<number>([serverNumbers.messageTooLarge, 10097]);
 // These pass: no leader is elected, a server starts, or the servers are busy.
 const passing = new Set([10008, 10009, 10118, 10119]);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { ClearwayError, caused } from "clearway/remote";
-import { timers } from "../clock.js";
-import { inboxOf, isFull, isPassing, notAllowed, refused, watchConnection } from "./connection.js";
+import { stopwatch, timers } from "../clock.js";
+import { inboxOf, isFull, isPassing, notAllowed, refused, serverNumbers, watchConnection } from "./connection.js";
 import type { StreamSettings } from "./options.js";
 import type { Storage } from "./storage.js";
 
@@ -37,8 +37,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
   /** The number of the sweep in which the message was sent the last time. */
   sweep: number;
-  /** When there was a connection for the message for the first time, and it was sent, or waited for a check of the streams. */
-  sentMs: number | undefined;
+  /** Time since there was a connection for the message for the first time, and it was sent, or waited for a check of the streams. */
+  ageMs: (() => number) | undefined;
   /** Number of sendings, and of those that the servers have answered with something else than a confirmation. The message may be stored while they differ. */
   sent: number;
   answered: number;
@@ -153,7 +153,7 @@ export class Publisher {
         resolve,
         reject,
         sweep: this.#sweep,
-        sentMs: undefined,
+        ageMs: undefined,
         sent: 0,
         answered: 0,
         refusal: undefined,
@@ -192,7 +192,7 @@ export class Publisher {
   }
 
   #transmit(waiting: Waiting): void {
-    if (this.#connected) waiting.sentMs ??= timers.nowMs();
+    if (this.#connected) waiting.ageMs ??= stopwatch();
     if (!this.#ready) return;
     const { token, subject, body, options } = waiting;
     const { headers } = options;
@@ -202,8 +202,11 @@ export class Publisher {
     try {
       this.#connection.publish(subject, body, headers === undefined ? { reply } : { reply, headers });
     } catch (reason) {
-      // The subject or the headers are invalid, the message is too large, or the connection is closed.
-      this.#reject(waiting, caused("transport-closed", "the message cannot be sent", reason));
+      // The subject or the headers are invalid, the message is too large, or the connection is closed. An earlier sending may be stored.
+      const { message } = reason as Error;
+      const tooLarge = waiting.sent - waiting.answered === 1 && message.includes("max_payload");
+      if (tooLarge) this.#reject(waiting, refused(serverNumbers.messageTooLarge, message, reason));
+      else this.#reject(waiting, caused("transport-closed", "the message cannot be sent", reason));
     }
   }
 
@@ -292,14 +295,13 @@ export class Publisher {
 
   // Sends messages again that were sent before the last sweep, or all of them.
   #resend(all = false): void {
-    const at = timers.nowMs();
     for (const waiting of [...this.#sent.values()]) {
       if (!all && waiting.sweep === this.#sweep) continue;
-      const { sentMs = at, refusal, sent, answered } = waiting;
+      const { ageMs = () => 0, refusal, sent, answered } = waiting;
       const { resendMsMax = Number.POSITIVE_INFINITY } = waiting.options;
       const late = `the servers have not confirmed it within ${resendMsMax} ms`;
       if (refusal !== undefined) this.#reject(waiting, uncertain("they have not answered another sending", refusal));
-      else if (at - sentMs <= resendMsMax) {
+      else if (ageMs() <= resendMsMax) {
         waiting.sweep = this.#sweep + 1;
         this.#transmit(waiting);
       } else if (sent > answered) this.#reject(waiting, uncertain(late, undefined));

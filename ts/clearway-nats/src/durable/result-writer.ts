@@ -3,9 +3,10 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { ClearwayError } from "clearway/remote";
 import { timers } from "../clock.js";
-import { numberOf, persistently, serverNumbers } from "./connection.js";
+import { numberOf, payloadBytesMaxOf, persistently, serverNumbers } from "./connection.js";
 import { joinOutcomes } from "./layout.js";
 import { isId, type Names } from "./names.js";
+import { headersBytesMax } from "./options.js";
 import type { Publisher } from "./publisher.js";
 
 // The servers store the first outcome of a submitted call and refuse any other one.
@@ -29,8 +30,6 @@ export interface WriterSettings {
   /** Beginnings of the subjects to which outcomes may be published. */
   readonly callbacks: readonly string[];
   readonly onError: (error: unknown) => void;
-  /** Maximum size of a message with several outcomes, in bytes. */
-  readonly bytesMax: number;
 }
 
 /**
@@ -45,23 +44,22 @@ export class ResultWriter {
   readonly #names: Names;
   readonly #callbacks: readonly string[];
   readonly #onError: (error: unknown) => void;
-  readonly #bytesMax: number;
   readonly #batches = new Map<string, Batch>();
 
-  constructor({ connection, manager, publisher, names, callbacks, onError, bytesMax }: WriterSettings) {
+  constructor({ connection, manager, publisher, names, callbacks, onError }: WriterSettings) {
     this.#callbacks = callbacks;
     this.#onError = onError;
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = publisher;
     this.#names = names;
-    this.#bytesMax = bytesMax;
   }
 
   /** Sends an outcome to a caller that waits for it. Resolves when it is stored. */
   async reply(caller: string, outcome: Uint8Array): Promise<void> {
     let batch = this.#batches.get(caller);
-    if (batch && batch.bytes + outcome.length > this.#bytesMax) {
+    const bytesMax = payloadBytesMaxOf(this.#connection) / 2 - headersBytesMax;
+    if (batch && batch.bytes + outcome.length > bytesMax) {
       batch.send();
       batch = undefined;
     }

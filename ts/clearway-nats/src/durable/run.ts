@@ -6,10 +6,10 @@ import { timers } from "../clock.js";
 import type { ServeContext } from "../options/serve.js";
 import { decodeCall, encodeFailure, encodeResult, type WireCall, type WireCallOptions } from "../wire/call.js";
 import type { Claims } from "./claims.js";
-import { isOfServers } from "./connection.js";
+import { isOfServers, payloadBytesMaxOf } from "./connection.js";
 import { type CallEnvelope, type Content, writeOutcome } from "./layout.js";
 import type { Names } from "./names.js";
-import type { ServeSettings } from "./options.js";
+import { objectBytesMinOf, type ServeSettings } from "./options.js";
 import type { Publisher } from "./publisher.js";
 import type { Delivery } from "./puller.js";
 import type { ResultWriter } from "./result-writer.js";
@@ -41,7 +41,6 @@ export interface RunContext {
   readonly values: Values;
   readonly writer: ResultWriter;
   readonly publisher: Publisher;
-  readonly objectBytesMin: number;
   /** Time in which the local pool ends a task that was cancelled, in milliseconds. */
   readonly stopMs: number;
   readonly counters: {
@@ -355,9 +354,9 @@ export class Run {
   }
 
   async #content(bytes: Uint8Array): Promise<Content> {
-    const { values, objectBytesMin } = this.#context;
+    const { connection, settings, values } = this.#context;
     values.check("the outcome of the call", bytes.length);
-    if (bytes.length < objectBytesMin) return { bytes };
+    if (bytes.length < objectBytesMinOf(settings, payloadBytesMaxOf(connection))) return { bytes };
     return this.#servers(values.put(this.#envelope.id, bytes));
   }
 

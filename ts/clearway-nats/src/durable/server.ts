@@ -11,14 +11,7 @@ import { AckRepair } from "./ack-repair.js";
 import { Claims, openClaims } from "./claims.js";
 import { type CallEnvelope, readCall } from "./layout.js";
 import { namesOf } from "./names.js";
-import {
-  type DurableServeOptions,
-  headersBytesMax,
-  objectBytesMinOf,
-  outstanding,
-  type ServeSettings,
-  serveSettingsOf,
-} from "./options.js";
+import { type DurableServeOptions, outstanding, type ServeSettings, serveSettingsOf } from "./options.js";
 import { Publisher } from "./publisher.js";
 import { type Delivery, Puller } from "./puller.js";
 import { ResultWriter } from "./result-writer.js";
@@ -89,7 +82,6 @@ export async function serveDurable(
     },
   });
   const { settings } = storage;
-  const payloadBytesMax = connection.info?.max_payload ?? 2 ** 20;
   const publisher = new Publisher(connection, { ...outstanding, resendMs, storage, onFull: onError });
   const capacity = new Capacity(concurrencyOf(context.settings.pool));
   const run: RunContext = {
@@ -126,10 +118,8 @@ export async function serveDurable(
       names,
       callbacks: settings.callbacks,
       onError,
-      bytesMax: Math.floor(payloadBytesMax / 2) - headersBytesMax,
     }),
     publisher,
-    objectBytesMin: objectBytesMinOf(settings, payloadBytesMax),
     stopMs: Math.min(stopMsMax, context.settings.pool?.graceMs ?? graceMs),
     counters: { answered: 0, again: 0, interrupted: 0, deadLetters: 0, givenBack: 0 },
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+import { InvalidArgumentError } from "@nats-io/transport-node";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Publisher } from "../../src/durable/publisher.js";
 import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
@@ -125,6 +126,30 @@ describe("the publisher", () => {
     expect(publisher.unconfirmed).toBe(0);
   });
 
+  test("does not send a message again after a suspend of the machine in which the servers may have forgotten its id", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body, { resendMsMax: 2_500 });
+    const refused = expect(stored).rejects.toMatchObject({ code: "transport-closed", message: /may be stored/ });
+    expect(connection.take()).toHaveLength(1);
+    // Only the date goes on.
+    vi.setSystemTime(Date.now() + 2_501);
+    await connection.report("disconnect");
+    await connection.report("reconnect");
+    expect(connection.take()).toEqual([]);
+    await refused;
+  });
+
+  test("sends a message again although the date was set back", async () => {
+    const { connection, publisher } = setup();
+    const stored = publisher.publish("a", body, { resendMsMax: 2_500 });
+    const [first] = connection.take();
+    vi.setSystemTime(Date.now() - 60_000);
+    await passed(2_000);
+    expect(connection.take()).toEqual([first]);
+    confirm(connection, first!.reply, 1);
+    await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
   test("sends a message at any time that it had while there was no connection", async () => {
     const { connection, publisher } = setup();
     await connection.report("disconnect");
@@ -178,6 +203,19 @@ describe("the publisher", () => {
     await refused;
     confirm(connection, reply, 1);
     await expect(stored).resolves.toMatchObject({ seq: 1 });
+  });
+
+  test("rejects with too-large what is above the servers' limit, unless an earlier sending may be stored", async () => {
+    const { connection, publisher } = setup();
+    const earlier = expect(publisher.publish("a", body)).rejects.toMatchObject({ code: "transport-closed" });
+    const cause = new InvalidArgumentError("'payload' max_payload size exceeded");
+    vi.spyOn(connection.nats, "publish").mockImplementation(() => {
+      throw cause;
+    });
+    await expect(publisher.publish("b", body)).rejects.toMatchObject({ code: "too-large", cause });
+    await connection.report("reconnect");
+    expect(publisher.unconfirmed).toBe(0);
+    await earlier;
   });
 
   test("ignores an answer that is no confirmation", async () => {

@@ -89,6 +89,39 @@ describe.skipIf(noServer)("durable calls, when the servers restart", () => {
   });
 });
 
+describe.skipIf(noServer)("durable calls, when the servers restart and take smaller messages than before,", () => {
+  const payloadBytesMax = 2 ** 17;
+
+  test("have their large arguments and outcomes, and run once", async () => {
+    const server = await startServer({ port: await freePort() });
+    const worker = await serve(await connection(server.url), { idempotent: [] });
+    const work = await caller(await connection(server.url));
+    await server.stop();
+    await server.start(payloadBytesMax);
+    // From here on, both ends are connected again.
+    await expect(work.call.add(1, 2)).resolves.toBe(3);
+    await expect(work.call.bytes(200_000)).resolves.toHaveLength(200_000);
+    await expect(work.call.lengthOf(new Uint8Array(200_000))).resolves.toBe(200_000);
+    expect(worker.stats()).toMatchObject({ received: 3, givenBack: 0 });
+    expect(worker.errors).toEqual([]);
+  });
+
+  test("fail with too-large, and are not stored, if they waited for the connection", async () => {
+    const server = await startServer({ port: await freePort() });
+    const nats = await connection(server.url);
+    const work = await caller(nats);
+    const away = (async () => {
+      for await (const { type } of nats.status()) if (type === "disconnect") return;
+    })();
+    await server.stop();
+    await away;
+    const made = work.submit("lengthOf", [new Uint8Array(200_000)]);
+    const refused = expect(made).rejects.toMatchObject({ name: "ClearwayError", code: "too-large" });
+    await server.start(payloadBytesMax);
+    await refused;
+  });
+});
+
 describe.skipIf(noServer)("durable calls, when a connection is cut", () => {
   test("are answered after the caller's connection is back, also those made meanwhile", async () => {
     const log = logFile();

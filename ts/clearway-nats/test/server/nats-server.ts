@@ -39,8 +39,8 @@ export interface TestServer {
   kill(): Promise<void>;
   /** Ends the server with SIGTERM. Settles when the process has ended. */
   stop(): Promise<void>;
-  /** Starts the server again on the same port and with the same streams, if it has ended. */
-  start(): Promise<void>;
+  /** Starts the server again on the same port and with the same streams, if it has ended. May set the maximum size of a message. */
+  start(payloadBytesMax?: number): Promise<void>;
   /** Stops the process of the server for a time, as a frozen machine does. It keeps its connections. */
   freeze(): void;
   /** Lets a frozen server go on. */
@@ -112,8 +112,9 @@ class Server implements TestServer {
     return this.#config.folder;
   }
 
-  async start(): Promise<void> {
+  async start(payloadBytesMax = this.#config.payloadBytesMax): Promise<void> {
     if (this.#child) return;
+    this.#config.payloadBytesMax = payloadBytesMax;
     const { folder } = this.#config;
     const file = join(folder, "server.conf");
     writeFileSync(file, configText({ ...this.#config, port: this.port }));
