@@ -315,11 +315,12 @@ export class RemoteCall implements ConversationWire {
   #progress(values: unknown): void {
     const { onProgress } = this.settings;
     if (!Array.isArray(values) || onProgress === undefined) throw malformed("progress is no list, or has no listener");
+    // The listener belongs to the caller, so the call fails with its error unchanged.
+    const fail = (reason: unknown): void => this.cancel(reason, "cancelled");
     try {
-      for (const value of values) if (this.state === "open") onProgress(value);
+      for (const value of values) if (this.state === "open") Promise.resolve(onProgress(value)).catch(fail);
     } catch (reason) {
-      // The listener belongs to the caller, so the call fails with its error unchanged.
-      this.cancel(reason, "cancelled");
+      fail(reason);
     }
   }
 

@@ -155,6 +155,12 @@ describe.skipIf(noServer)("a call in request mode", () => {
     await expect(call).rejects.toBe(mine);
   });
 
+  test("a call fails with the listener's error when onProgress rejects", async () => {
+    const { pool } = await pair(nats.url);
+    const mine = new Error("mine");
+    await expect(pool.with({ onProgress: () => Promise.reject(mine) }).call.noteCancelled()).rejects.toBe(mine);
+  });
+
   test("a call fails when the codec has no form for a value of its progress", async () => {
     const { pool } = await pair(nats.url);
     const call = pool.with({ onProgress: () => {} }).call.progressOfFunction();

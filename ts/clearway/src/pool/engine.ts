@@ -185,6 +185,11 @@ export class Engine {
     const action = call.cancel();
     if (action === "nothing") return;
     if (open) call.task[this.lifecycle?.outcomeOf(reason) ?? "cancelled"]++;
+    else if (settle === settleFailure) {
+      // The pool refused its arguments, or its unread stream was dropped. It has not counted as a call yet.
+      call.task.calls++;
+      call.task.failed++;
+    }
     call.cleanUp();
     // Also of a pool for one call: its worker may take the grace period to end, and the caller waits for neither.
     settle(call, reason);
@@ -271,12 +276,13 @@ export class Engine {
 
   /**
    * Closes the pool: accepts no new calls, waits for the open ones, closes resources and ends the workers. Calls that take longer than
-   * `timeoutMs` fail. With `dropWaiting`, the calls in the queue fail now, also if the pool is closing already.
+   * `timeoutMs` fail. With `dropWaiting`, the calls in the queue fail now. Both also apply if the pool is closing already.
    */
-  close(timeoutMs = 30_000, dropWaiting = false): Promise<void> {
+  close(timeoutMs?: number, dropWaiting = false): Promise<void> {
     this.#takeNoMore(poolClosed());
     if (dropWaiting) this.giveUp(this.ended!);
-    this.#ending ??= this.#close(timeoutMs);
+    if (this.#ending && timeoutMs !== undefined) void this.#limit(this.#ending, timeoutMs);
+    this.#ending ??= this.#close(timeoutMs ?? 30_000);
     return this.#ending;
   }
 
@@ -291,12 +297,16 @@ export class Engine {
 
   async #close(timeoutMs: number): Promise<void> {
     const endMs = now() + timeoutMs;
-    const inTime = await within(this.#idle(), timeoutMs);
-    if (!inTime) await this.#abandon(poolClosed(` and the call took over ${timeoutMs} ms more`), lateMsMax);
+    await this.#limit(this.#idle(), timeoutMs);
     const { workers } = this;
     workers.stopped = true;
     await this.lifecycle?.retireAll(workers, endMs - now());
     await workers.terminate(poolClosed(), endMs - now() > lateMsMax ? undefined : lateMsMax);
+  }
+
+  async #limit(work: Promise<void>, timeoutMs: number): Promise<void> {
+    if (await within(work, timeoutMs)) return;
+    await this.#abandon(poolClosed(` and the call took over ${timeoutMs} ms more`), lateMsMax);
   }
 
   // Settles when no call is open.

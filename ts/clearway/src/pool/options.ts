@@ -138,7 +138,7 @@ export interface CallOptions<Progress = unknown> {
   timeoutMs?: number;
   /** Maximum time for the whole call, in milliseconds from the call. For a stream, the time counts from its first `next()`. */
   deadlineMs?: number;
-  /** Calls with the same key run in the same worker, one after the other. */
+  /** Calls with the same key run in the same worker, one after the other. A stream that waits for its reader does not hold its key. */
   key?: string | number;
   /** Priority in the queue. Calls of higher priority run first. Calls of equal priority keep their order. Default 0. */
   priority?: number;
@@ -158,7 +158,7 @@ export interface CallOptions<Progress = unknown> {
    * `AsyncLocalStorage` context of the call.
    *
    * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
-   * `onProgress` throws, the call fails with that error.
+   * `onProgress` throws, or rejects while the call is open, the call fails with that error.
    */
   onProgress?(value: Progress): void;
   /**
@@ -222,6 +222,8 @@ export interface CallSettings {
   readonly waits?: boolean;
   /** Whether the call runs in a child process. Never true in browsers. */
   readonly toProcess?: boolean | undefined;
+  /** Receives the errors of sources that close. */
+  readonly onError: (error: unknown) => void;
   /** The caller's stack, if it was captured before the call. */
   readonly callerStack: string | undefined;
 }
@@ -367,6 +369,7 @@ export function callSettingsOf(options: CallOptions, pool: Settings, rules = cal
   return {
     ...(given as CallSettings),
     workerIndex: key === undefined ? -1 : workerIndexOf(key, pool.max),
+    onError: pool.onError,
     limited: (signal ?? timeoutMs ?? deadlineMs) !== undefined,
     ...(hasProcesses && { toProcess: pool.processes }),
   };

@@ -76,8 +76,8 @@ export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
    * longer than `timeoutMs` (default 30,000) fail with `pool-closed`. Resources that are not closed within that time are abandoned. `await
    * using` calls `close()`.
    *
-   * With `dropWaiting`, only the calls that workers have received are finished. Those in the queue fail with `pool-closed` at once. This also
-   * works when the pool is closing already.
+   * With `dropWaiting`, only the calls that workers have received are finished. Those in the queue fail with `pool-closed` at once. Both options
+   * also work when the pool is closing already.
    */
   close(options?: { timeoutMs?: number; dropWaiting?: boolean }): Promise<void>;
   /** Fails every call with `pool-terminated` and ends every thread at once. Does not close resources. */

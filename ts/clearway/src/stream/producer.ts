@@ -159,6 +159,7 @@ export class Producer {
           step = await step;
           this.#awaiting = false;
         }
+        if (Object(step) !== step) throw new TypeError("next() must return an object");
         if (step.done) {
           // Reads `value` before the stream counts as over. A getter may throw, and the consumer must still receive that failure. A getter
           // may also stop this stream.

@@ -3,6 +3,9 @@ import { asyncDispose } from "../globals.js";
 
 /** Base class for the receiving end of every stream. */
 export abstract class Reader<T = unknown> implements AsyncIterableIterator<T, unknown, void>, AsyncDisposable {
+  /** Structured clone rejects a symbol. Without this property, a stream inside of a value would arrive as an empty object. */
+  readonly "a stream crosses only as an argument, or by yield*" = Symbol("a stream");
+
   abstract next(): Promise<IteratorResult<T, unknown>>;
   abstract return(value?: unknown): Promise<IteratorResult<T, unknown>>;
 

@@ -3,7 +3,7 @@ import { inProcess, mayLoseOthers } from "#host";
 import { type ClearwayError, define } from "../error/clearway-error.js";
 import { checkDepth } from "../error/depth.js";
 import { bufferBytes, totalBufferBytes } from "../host/structure.js";
-import { Form } from "../transfer/crossing.js";
+import { Form, isPrimitive } from "../transfer/crossing.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { emptySide, entryOf, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import { becomeCopies, MovedValue, type PreparedResult, prepareResult } from "../transfer/move.js";
@@ -95,8 +95,7 @@ export class Answers {
    * Throws if the value must not be sent.
    */
   chunk(call: ServedCall, value: unknown, weigh: (value: unknown) => number): number {
-    if (value !== null && (typeof value === "object" || typeof value === "function"))
-      return this.#send(Op.Chunk, call, value, undefined, weigh);
+    if (!isPrimitive(value)) return this.#send(Op.Chunk, call, value as object, undefined, weigh);
     const bytes = weigh(value);
     this.#transport.send(Op.Chunk, call.id, value, bytes);
     return bytes;

@@ -20,6 +20,11 @@ export function isTable(value: unknown): boolean {
   return value !== null && typeof value === "object" && tableKey in value;
 }
 
+/** Returns whether a value can always cross, and has no memory. The most common results are such values. */
+export function isPrimitive(value: unknown): boolean {
+  return value === null || (typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol");
+}
+
 /** Exists only for the compiler. The key names the type of a value on the other side. */
 export declare const crossesAs: unique symbol;
 

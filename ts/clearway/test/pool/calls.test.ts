@@ -94,6 +94,15 @@ describe("a call", () => {
     expect(reason.message).toContain("async function*");
   });
 
+  test("with a stream inside a value, or as its result, is refused", async () => {
+    const pool = await warmed(plainPool());
+    for (const value of [{ inside: pool.call.numbers(1) }, [pool.map.add([1])], (async function* () {})()])
+      expect(await reasonOf(pool.call.echo(value))).toMatchObject({
+        code: "not-cloneable",
+        message: expect.stringContaining("a stream crosses only as an argument, or by yield*"),
+      });
+  });
+
   test("under run() has its own worker, which ends afterwards", async () => {
     expect(await run<Plain>(plainUrl).call.count()).toBe(1);
     expect(await run<Plain>(plainUrl).call.count()).toBe(1);
@@ -245,33 +254,61 @@ describe("calls with a key", () => {
     expect(order).toEqual(["key", "plain"]);
   });
 
-  test("run one after the other when they share a key, even in a concurrent worker", async () => {
-    const pool = plainPool({ concurrency: 4 });
-    const events: string[] = [];
-    const calls = [1, 2, 3, 4].map((each) => {
-      const holder = new AbortController();
-      const begun = gate();
-      const ended = pool
-        .with({
-          key: "k",
-          signal: holder.signal,
-          onProgress: () => {
-            events.push(`begins ${each}`);
-            begun.tell();
-          },
-        })
-        .call.hold()
-        .catch(() => {});
-      return { each, holder, begun, ended };
-    });
-    for (const { each, holder, begun, ended } of calls) {
-      await begun.promise;
-      await pool.ping();
-      events.push(`ends ${each}`);
-      holder.abort();
-      await ended;
-    }
-    expect(events).toEqual([1, 2, 3, 4].flatMap((each) => [`begins ${each}`, `ends ${each}`]));
+  test.each(["k", Number.NaN])(
+    "run one after the other when they share the key %s, even in a concurrent worker",
+    async (key) => {
+      const pool = plainPool({ concurrency: 4 });
+      const events: string[] = [];
+      const calls = [1, 2, 3, 4].map((each) => {
+        const holder = new AbortController();
+        const begun = gate();
+        const ended = pool
+          .with({
+            key,
+            signal: holder.signal,
+            onProgress: () => {
+              events.push(`begins ${each}`);
+              begun.tell();
+            },
+          })
+          .call.hold()
+          .catch(() => {});
+        return { each, holder, begun, ended };
+      });
+      for (const { each, holder, begun, ended } of calls) {
+        await begun.promise;
+        await pool.ping();
+        events.push(`ends ${each}`);
+        holder.abort();
+        await ended;
+      }
+      expect(events).toEqual([1, 2, 3, 4].flatMap((each) => [`begins ${each}`, `ends ${each}`]));
+    },
+  );
+
+  test("run one after the other also while another worker replaces theirs, because a stranger did not stop", async () => {
+    const pool = await warmed(plainPool({ concurrency: 2, graceMs: 1 }));
+    const { release } = await held(pool, { key: "k" });
+    await reasonOf(pool.with({ timeoutMs: 1 }).call.deaf());
+    const begun: unknown[] = [];
+    const second = pool.with({ key: "k", onProgress: (value) => begun.push(value) }).call.report(1);
+    // The new worker runs this one.
+    expect(await pool.call.add(1, 2)).toBe(3);
+    await pool.ping();
+    expect(begun).toEqual([]);
+    await release();
+    expect(await second).toBe(1);
+  });
+
+  test("wait for a call that does not stop only until its grace period is over", async () => {
+    const pool = await warmed(plainPool({ concurrency: 2, graceMs: 1 }));
+    const { release } = await held(pool);
+    const { call } = pool.with({ key: "k", timeoutMs: 1 });
+    const stuck = reasonOf(call.deaf());
+    const second = pool.with({ key: "k" }).call.add(1, 2);
+    expect(await stuck).toMatchObject({ code: "timeout" });
+    expect(await second).toBe(3);
+    await release();
   });
 
   test("run concurrently in a concurrent worker when their keys differ", async () => {

@@ -267,6 +267,17 @@ describe("progress", () => {
   });
 });
 
+test("a listener of progress that rejects fails its call while that is open, and does nothing later", async () => {
+  const pool = await warm();
+  const mine = new RangeError("in the listener");
+  expect(await reasonOf(pool.with({ onProgress: () => Promise.reject(mine) }).call.hold())).toBe(mine);
+  const late = gate();
+  const onProgress = () => late.promise.then(() => Promise.reject(mine));
+  expect(await pool.with({ onProgress }).call.report(1)).toBe(1);
+  late.tell();
+  expect(await pool.call.add(1, 2)).toBe(3);
+});
+
 describe("a call that does not stop, in a worker that runs several at once,", () => {
   test("fails no call that has not started: another worker runs it", async () => {
     const pool = plainPool({ concurrency: 3, graceMs: 1 });

@@ -46,6 +46,16 @@ describe("close()", () => {
     expect(told).toEqual(["caller", "caller", "caller"]);
   });
 
+  test("with a limit of time ends a pool that is closing without one", async () => {
+    const made = await warmed(plainPool());
+    const { ended } = await held(made);
+    const closing = made.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    await made.close({ timeoutMs: 1 });
+    await closing;
+    expect(await ended).toMatchObject({ code: "pool-closed" });
+    expect(made.stats().workers.size).toBe(0);
+  });
+
   test("ends a pool that was never used", async () => {
     const made = plainPool({ size: 2 });
     await made.close();

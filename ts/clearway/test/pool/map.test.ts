@@ -298,10 +298,11 @@ describe("map ends", () => {
     expect(seen).toEqual({ read: 0, closed: 0 });
   });
 
-  test("with the error of an onResult that throws", async () => {
+  test.each(["throws", "rejects"])("with the error of an onResult that %s", async (how) => {
     const pool = plainPool();
     const { seen, inputs } = source();
-    const onResult = (): void => {
+    const onResult = (): unknown => {
+      if (how === "rejects") return Promise.reject(new RangeError("no more"));
       throw new RangeError("no more");
     };
     expect(await reasonOf(pool.map.add(inputs, { onResult }))).toMatchObject({ message: "no more" });

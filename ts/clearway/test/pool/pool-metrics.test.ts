@@ -28,6 +28,16 @@ test("a call that the pool refuses counts as failed, and one that its caller end
   expect(hold).toMatchObject({ failed: 0, cancelled: 1, errors: { timeout: 1 } });
 });
 
+test("a call whose arguments are refused counts as failed", async () => {
+  const pool = testPool<Errors>(builtUrl("errors"));
+  await pool.ready();
+  await expect(pool.with({ strict: true }).call.take(1, new Uint8Array(10))).rejects.toMatchObject({
+    code: "would-copy",
+  });
+  const counts = { calls: 1, failed: 1, cancelled: 0, errors: { "would-copy": 1 } };
+  expect(pool.stats()).toMatchObject({ open: 0, tasks: { take: counts } });
+});
+
 test("metrics for Prometheus have a pool's calls, bytes and times in buckets", async () => {
   const pool = testPool<Errors>(builtUrl("errors"), { size: 1, metrics: true });
   const metrics = stallMetrics();

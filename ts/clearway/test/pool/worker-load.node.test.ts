@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { type Input, PoolCall } from "../../src/pool/call/call.js";
+import { PoolCall } from "../../src/pool/call/call.js";
+import type { Input } from "../../src/pool/call/input.js";
 import { Engine } from "../../src/pool/engine.js";
 import { freeId } from "../../src/pool/lifecycle/messages.js";
 import { callSettingsOf, settingsOf } from "../../src/pool/options.js";

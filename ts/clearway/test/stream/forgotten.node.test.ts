@@ -45,6 +45,18 @@ describe("a stream without references", () => {
     expect(pool.stats().open).toBe(0);
   });
 
+  test("counts as one failed call when it was never read", async () => {
+    const pool = await warmed(testPool<Streams>(builtUrl("streams")));
+    (() => pool.call.count(1000))();
+    const counts = { calls: 1, failed: 1, cancelled: 0, errors: { abandoned: 1 } };
+    await expect
+      .poll(() => {
+        collect();
+        return pool.stats();
+      })
+      .toMatchObject({ open: 0, tasks: { count: counts } });
+  });
+
   test("is not ended while the reader of its arrays is in use", async () => {
     const pool = await warmed(testPool<Streams>(builtUrl("streams"), { window: { items: 2 } }));
     const batches = (() => pool.call.count(10).batches())();

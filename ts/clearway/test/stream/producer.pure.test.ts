@@ -206,6 +206,16 @@ describe("the sending half of a stream", () => {
     expect(producer.over).toBe(true);
   });
 
+  test.each([undefined, 5, "text"])("fails when next() gives %s, and not an object", async (step) => {
+    for (const next of [() => step, async () => step]) {
+      const reasons: unknown[] = [];
+      const wire = { ...wireTo(new Log()), fail: (reason: unknown) => reasons.push(reason) };
+      new Producer({ next } as never, wire as unknown as ProducerWire).grant(5, plenty);
+      await settle();
+      expect(reasons).toEqual([expect.any(TypeError)]);
+    }
+  });
+
   test("draws from any iterable except strings", () => {
     expect(iteratorOf([1])?.next()).toEqual({ done: false, value: 1 });
     expect(iteratorOf(new Set([1]))).toBeDefined();

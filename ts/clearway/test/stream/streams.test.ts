@@ -264,6 +264,18 @@ describe("a stream whose values cannot cross, or whose generator never settles,"
   });
 });
 
+test.each(["symbol", "yieldsSymbol", "endsWithSymbol"] as const)(
+  "the error for a symbol names its task: %s",
+  async (task) => {
+    const { call } = await warm();
+    const answer = task === "symbol" ? call[task]() : all<unknown>(call[task]());
+    expect(await reasonOf(answer)).toMatchObject({
+      code: "not-cloneable",
+      message: expect.stringContaining(`the result of ${task}()`),
+    });
+  },
+);
+
 test("progress messages keep their order between values, and none arrives after the end", async () => {
   const pool = await warm();
   const told: unknown[] = [];

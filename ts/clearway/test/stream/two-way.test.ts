@@ -223,6 +223,27 @@ test.each(["first", "ignoresInput"] as const)(
   },
 );
 
+test.each([
+  ["first", "throws", 1],
+  ["first", "rejects", 1],
+  ["ignoresInput", "throws", "done"],
+  ["ignoresInput", "rejects", "done"],
+] as const)("the error of a source whose return() fails goes to onError: %s, %s", async (task, how, result) => {
+  const mine = new RangeError("in return()");
+  const source = {
+    next: async () => ({ done: false, value: 1 }),
+    return: () => {
+      if (how === "rejects") return Promise.reject(mine);
+      throw mine;
+    },
+    [Symbol.asyncIterator]: () => source,
+  };
+  const errors: unknown[] = [];
+  const pool = testPool<Streams>(builtUrl("streams"), { onError: (error) => errors.push(error) });
+  expect(await pool.call[task](source)).toBe(result);
+  await expect.poll(() => errors).toEqual([mine]);
+});
+
 test("a ReadableStream that is read to its end is unlocked", async () => {
   const source = new ReadableStream({
     start: (controller) => controller.close(),

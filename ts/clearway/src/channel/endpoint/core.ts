@@ -18,6 +18,8 @@ import { PlainSubscriptions, Subscriptions } from "./subscriptions.js";
 /** A frame of bytes, or a frame with a value. */
 type Arrived = Head & { readonly name: Uint8Array | string };
 
+const closeMs = 5_000;
+
 const noAttachments: readonly Uint8Array[] = [];
 
 /**
@@ -152,10 +154,14 @@ export class Core {
     this.#resolveClosed(reason);
   }
 
-  /** Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends, then closes the transport. */
-  close(timeoutMs: number): Promise<void> {
+  /**
+   * Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends, then closes the transport. A limit also applies if the
+   * endpoint is closing already.
+   */
+  close(timeoutMs?: number): Promise<void> {
     this.connection.closing = true;
-    this.#closing ??= this.#close(timeoutMs);
+    if (this.#closing && timeoutMs !== undefined) void within(this.closed, timeoutMs).then(() => this.terminate());
+    this.#closing ??= this.#close(timeoutMs ?? closeMs);
     return this.#closing;
   }
 

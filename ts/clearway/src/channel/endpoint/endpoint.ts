@@ -78,7 +78,6 @@ export interface Endpoint extends AsyncDisposable {
   terminate(reason?: CloseReason): void;
 }
 
-const closeMs = 5_000;
 const closeRules: Rules = { timeoutMs: 0 };
 const reasonRules: Rules = { code: closeCodes, message: "string", detail: "object", cause: () => true };
 
@@ -86,7 +85,6 @@ function endpointOf(core: Core): Endpoint {
   const { connection } = core;
   const messageCodec = connection.clones ? cloneMessageCodec : standardMessageCodec;
   const methodCodec = connection.clones ? cloneMethodCodec : standardMethodCodec;
-  const close = (timeoutMs = closeMs): Promise<void> => core.close(timeoutMs);
   return {
     wire: connection.wire,
     closed: core.closed,
@@ -96,9 +94,9 @@ function endpointOf(core: Core): Endpoint {
     methods: (name, codec = methodCodec) => methodsOf(core, name, codec),
     events: (name, codec = methodCodec) => eventsOf(core, name, codec),
     stats: () => core.stats,
-    close: async (options = {}) => close(checked(options, closeRules, { timeoutMs: closeMs }).timeoutMs),
+    close: async (options = {}) => core.close(checked(options, closeRules).timeoutMs),
     terminate: (reason = closedHere) => core.terminate(checked(reason, reasonRules, closedHere)),
-    [asyncDispose]: () => close(),
+    [asyncDispose]: () => core.close(),
   };
 }
 

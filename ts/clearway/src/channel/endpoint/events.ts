@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { callable } from "../../error/checked.js";
+import { callable, isThenable } from "../../error/checked.js";
 import { ClearwayError } from "../../error/clearway-error.js";
 import { isAsyncIterable } from "../../host/async-iterable.js";
 import { checkMethodCodec, type MethodCodec } from "../codec/codec.js";
@@ -106,26 +106,25 @@ export function eventsOf(core: Core, name: string, codec: MethodCodec): Events {
 
 /**
  * Sends the events that a source returned. Returns a promise that settles when all code of the source has ended. Returns
- * undefined if the source returned nothing.
+ * undefined if the source returned nothing of use: an arrow function often returns a number or a timer by accident.
  */
 function drive<T>(source: Source, given: EventSource<T>): Promise<void> | undefined {
-  if (given === undefined || given === null) return undefined;
   if (isIterable(given)) return source.pump(given);
-  return awaited(source, given as Promise<AsyncIterable<T> | Iterable<T> | undefined>);
+  return isThenable(given) ? awaited(source, given) : undefined;
 }
 
-async function awaited<T>(source: Source, given: Promise<AsyncIterable<T> | Iterable<T> | undefined>): Promise<void> {
+async function awaited(source: Source, given: PromiseLike<unknown>): Promise<void> {
   try {
     const events = await given;
-    if (events && isIterable(events)) return await source.pump(events);
+    if (isIterable(events)) return await source.pump(events);
     source.end();
   } catch (error) {
     source.fail(error);
   }
 }
 
-function isIterable(value: object): value is AsyncIterable<unknown> | Iterable<unknown> {
-  return isAsyncIterable(value) || Symbol.iterator in value;
+function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
+  return typeof value === "object" && value !== null && (isAsyncIterable(value) || Symbol.iterator in value);
 }
 
 /** Limits and functions to serve a channel's events. */

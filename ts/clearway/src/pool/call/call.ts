@@ -9,11 +9,11 @@ import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memor
 import { emptySide, type LedgerSide } from "../../transfer/ledger.js";
 import { MovedValue, prepareForProcess, prepareValue } from "../../transfer/move.js";
 import { revive } from "../../transfer/revive.js";
-import type { Transport } from "../../transport/port.js";
 import { CallFlag } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
 import type { PoolTask } from "../schedule/scheduler.js";
 import type { PoolWorker } from "../worker/worker.js";
+import { Input } from "./input.js";
 import type { CallStream } from "./stream.js";
 
 /**
@@ -311,7 +311,7 @@ export function prepareArguments(call: PoolCall): void {
     if (call.args === args) call.args = args.slice();
     if (value instanceof MovedValue || !isAsyncIterable(value)) continue;
     call.inputs ??= [];
-    call.inputs.push(new Input(at, asyncIteratorOf(value)!.call(value)));
+    call.inputs.push(new Input(at, asyncIteratorOf(value)!.call(value), call.options.onError));
     call.args[at] = undefined;
   }
   let shared: Map<object, object> | undefined;
@@ -349,52 +349,4 @@ export function detach(call: PoolCall): void {
   const { value, transfer: own, compacted } = findMemory(args, searchLimit);
   call.args = value as unknown[];
   call.transfer = [...new Set([...transfer, ...own, ...compacted])];
-}
-
-/** The connection over which the values of an input stream are sent. */
-export interface InputWire {
-  readonly transport: Transport;
-  readonly ledger: LedgerSide;
-  readonly strict: boolean;
-  /** Whether the worker is a child process. Never true in browsers. */
-  readonly toProcess?: boolean | undefined;
-}
-
-/**
- * Reads the source of an input stream. `Feed` implements it, which is made when a task first reads. The caller's end of a callback implements
- * it, too.
- */
-export interface InputFeed {
-  readonly producer: { grant(items: number, bytes: number): void; stop(): void };
-  /** Ends the stream because a value could not be sent. For a callback, sends an error instead of the value. */
-  refuse(value: unknown, reason: unknown): void;
-  /** Handles a task's call of the callback. Undefined for a stream. */
-  called?(message: unknown): void;
-}
-
-/** A stream or a callback that the caller passes to a task. Reads nothing from its source until the task's worker grants credit. */
-export class Input {
-  /** Id of the stream's frames. 0 until its call is sent. */
-  id = 0;
-  wire: InputWire | undefined;
-  feed: InputFeed | undefined;
-  over = false;
-  /** Runs the source's code in the async context of the call. */
-  readonly act = inContext(<Result>(act: () => Result): Result => act());
-
-  constructor(
-    /** Index of the argument that the stream replaces. */
-    readonly argument: number,
-    readonly iterator: AsyncIterator<unknown, unknown, void>,
-  ) {}
-
-  /**
-   * Closes the source, because the call is over, will never be sent, or reads no further. An async generator that awaits a value closes when
-   * that value has come, and any other source at once.
-   */
-  stop(): void {
-    if (this.over) return;
-    this.over = true;
-    void this.act(async () => (this.feed ? this.feed.producer.stop() : this.iterator.return?.())).catch(() => {});
-  }
 }

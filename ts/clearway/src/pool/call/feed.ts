@@ -7,7 +7,7 @@ import { refusalOf } from "../../transfer/refusal.js";
 import { encodeThrown } from "../../transfer/thrown.js";
 import { inForm, Op } from "../../transport/protocol.js";
 import { turnBudget } from "../../transport/turn-budget.js";
-import type { InputFeed, InputWire } from "./call.js";
+import type { InputFeed, InputWire } from "./input.js";
 
 /** Reads a stream that the caller passes to a task, as fast as the task reads. Copies the values, and moves those under `move()`. */
 export class Feed implements InputFeed {

@@ -9,7 +9,7 @@ import { isAsyncIterable } from "../../host/async-iterable.js";
 import { bufferBytes, totalBufferBytes } from "../../host/structure.js";
 import { CallContext } from "../../task/context.js";
 import { definitionOfTask, isGenerator, type Placement, type TaskDefinition } from "../../task/task.js";
-import { codedAs, Form, isTable } from "../../transfer/crossing.js";
+import { codedAs, Form, isPrimitive, isTable } from "../../transfer/crossing.js";
 import { sharedCopies } from "../../transfer/find-memory.js";
 import { emptySide, enter, type LedgerSide, merge } from "../../transfer/ledger.js";
 import { prepareResult, prepareValue } from "../../transfer/move.js";
@@ -154,10 +154,6 @@ export class InlineCalls {
 
 // An inline run needs neither cancellation nor progress. Calls that use one of them go to workers.
 const silent = { id: 0, cancelCells: undefined, progress: () => {} };
-
-function isPrimitive(value: unknown): boolean {
-  return value === null || (typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol");
-}
 
 // Returns whether an argument can only be passed to a worker. A stream needs credit from the other side. A table needs code that loads when
 // the first table arrives.

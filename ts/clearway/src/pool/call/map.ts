@@ -72,7 +72,8 @@ export interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown
   args?: Rest;
   /**
    * Receives each result as soon as its call has ended, with the index of its input, even if an earlier call has not ended yet. In Node, it
-   * runs in the `AsyncLocalStorage` context of the first read. If it throws, everything ends with that error.
+   * runs in the `AsyncLocalStorage` context of the first read. If it throws, or rejects while the mapping is open, everything ends with
+   * that error.
    */
   onResult?(result: Result, index: number): void;
 }

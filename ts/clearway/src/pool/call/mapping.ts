@@ -5,6 +5,7 @@ import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import { asyncIteratorOf } from "../../host/async-iterable.js";
 import type { CallSettings } from "../options.js";
+import { notify } from "./listener.js";
 import type { MapOptions, MapSource } from "./map.js";
 
 /** A `next()` of the reader that has no answer yet. */
@@ -239,11 +240,10 @@ export class Mapping {
     }
     if (this.#over) return;
     this.#results.set(place, value);
-    try {
-      this.#act(() => this.#options.onResult?.(value, index));
-    } catch (reason) {
-      return this.end({ reason });
-    }
+    notify(
+      () => this.#act(() => this.#options.onResult?.(value, index)),
+      (reason) => this.end({ reason }),
+    );
     this.#advance();
   }
 

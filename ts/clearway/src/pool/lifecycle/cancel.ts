@@ -80,10 +80,12 @@ function killOverdue(engine: Engine, worker: PoolWorker, why: ClearwayError): vo
 // Gives the index of a worker to a new worker now. The old worker finishes its calls, however long they take.
 function supersede(engine: Engine, worker: PoolWorker): void {
   const { workers } = engine;
-  if (workers.all[worker.index] !== worker) return;
-  workers.put(worker.index, undefined);
-  workers.outgoing.add(worker);
-  workers.fill();
+  if (workers.all[worker.index] === worker) {
+    workers.put(worker.index, undefined);
+    workers.outgoing.add(worker);
+    workers.fill();
+  }
+  // Also if the worker has no index any more: its overdue call has given up its key.
   engine.scheduler.run();
   engine.workers.startForReady();
 }

@@ -10,10 +10,11 @@ import { pathToUncloneable } from "../../transfer/uncloneable.js";
 import { callbackEnd } from "../../transport/callback.js";
 import { coded, InputKind, type InputStream, Op } from "../../transport/protocol.js";
 import { openRing } from "../../transport/ring/caller-ring-port.js";
-import type { Input } from "../call/call.js";
 import { endReader, failReader, type PoolCall, settleFailure } from "../call/call.js";
 import { Feed } from "../call/feed.js";
+import type { Input } from "../call/input.js";
 import { armTimeout } from "../call/limits.js";
+import { notify } from "../call/listener.js";
 import type { Engine } from "../engine.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { beginValue, endValue } from "./slices.js";
@@ -133,13 +134,11 @@ function callFrame(engine: Engine, worker: PoolWorker, call: PoolCall, op: Op, a
     case Op.Progress:
       if (call.state === "cancelling") return;
       acknowledge(worker, call, Math.abs(b as number));
-      try {
-        call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a);
-      } catch (reason) {
-        // The listener is the caller's code. An error of the listener ends its call, but must not lose the other frames of this message.
-        engine.cancel(call, reason);
-      }
-      return;
+      // An error of the listener ends its call, but must not lose the other frames of this message.
+      return notify(
+        () => call.onProgress?.((b as number) < 0 ? new ClearwayError("not-cloneable", (a as Error).message) : a),
+        (reason) => engine.cancel(call, reason),
+      );
     case Op.Started:
       if (call.start() === "armTimeout") armTimeout(engine, call);
       return;
@@ -280,7 +279,7 @@ export function refused(engine: Engine, worker: PoolWorker, op: Op, id: number, 
 function grantInput(input: Input, items: number, bytes: number): void {
   const { wire } = input;
   if (input.over || !wire) return;
-  input.feed ??= new Feed(input.id, input.iterator, wire);
+  input.feed ??= new Feed(input.id, input, wire);
   input.act(() => input.feed?.producer.grant(items, bytes));
 }
 

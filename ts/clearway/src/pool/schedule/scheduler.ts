@@ -144,10 +144,12 @@ export function choose(
   return best;
 }
 
-// Returns whether the worker has an open call with the same key. Needed only if a worker runs several calls at once. Otherwise it keeps the
-// order of its calls anyway.
+// Returns whether the worker has an open call with the same key, which may be NaN. A call that does not stop holds its key only for its grace
+// period.
 function hasKey(worker: PoolWorker, { options }: PoolCall): boolean {
-  return worker.calls.values().some((each) => each.counted && each.options.key === options.key);
+  return worker.calls
+    .values()
+    .some((each) => each.counted && !each.overdue && [each.options.key].includes(options.key));
 }
 
 /** Assigns waiting calls to free workers. Starts workers if that is worth the time. */
@@ -217,7 +219,11 @@ export class Scheduler {
     const first = this.#backlog.shared.peek();
     // A call without a key goes first if it has a higher priority. With the same priority, the call that came first goes first.
     const behind = first && (first.priority - call.priority || call.id - first.id) > 0;
-    return behind || (concurrency > 1 && hasKey(worker, call)) ? undefined : worker;
+    // A worker that runs one call at once keeps the order of its calls anyway.
+    if (behind || (concurrency > 1 && hasKey(worker, call))) return undefined;
+    // A worker that gave its index to this one may still have such a call.
+    for (const old of this.#workers.outgoing) if (old.index === worker.index && hasKey(old, call)) return undefined;
+    return worker;
   }
 
   #grow(): void {

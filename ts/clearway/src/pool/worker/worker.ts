@@ -23,7 +23,8 @@ import {
 } from "../../transport/protocol.js";
 import type { CallerRingPort } from "../../transport/ring/caller-ring-port.js";
 import type { Assembly } from "../../transport/slices/assembly.js";
-import type { Input, PoolCall } from "../call/call.js";
+import type { PoolCall } from "../call/call.js";
+import type { Input } from "../call/input.js";
 import type { Engine } from "../engine.js";
 import type { LifecycleCode } from "../lifecycle/lifecycle.js";
 import type { Settings } from "../options.js";
@@ -42,10 +43,7 @@ const endMsMax = 1_000;
 
 export type WorkerState = "starting" | "ready" | "draining" | "closing" | "gone";
 
-/**
- * The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock and starts no
- * thread.
- */
+/** The state machine of one worker: starting, ready, draining (no new calls), closing its resources, gone. Reads no clock. */
 export class WorkerLife {
   #state: WorkerState = "starting";
 

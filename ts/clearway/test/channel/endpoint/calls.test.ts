@@ -189,6 +189,16 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect((await b.closed).code).toBe("closed");
         await b.close();
       });
+
+      test("are given up by a close() with a limit of time, also during another close()", async () => {
+        const { a, b } = await start();
+        b.methods("m").handle({ never: () => new Promise(() => {}) });
+        const call = outcome(a.methods("m").call("never"));
+        const closing = a.close({ timeoutMs: Number.POSITIVE_INFINITY });
+        await a.close({ timeoutMs: 1 });
+        await closing;
+        expect(await call).toMatchObject({ kind: "closed" });
+      });
     });
   }
 }

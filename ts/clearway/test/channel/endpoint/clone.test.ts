@@ -221,7 +221,14 @@ describe("the codec clone", () => {
   test("refuses a value that cannot cross with not-cloneable, and carries the others of its tick", async () => {
     const { a, b } = await ends();
     const m = a.methods("echo");
-    const bad = [() => 1, Symbol("x"), { inside: () => 1 }, [{ ...large(), port: new MessageChannel().port1 }]];
+    const stream = a.events("none").listen();
+    const bad = [
+      () => 1,
+      Symbol("x"),
+      { inside: () => 1 },
+      { stream },
+      [{ ...large(), port: new MessageChannel().port1 }],
+    ];
     const calls = bad.flatMap((value) => [
       m.call("x", 1),
       m.call("x", value),

@@ -57,6 +57,27 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(await read(a.events("pushed").listen())).toEqual(["one", "two"]);
       });
 
+      test.each([7, "text", true, { a: "timer" }])(
+        "pushed by a source that happens to return %o arrive",
+        async (given) => {
+          const { a, b } = await start();
+          const sinks: EventSink[] = [];
+          b.events("pushed").serve((_, sink) => {
+            sinks.push(sink);
+            return given as never;
+          });
+          b.events("async").serve(async (_, sink) => {
+            await sink.send("one");
+            return given as never;
+          });
+          const seen = read(a.events("pushed").listen());
+          await until(() => sinks.length === 1);
+          void sinks[0]!.send("one");
+          sinks[0]!.end();
+          expect([await seen, await read(a.events("async").listen())]).toEqual([["one"], ["one"]]);
+        },
+      );
+
       test("of an async source end when the source ends", async () => {
         const { a, b } = await start();
         b.events("pushed").serve(async (_, sink: EventSink) => {

@@ -70,12 +70,16 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
       await works(ends);
     });
 
-    test("as a source of events ends its stream with an error", async () => {
-      const ends = await start(wire);
-      ends.b.events("e").serve(misdeed);
-      await rejection(ends.a.events("e").listen().next());
-      await works(ends);
-    });
+    // What a source returns that pushes its events is ignored.
+    test.skipIf(name === "returns a value without an encoding")(
+      "as a source of events ends its stream with an error",
+      async () => {
+        const ends = await start(wire);
+        ends.b.events("e").serve(misdeed);
+        await rejection(ends.a.events("e").listen().next());
+        await works(ends);
+      },
+    );
 
     test("as an iterable's iterator method ends its stream with an error", async () => {
       for (const key of [Symbol.asyncIterator, Symbol.iterator]) {
