@@ -56,7 +56,8 @@ export {
   type RemoteErrorParts,
 } from "./channel/endpoint/outcome.js";
 export type { HandlerContext } from "./channel/endpoint/served.js";
-export type { EventSink, WhenFull } from "./channel/endpoint/source.js";
+export type { EventSink } from "./channel/endpoint/source.js";
+export type { WhenFull } from "./channel/endpoint/source-queue.js";
 export {
   type Caller,
   type Callers,

@@ -182,6 +182,8 @@ export async function serveWebSockets(
       sockets.handleUpgrade(request, socket, head, (opened) => {
         const transport = new SocketTransport(opened, rules);
         connections.add(opened, transport);
+        // `ws` ends its side of the socket when the client begins to close or breaks the protocol, and reports that only once both sides have ended.
+        socket.once("finish", () => transport.limitClose());
         void accept(transport, request);
       });
     } catch (error) {

@@ -108,6 +108,11 @@ export function abortOf(signal: AbortSignal | undefined): { reason: unknown } | 
   }
 }
 
+/** Calls `failed` if the value is a promise that rejects, which nothing else would handle. */
+export function onRejected(value: unknown, failed: (reason: unknown) => void): void {
+  if (isThenable(value)) value.then(undefined, failed);
+}
+
 /** Returns whether `await` would call the value's `then`. Reads it, which may throw. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return Object(value) === value && typeof (value as { then?: unknown }).then === "function";

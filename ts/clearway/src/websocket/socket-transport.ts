@@ -29,8 +29,7 @@ import {
   subprotocol,
 } from "./socket.js";
 
-// Maximum wait for the other end's answer to a close, in milliseconds. An end that does not answer must not delay `closed`
-// forever.
+// Maximum duration of a close, in milliseconds. An end that does not finish it must not delay `closed` forever.
 const closeMs = 5000;
 // Interval of polling the socket's `bufferedAmount`, in milliseconds. If the other end is not Clearway's, only the bytes that
 // wait on this machine are known, and no event reports them. At 1 MiB per poll, this interval allows 100 MiB/s, which is more
@@ -68,6 +67,8 @@ export class SocketTransport implements ChannelTransport {
   /** Whether this end has closed or failed. It then delivers no more messages. */
   #deliveryStopped = false;
   #ended = false;
+  /** Whether the duration of the close is limited. */
+  #closing = false;
   #closedReported = false;
   #stops: (() => void)[];
   /** Stops the time limit for opening the socket. */
@@ -145,9 +146,16 @@ export class SocketTransport implements ChannelTransport {
     const [status, text] = closeStatus(this.#end ?? closedHere);
     this.#listen(true); // the other end's answer must be read
     this.#socket.close(status, text);
+    this.limitClose();
+  }
+
+  /** Ends the connection if its close, which has begun, takes too long. */
+  limitClose(): void {
+    if (this.#closing) return;
+    this.#closing = true;
     this.#after(closeMs, () => {
       this.#socket.terminate?.();
-      this.#over(this.#end ?? closedHere);
+      this.#closed(1006, ""); // broken, unless this end has a reason
     });
   }
 
@@ -167,7 +175,7 @@ export class SocketTransport implements ChannelTransport {
   }
 
   #post(message: Uint8Array | string): void {
-    if (this.#socket.readyState !== isOpen) return;
+    if (this.#socket.readyState !== isOpen) return this.limitClose(); // the other end has begun to close
     // Copies a frame in shared memory, because a socket does not send shared memory.
     const bytes = typeof message !== "string" && isShared(message.buffer) ? message.slice() : message;
     this.#socket.send(bytes as Uint8Array<ArrayBuffer> | string);
@@ -279,13 +287,14 @@ export class SocketTransport implements ChannelTransport {
   #error({ error, message }: SocketEvents["error"]): void {
     const words = error?.message ?? message;
     const code = error?.code ?? "";
-    if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH")
-      return this.#fail({
-        code: "too-large",
-        message: `a frame over ${this.frameBytesMax} bytes arrived`,
-        cause: error,
-      });
-    if (code.startsWith("WS_ERR_")) return this.#fail({ code: "protocol", message: words ?? code, cause: error });
+    if (code.startsWith("WS_ERR_")) {
+      this.limitClose(); // `ws` has begun to close
+      const [reason, message] =
+        code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH"
+          ? (["too-large", `a frame over ${this.frameBytesMax} bytes arrived`] as const)
+          : (["protocol", words ?? code] as const);
+      return this.#fail({ code: reason, message, cause: error });
+    }
     if (this.#opened) return; // a close event with a status follows
     const refused = words?.startsWith("Unexpected server response") === true;
     this.#fail({

@@ -83,7 +83,8 @@ export function keepAlive(socket: NodeSocket, pingMs: number, abort: (reason: Cl
       stop();
       return abort({ code: "lost", message: `no answer to a ping within ${pingMs} ms` });
     }
-    alive = socket.readyState !== isOpen;
+    alive = socket.readyState === connecting;
+    // A socket that closes sends nothing, and has one more interval.
     if (!alive) socket.ping?.();
   };
   // If this thread was blocked, an answer may wait that it has not read yet. It is read before `setImmediate` calls back.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
-import type { Socket } from "node:net";
+import { connect as netConnect, type Socket } from "node:net";
 import { MessageChannel } from "node:worker_threads";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import type { ChannelTransport } from "../../src/channel/transport/transport.js";
 import { webSocketTransport } from "../../src/websocket.js";
@@ -125,6 +125,25 @@ describe("a server of channels", () => {
     below.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
     expect(await closeOf(socket)).toBe(1002);
     expect(await endOf(logs)).toMatchObject({ code: "protocol" });
+  });
+
+  test.each([
+    ["sends Close", [0x88, 0x80, 0, 0, 0, 0], "lost"],
+    ["breaks the protocol", [0xff, 0x80, 0, 0, 0, 0], "protocol"],
+  ])("closes a connection 5 s after its client %s and keeps the socket open", async (_, bytes, code) => {
+    useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { channels, logs } = await echoes({ token: false });
+    const socket = netConnect({ port: Number(new URL(channels.url).port), host: "127.0.0.1", allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    const key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`);
+    await once(socket, "data");
+    socket.on("data", () => {}).write(Buffer.from(bytes));
+    await once(socket, "end"); // the server has ended its side
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(await endOf(logs)).toMatchObject({ code });
+    await channels.close();
+    expect(channels.connections).toBe(0);
   });
 
   test("closes a connection that does not answer a ping, and keeps one that does", async () => {

@@ -221,6 +221,13 @@ describe("a client whose server has become silent", () => {
     expect(closed).toHaveLength(1);
   });
 
+  test("closes with `lost` when its server has begun to close and does not finish", async () => {
+    const socket = Object.assign(new Pinged(), { readyState: 2 });
+    const { closed } = connected(socket, { pingMs: 100 });
+    await vi.advanceTimersByTimeAsync(200);
+    expect({ closed, ended: socket.ended }).toMatchObject({ closed: [{ code: "lost" }], ended: true });
+  });
+
   test("has no timer if its socket cannot ping, as in a browser", () => {
     connected(new Unread());
     expect(vi.getTimerCount()).toBe(0);

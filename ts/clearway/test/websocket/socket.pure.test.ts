@@ -203,6 +203,34 @@ describe("a WebSocket that connects", () => {
   });
 });
 
+describe("a WebSocket whose other end does not finish its close", () => {
+  /** Opens a WebSocket, and returns the reasons of its end, and the time that this takes after `act`. */
+  async function ended(act: (made: ReturnType<typeof opening>) => void) {
+    const made = opening();
+    made.socket.open();
+    act(made);
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(made.reasons).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(0);
+    return made.reasons;
+  }
+
+  test("ends after 5 s when the other end has broken the protocol", async () => {
+    const error = { code: "WS_ERR_UNEXPECTED_RSV_2_3", message: "RSV2 and RSV3 must be clear" };
+    const reasons = await ended(({ socket }) => socket.dispatchEvent(Object.assign(new Event("error"), { error })));
+    expect(reasons).toMatchObject([{ code: "protocol", message: error.message }]);
+  });
+
+  test("ends 5 s after a frame that it can no longer send", async () => {
+    const reasons = await ended(({ socket, transport }) => {
+      socket.readyState = 2;
+      for (let n = 0; n < 3; n++) transport.send(new Uint8Array(3));
+    });
+    expect(reasons).toMatchObject([{ code: "lost", message: "the connection broke" }]);
+  });
+});
+
 // The smallest messages that there are, from a peer that ignores the window, while this end reads none. An empty message takes as much memory
 // as 128 bytes of a large one.
 const empty = new Uint8Array(0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { type Rules, type Test, wholeFrom } from "../../error/checked.js";
+import { isThenable, onRejected, type Rules, type Test, wholeFrom } from "../../error/checked.js";
 import type { CodecErrorCode } from "../../error/clearway-error.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
+import { viewName } from "../../host/structure.js";
 
 /** Encodes and decodes the values of a channel. A codec has no state, so any number of channels can share one. */
 export interface Codec<T, Written = T> {
@@ -241,15 +242,30 @@ export function attaches(codec: object): boolean {
 /**
  * Encodes a value in at most about `bytesMax` bytes: a standard codec throws `too-large` before it takes memory for more. A list that occurs
  * many times in a value, as an attachment may in a value that arrived, makes a message that is far larger than the value. Other codecs have
- * no such limit, so the caller checks the size, too.
+ * no such limit, so the caller checks the size, too. Throws `invalid-argument` if a codec of the app returns no bytes, and `released` if their memory
+ * was moved away.
  */
 export function encodeWithin<T>(codec: Codec<unknown, T>, value: T, bytesMax: number): Uint8Array {
   if (attaches(codec)) outOfBand.bytesMax = bytesMax;
   try {
-    return codec.encode(value);
+    const bytes = codec.encode(value);
+    if (viewName(bytes) !== "Uint8Array") throw notAtOnce("encode", "a Uint8Array", bytes);
+    if (bytes.length === 0) requireMemory(bytes);
+    return bytes;
   } finally {
     outOfBand.bytesMax = undefined;
   }
+}
+
+/** Returns a value that a codec has decoded. Throws `invalid-argument` for a promise, whose rejection nothing would handle. */
+export function atOnce<T>(value: T): T {
+  if (isThenable(value)) throw notAtOnce("decode", "a value", value);
+  return value;
+}
+
+function notAtOnce(method: string, what: string, given: unknown): ClearwayError {
+  onRejected(given, () => {});
+  return invalid(`codec.${method}()`, `a function that returns ${what} at once`, given);
 }
 
 /** A message in memory that no other thread can change. */

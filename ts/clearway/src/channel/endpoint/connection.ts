@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { MovedValue } from "../../transfer/move.js";
-import { attaches, type Codec, codecError, encodeWithin, type MethodCodec, outOfBand } from "../codec/codec.js";
+import { atOnce, attaches, type Codec, codecError, encodeWithin, type MethodCodec, outOfBand } from "../codec/codec.js";
 import { inlined } from "../codec/standard.js";
 import { type ChannelTransport, type CloseReason, isShared } from "../transport/transport.js";
 import { type ErrorParts, partsOf, writeError } from "../wire/error-body.js";
@@ -35,7 +35,8 @@ import {
   valueFrame,
 } from "./outgoing-value.js";
 import { countValues } from "./search-value.js";
-import type { ByteBudget } from "./source.js";
+import type { ByteBudget } from "./source-queue.js";
+import { failed, guarded, roomOf } from "./transport-calls.js";
 
 // All encoded messages have the same properties in the same order, which keeps the code that reads them fast.
 export const nothing: Encoded = { body: new Uint8Array(), flags: 0, attachments: undefined, value: undefined };
@@ -57,6 +58,8 @@ export class Connection {
   closing = false;
   /** Whether the transport is congested: a `send` returned false, and `drained` was not called since. */
   congested = false;
+  /** Number of calls of `drained`. */
+  drains = 0;
   /** Bytes of the message that made the transport congested. The other end may have to read all of them before there is room. */
   fillingBytes = 0;
   readonly #transport: ChannelTransport;
@@ -230,7 +233,7 @@ export class Connection {
         return this.decode(codec, { body: whole, flags: 0, attachments: none, fillsBuffer: true });
       }
       outOfBand.attached = attachments.length > 0 ? attachments : undefined;
-      return codec.decode(body, { owned: fillsBuffer });
+      return atOnce(codec.decode(body, { owned: fillsBuffer }));
     } finally {
       outOfBand.attached = undefined;
       outOfBand.valuesMax = undefined;
@@ -250,7 +253,8 @@ export class Connection {
     // Before the transport moves the attachments away.
     let bytes = frame.length;
     for (const { length } of separate) bytes += length;
-    if (!this.#transport.send(frame, separate)) this.#fill(bytes);
+    const { drains } = this;
+    this.#sent(this.#transport.send(frame, separate), bytes, drains);
     if (body.length > 0) enterCopy(this.ledger.sent, "encoded", body.length);
     attachments?.enter(this.ledger.sent);
   }
@@ -258,8 +262,9 @@ export class Connection {
   #sendValue(parts: FrameParts, own: number, message: OutgoingValue | undefined): void {
     if (message && headBytes + message.bytes > this.#frameBytesMax) throw tooLarge(message.bytes, this.#frameBytesMax);
     const frame = valueFrame(parts, own, message);
+    const { drains } = this;
     // The transport has `sendValue`, because both ends clone.
-    if (this.#transport.sendValue?.(frame, message?.transfer) !== true) this.#fill(frame.bytes);
+    this.#sent(this.#transport.sendValue?.(frame, message?.transfer), frame.bytes, drains);
     if (message === undefined) return;
     const { sent } = this.ledger;
     sent.movedBytes += message.movedBytes;
@@ -269,7 +274,9 @@ export class Connection {
   }
 
   // Control frames are sent also while the transport is congested. They are small.
-  #fill(bytes: number): void {
+  #sent(room: unknown, bytes: number, drains: number): void {
+    // A transport of the app may have called `drained` already.
+    if (roomOf(room) || drains !== this.drains) return;
     if (!this.congested) this.fillingBytes = bytes;
     this.congested = true;
   }
@@ -364,20 +371,18 @@ export class Connection {
 
   /** Closes the transport. Never throws. A transport that throws counts as closed. */
   close(reason: CloseReason): void {
-    try {
-      this.#transport.close(reason);
-    } catch (cause) {
-      this.#lost(failed(cause));
-    }
+    guarded(
+      () => this.#transport.close(reason),
+      (cause) => this.#lost(failed(cause)),
+    );
   }
 
   /** Pauses the transport, or resumes it if `on` is false. Does nothing if the transport cannot pause. Never throws. */
   pause(on = true): void {
-    try {
-      on ? this.#transport.pause?.() : this.#transport.resume?.();
-    } catch (cause) {
-      this.close(failed(cause));
-    }
+    guarded(
+      () => (on ? this.#transport.pause?.() : this.#transport.resume?.()),
+      (cause) => this.close(failed(cause)),
+    );
   }
 
   resume(): void {
@@ -390,8 +395,4 @@ export class Connection {
     const error = new ClearwayError("transport-closed", `${what}: ${message}`, cause === undefined ? {} : { cause });
     return Object.assign(error, { reason: this.reason });
   }
-}
-
-function failed(cause: unknown): CloseReason {
-  return { code: "failed", message: "the transport threw", cause };
 }

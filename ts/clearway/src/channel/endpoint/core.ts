@@ -132,6 +132,7 @@ export class Core {
 
   drained(): void {
     this.connection.congested = false;
+    this.connection.drains++;
     this.subscriptions.drain();
     this.router.drain();
     this.#publishers.drain();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 import { onAbort } from "#host";
-import { abortOf, checked, type Rules } from "../../error/checked.js";
+import { abortOf, checked, onRejected, type Rules } from "../../error/checked.js";
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { asyncDispose, clearTimeout, OwnPromise, type Timer } from "../../globals.js";
 import { timeLimit } from "../../lazy/lazy.js";
@@ -32,6 +32,7 @@ import { type Messages, messagesOf } from "./messages.js";
 import { type Methods, methodsOf } from "./methods.js";
 import { type EndpointOptions, type EndpointSettings, settingsOf } from "./options.js";
 import { cloneMessageCodec, cloneMethodCodec } from "./outgoing-value.js";
+import { failed, guarded, roomOf } from "./transport-calls.js";
 
 /** Counts of an endpoint's open work, and its counters of moved and copied bytes. */
 export interface EndpointStats {
@@ -122,7 +123,7 @@ export async function connect(transport: ChannelTransport, options: EndpointOpti
     try {
       handshake.begin();
     } catch (error) {
-      handshake.fail(error, { code: "failed", message: "the transport threw", cause: error });
+      handshake.fail(error, failed(error));
     }
   });
 }
@@ -155,7 +156,10 @@ class Handshake implements ChannelSink {
     const abort = (reason: unknown): void => this.fail(reason, { code: "closed", message: "gave up" });
     const { codec = transport.clones === "preferred" && wires.includes("clearway") ? "clone" : "standard" } = settings;
     if (codec === "clone") this.value = (frame) => this.#value(frame);
-    transport.open(this);
+    onRejected(transport.open(this), (cause) => {
+      if (this.#core) this.#core.terminate(failed(cause));
+      else this.fail(cause, failed(cause));
+    });
     this.#opened = true;
     const aborted = abortOf(signal);
     if (aborted) return abort(aborted.reason);
@@ -173,7 +177,7 @@ class Handshake implements ChannelSink {
         this.fail(new ClearwayError("deadline", message), { code: "timeout", message });
       });
     const { frameBytesMax } = transport;
-    transport.send(writeHello({ version: wireVersion, wires, frameBytesMax, nameBytesMax, callsMax }));
+    roomOf(transport.send(writeHello({ version: wireVersion, wires, frameBytesMax, nameBytesMax, callsMax })));
   }
 
   /** Receives values. Undefined if this end takes none: the transport then tells the other end so. */
@@ -235,11 +239,11 @@ class Handshake implements ChannelSink {
     this.reject(error);
     // The transport of another endpoint refuses to be opened. It stays open.
     if (!this.#opened && error instanceof ClearwayError && error.code === "invalid-argument") return;
-    try {
-      this.transport.close(reason);
-    } catch {
-      // The caller receives the first error.
-    }
+    // The caller receives the first error.
+    guarded(
+      () => this.transport.close(reason),
+      () => {},
+    );
   }
 
   #settle(): void {

@@ -13,7 +13,8 @@ import { noAnswer } from "./outcome.js";
 import type { Encoded, Received } from "./outgoing-value.js";
 import type { Handler } from "./request-router.js";
 import type { Served } from "./served.js";
-import { type EventSink, type QueueLimits, Source } from "./source.js";
+import { type EventSink, Source } from "./source.js";
+import type { QueueLimits } from "./source-queue.js";
 import { remote } from "./subscriptions.js";
 
 /** The result of a source of events: an iterable of events. A source that pushes events through the sink returns nothing. */
@@ -142,7 +143,7 @@ interface PlainServing {
  */
 function plainSource(core: Core, { name, codec, limits, encode, begin }: PlainServing): Handler {
   const { connection } = core;
-  const done = { ...nothing, body: codec.reply.encode({ kind: "success", value: null }) };
+  const done = connection.encodeSuccess(codec, null);
   let active: Source | undefined;
 
   const envelope = (error: unknown): Uint8Array | undefined => {

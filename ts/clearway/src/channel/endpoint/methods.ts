@@ -111,5 +111,9 @@ export function writeEnvelope(
     }
   }
   const [shortCode, shortMessage] = shortened(code, message, bodyBytesMax);
-  return codec.reply.encode({ kind: "error", code: shortCode, message: shortMessage, details: null });
+  return encodeWithin(
+    codec.reply,
+    { kind: "error", code: shortCode, message: shortMessage, details: null },
+    bodyBytesMax,
+  );
 }

@@ -3,7 +3,7 @@ import { abortSignal, checked, type Rules, type Test, wholeFrom } from "../../er
 import { ClearwayError, invalid } from "../../error/clearway-error.js";
 import { defaultWindow, type Window } from "../../stream/credit.js";
 import { padded, type WireName } from "../wire/frame.js";
-import type { QueueLimits, WhenFull } from "./source.js";
+import type { QueueLimits, WhenFull } from "./source-queue.js";
 
 /** Settings of an endpoint. */
 export interface EndpointOptions {
@@ -194,7 +194,10 @@ export interface ListenOptions {
    * 16.
    */
   readonly capacity?: number;
-  /** Policy of the other end's queue when it is full. Default: the other end's setting, else "wait". */
+  /**
+   * Policy of the other end's queue when it is full. Default: the other end's setting, else "wait". "wait" and "fail" do not override a
+   * setting that drops events.
+   */
   readonly whenFull?: WhenFull;
   /** Called with the number of dropped events when the next event, or the end of the stream, is read. */
   readonly onDrop?: (count: number) => void;
@@ -258,7 +261,12 @@ export function policyNumber(whenFull: WhenFull | undefined): number {
   return whenFull === undefined ? 0 : policies.indexOf(whenFull) + 1;
 }
 
-/** Returns the limits that the listener asked for. Limits that it left open have this end's values. */
+/**
+ * Returns the limits that the listener asked for. Limits that it left open have this end's values. A source that drops events is not written
+ * to wait or to fail, so its listener chooses only which events are dropped.
+ */
 export function limitsFor(requested: { capacity: number; policy: number }, own: QueueLimits): QueueLimits {
-  return { capacity: requested.capacity || own.capacity, whenFull: policies[requested.policy - 1] ?? own.whenFull };
+  const asked = policies[requested.policy - 1] ?? own.whenFull;
+  const stays = own.whenFull.startsWith("drop") && !asked.startsWith("drop");
+  return { capacity: requested.capacity || own.capacity, whenFull: stays ? own.whenFull : asked };
 }

@@ -7,6 +7,7 @@ import { copyValue } from "../../transfer/copy-value.js";
 import { compactView } from "../../transfer/find-memory.js";
 import { MovedValue } from "../../transfer/move.js";
 import {
+  atOnce,
   attaching,
   type Codec,
   codecError,
@@ -234,7 +235,7 @@ export function readCloned<T>(codec: Codec<T, never>, { op, method, value }: Val
     return { method, args: value } satisfies MethodCall as T;
   }
   try {
-    return codec.decode(standardBytes(op !== Op.call && codec.name.endsWith("-method"), method, value));
+    return atOnce(codec.decode(standardBytes(op !== Op.call && codec.name.endsWith("-method"), method, value)));
   } catch (cause) {
     const what = `the other end sent a value by structured clone, which the codec "${codec.name}" of this end cannot read. Name the same codec at both ends`;
     throw codecError("malformed", what, 0, cause);

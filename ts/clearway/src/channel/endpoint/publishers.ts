@@ -6,7 +6,8 @@ import { type Connection, nothing } from "./connection.js";
 import { limitsFor } from "./options.js";
 import type { Encoded, Received } from "./outgoing-value.js";
 import type { StreamRequest } from "./request-router.js";
-import { type QueueLimits, Source, type SourceWire } from "./source.js";
+import { Source, type SourceWire } from "./source.js";
+import type { QueueLimits } from "./source-queue.js";
 
 /** Limits and functions to serve a channel's events. */
 export interface Serving {

@@ -3,111 +3,10 @@
 import { ClearwayError } from "../../error/clearway-error.js";
 import { newAbortController, OwnPromise } from "../../globals.js";
 import { asyncIteratorOf } from "../../host/async-iterable.js";
-import { SendCredit } from "../../stream/credit.js";
 import { type Budget, turnBudget } from "../../transport/turn-budget.js";
 import { Status } from "../wire/frame.js";
 import { bytesOf, type Encoded, type OutgoingValue } from "./outgoing-value.js";
-
-/**
- * Policy for an event when the queue to the listener is full. With "wait", `send` waits for room. With "fail", `send` rejects.
- * With the other policies, the oldest or the newest event is dropped.
- */
-export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
-
-/**
- * Counts the bytes of events that wait for one peer, in all its streams. The limit holds whatever capacities the peer asks for.
- */
-export interface ByteBudget {
-  bytes: number;
-  readonly bytesMax: number;
-}
-
-/** Limits of a listener's queue. */
-export interface QueueLimits {
-  readonly whenFull: WhenFull;
-  readonly capacity: number;
-}
-
-/** Queues events that have no credit yet, up to a capacity. It does no I/O. Its owner sends the events that `next` returns. */
-class SourceQueue<T> {
-  readonly credit = new SendCredit();
-  /** Number of events dropped since the last event that left. */
-  dropped = 0;
-  /** Number of events dropped since the stream began. */
-  droppedEver = 0;
-  readonly #limits: QueueLimits;
-  readonly #budget: ByteBudget;
-  #waiting: { value: T; bytes: number }[] = [];
-
-  constructor(limits: QueueLimits, budget: ByteBudget = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY }) {
-    this.#limits = limits;
-    this.#budget = budget;
-  }
-
-  get length(): number {
-    return this.#waiting.length;
-  }
-
-  /** Whether the queue takes an event without dropping one. An event that can leave at once needs no room. */
-  get room(): boolean {
-    const { bytes, bytesMax } = this.#budget;
-    const kept = this.#waiting.length < this.#limits.capacity && bytes < bytesMax;
-    return kept || (this.#waiting.length === 0 && this.credit.maySend);
-  }
-
-  /** Adds an event. Returns "full" without adding the event, if the queue is full and the policy is "wait" or "fail". */
-  push(value: T, bytes: number): "taken" | "dropped" | "full" {
-    const { whenFull } = this.#limits;
-    const full = !this.room;
-    if (full && (whenFull === "wait" || whenFull === "fail")) return "full";
-    // In the second case, events of other streams have taken the room, and this stream has no event to drop.
-    if (full && (whenFull === "dropNewest" || this.#waiting.length === 0)) {
-      this.#drop();
-      return "dropped";
-    }
-    if (full) {
-      this.#shift();
-      this.#drop();
-    }
-    this.#waiting.push({ value, bytes });
-    this.#budget.bytes += bytes;
-    return "taken";
-  }
-
-  /**
-   * Removes and returns the next event that may leave, with the number of events dropped before it. Returns undefined if no
-   * event may leave.
-   */
-  next(): { value: T; dropped: number; bytes: number } | undefined {
-    const [first] = this.#waiting;
-    if (first === undefined || !this.credit.maySend) return undefined;
-    this.#shift();
-    this.credit.spend(first.bytes);
-    const { dropped } = this;
-    this.dropped = 0;
-    return { value: first.value, dropped, bytes: first.bytes };
-  }
-
-  /** Takes back an event of `next` that could not leave, as if it had never been pushed. */
-  skip({ dropped, bytes }: { dropped: number; bytes: number }): void {
-    this.dropped += dropped;
-    this.credit.grant(1, bytes);
-  }
-
-  clear(): void {
-    for (const { bytes } of this.#waiting) this.#budget.bytes -= bytes;
-    this.#waiting = [];
-  }
-
-  #shift(): void {
-    this.#budget.bytes -= this.#waiting.shift()?.bytes ?? 0;
-  }
-
-  #drop(): void {
-    this.dropped++;
-    this.droppedEver++;
-  }
-}
+import { type ByteBudget, type QueueLimits, SourceQueue } from "./source-queue.js";
 
 /** Sends a source's events to one listener. */
 export interface EventSink<T = unknown> {
@@ -121,7 +20,10 @@ export interface EventSink<T = unknown> {
    * Resolves to true when the event has been sent or waits in the queue. Resolves to false if the event was dropped or the
    * stream is over. If the queue is full, `whenFull` decides: the promise waits for room, the promise rejects with
    * `queue-full`, or an event is dropped. Rejects with the codec's error if the codec cannot encode the event. Rejects with
-   * `queue-full` if 1024 calls already wait.
+   * `queue-full` if 1024 calls already wait, or if a call waits and the events for this peer take `replyBytesMax` bytes.
+   *
+   * If no code handles a rejection with `queue-full` or `too-large`, the event is lost and the process goes on: the listener
+   * causes them.
    *
    * A loop that awaits its calls lets the event loop turn after 2 ms, whatever the listener chose for a full queue.
    */
@@ -186,24 +88,42 @@ export class Source implements EventSink {
     return this.#controller.signal;
   }
 
-  async send(event: unknown): Promise<boolean> {
+  send(event: unknown): Promise<boolean> {
+    try {
+      return OwnPromise.resolve(this.#send(event));
+    } catch (reason) {
+      const refused = OwnPromise.reject(reason);
+      // The listener chooses these limits. It must not be able to end the process of a source that awaits nothing.
+      if (hasCode(reason, "queue-full", "too-large")) refused.catch(() => {});
+      return refused;
+    }
+  }
+
+  #send(event: unknown): boolean | Promise<boolean> {
     if (this.#over) return false;
     const { message, bytes } = this.#encode(event);
-    const taken = this.#waiters.length > 0 ? "full" : this.queue.push(message, bytes);
+    const { length } = this.#waiters;
+    const taken = length > 0 ? "full" : this.queue.push(message, bytes);
     if (taken !== "full") {
       if (taken === "taken") {
         this.drain();
         if (message.value) this.#keep(message.value);
       }
-      if (this.#turns.isSpent) await this.#nextTurn();
-      return taken === "taken";
+      return this.#turns.isSpent ? this.#nextTurn().then(() => taken === "taken") : taken === "taken";
     }
     if (this.#limits.whenFull === "fail")
       throw new ClearwayError("queue-full", `${this.channel}: the listener is ${this.#limits.capacity} events behind`);
-    if (this.#waiters.length >= waitersMax)
-      throw new ClearwayError("queue-full", `${this.channel}: ${waitersMax} sends wait already; await them`);
+    if (length >= waitersMax || (length > 0 && this.queue.overBudget))
+      throw new ClearwayError("queue-full", `${this.channel}: ${length} sends wait; await them`);
     message.value?.hold();
-    return new OwnPromise((settle) => this.#waiters.push({ message, bytes, settle }));
+    return new OwnPromise((settle) => this.#wait(message, bytes, settle));
+  }
+
+  #wait(message: Encoded, bytes: number, settle: (taken: boolean) => void): void {
+    // A getter of the event may have ended the stream.
+    if (this.#ended) return settle(false);
+    this.queue.charge(bytes);
+    this.#waiters.push({ message, bytes, settle });
   }
 
   // Clones an event that waits for credit, because the source may change it meanwhile. Throws if the event cannot cross. An event that has
@@ -232,6 +152,7 @@ export class Source implements EventSink {
     while (!this.#ended && !this.#wire.congested()) {
       while (this.#waiters.length > 0 && this.queue.room) {
         const { message, bytes, settle } = this.#waiters.shift()!;
+        this.queue.release(bytes);
         this.queue.push(message, bytes);
         settle(true);
       }
@@ -246,7 +167,7 @@ export class Source implements EventSink {
         this.#wire.event(next.value, next.dropped);
         if (value) value.left = true;
       } catch (reason) {
-        if (value && isNotCloneable(reason)) {
+        if (value && hasCode(reason, "not-cloneable")) {
           // `send` throws the reason. The stream goes on without the event, as it does if a codec refuses one.
           value.failed = { reason };
           this.queue.skip(next);
@@ -308,10 +229,10 @@ export class Source implements EventSink {
         if (step.done || this.#over) break;
         // The value does not go through `queue.push`. Pushed events may have filled the queue meanwhile, and a value that was
         // taken from the iterator must not be lost.
-        const encoded = this.#encode(step.value);
-        this.#waiters.push({ ...encoded, settle: () => {} });
+        const { message, bytes } = this.#encode(step.value);
+        this.#wait(message, bytes, () => {});
         this.drain();
-        if (encoded.message.value) this.#keep(encoded.message.value);
+        if (message.value) this.#keep(message.value);
         if (this.#turns.isSpent) await this.#nextTurn();
       }
       this.end();
@@ -363,14 +284,16 @@ export class Source implements EventSink {
 
   #stop(reason: unknown): void {
     this.#ended = true;
+    const waiters = this.#waiters.splice(0);
+    for (const { bytes } of waiters) this.queue.release(bytes);
     this.queue.clear();
     this.#controller.abort(reason);
-    for (const { settle } of this.#waiters.splice(0)) settle(false);
+    for (const { settle } of waiters) settle(false);
     this.#resumePump();
     this.#onEnded();
   }
 }
 
-function isNotCloneable(reason: unknown): boolean {
-  return reason instanceof ClearwayError && reason.code === "not-cloneable";
+function hasCode(reason: unknown, ...codes: readonly string[]): boolean {
+  return reason instanceof ClearwayError && codes.includes(reason.code);
 }

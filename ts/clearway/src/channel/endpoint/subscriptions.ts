@@ -7,12 +7,12 @@ import type { MethodCodec } from "../codec/codec.js";
 import { messageBytes } from "../transport/transport.js";
 import { Op, Status, whenFullShift } from "../wire/frame.js";
 import { type Calls, failure, follow, type Head, type Outbox, type QueuedRequest } from "./calls.js";
-import { type Connection, nothing } from "./connection.js";
+import type { Connection } from "./connection.js";
 import { guarded, Listener } from "./event-stream.js";
 import { type ListenOptions, listenSettings, policyNumber } from "./options.js";
 import { noAnswer, RemoteError } from "./outcome.js";
 import { type Encoded, keptBytes, type Received } from "./outgoing-value.js";
-import type { WhenFull } from "./source.js";
+import type { WhenFull } from "./source-queue.js";
 
 /** A stream that this end listens to. */
 interface Listen extends QueuedRequest {
@@ -176,7 +176,7 @@ function replaced(channel: string): ClearwayError {
   return new ClearwayError("cancelled", `${channel}: a second listen took this one's place`);
 }
 
-type Sent = (name: string, body: Uint8Array) => Promise<Received>;
+type Sent = (name: string, message: Encoded) => Promise<Received>;
 
 interface PlainListen {
   readonly stream: Listener<Received>;
@@ -205,7 +205,7 @@ export class PlainSubscriptions {
 
   constructor(connection: Connection, calls: Calls) {
     this.#connection = connection;
-    this.#call = (name, body) => calls.call(connection.name(name), name, { ...nothing, body });
+    this.#call = (name, message) => calls.call(connection.name(name), name, message);
   }
 
   get size(): number {
@@ -216,7 +216,7 @@ export class PlainSubscriptions {
     const { signal, capacity = capacityDefault, whenFull, onDrop } = listenSettings(options);
     // Throws for a name that is too long, before the stream counts as open.
     this.#connection.name(channel);
-    const body = codec.call.encode({ method: "listen", args });
+    const message = this.#connection.encodeCall(codec, "listen", args);
     const cancelRemote = (): void => {
       if (this.#open.get(channel) !== listen) return;
       this.#open.delete(channel);
@@ -261,7 +261,7 @@ export class PlainSubscriptions {
       if (unfollow === undefined) return stream;
       unlisten = unfollow;
     }
-    this.#call(channel, body).then(
+    this.#call(channel, message).then(
       (reply) => {
         if (this.#open.get(channel) !== listen) return;
         const error = readRefusal(this.#connection, codec, channel, reply);
@@ -276,7 +276,7 @@ export class PlainSubscriptions {
   // may be unable to encode them now.
   #cancel(channel: string, codec: MethodCodec, args: unknown): void {
     try {
-      this.#call(channel, codec.call.encode({ method: "cancel", args })).catch(() => {});
+      this.#call(channel, this.#connection.encodeCall(codec, "cancel", args)).catch(() => {});
     } catch (error) {
       this.#connection.report(error, channel);
     }

@@ -294,6 +294,24 @@ for (const [carrier, pair] of Object.entries(transports)) {
       await stream.return();
     });
 
+    test.each(["wait", "fail"] as const)(
+      "that drops events goes on dropping them for a listener that asks for %s",
+      async (whenFull) => {
+        const { a, b } = await endpoints(pair());
+        const results: Promise<boolean>[] = [];
+        b.events("fast").serve(
+          (_, sink: EventSink) => {
+            for (let n = 0; n < 10; n++) results.push(sink.send(n));
+          },
+          { whenFull: "dropNewest", capacity: 2 },
+        );
+        const stream = a.events("fast").listen(null, { window: { items: 1 }, whenFull });
+        await stream.next();
+        expect(await Promise.all(results)).toEqual([true, true, true, ...Array(7).fill(false)]);
+        await stream.return();
+      },
+    );
+
     test("with latest() delivers the newest pushed frame, and the source never waits", async () => {
       const { a, b } = await endpoints(pair());
       let frame = 0;

@@ -5,12 +5,12 @@ import { connect, type Endpoint } from "../../../src/channel/endpoint/endpoint.j
 import type { EventStream } from "../../../src/channel/endpoint/event-stream.js";
 import type { EventSink } from "../../../src/channel/endpoint/source.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
+import type { ChannelSink, ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { dispose } from "../../../src/globals.js";
 import { useFakeTimers } from "../../fixtures/fake-timers.js";
 import { returning, throwing } from "../../fixtures/misdeeds.js";
 import { Watch } from "../../pool/chaos/watch.js";
-import { connected, endpoints, endWithTest, rejection, until } from "./pairs.js";
+import { connected, endpoints, endWithTest, rejection, until, withoutPause } from "./pairs.js";
 
 // Tests every point at which an endpoint calls foreign code, and every way in which that code may fail. Afterwards, each waiting caller or
 // listener has its result, nothing is left behind, and the endpoint still works.
@@ -29,6 +29,20 @@ const misdeeds: Record<string, () => unknown> = {
   "returns a value without an encoding": () => Symbol("foreign"),
   "returns a revoked Proxy": () => returning["returns a revoked Proxy"]!(),
   "returns a Proxy that throws": () => returning["returns a Proxy that throws"]!(),
+};
+
+const rejects = misdeeds["rejects"]!;
+
+/** What a codec may return instead of bytes. */
+const noBytes: Record<string, () => unknown> = {
+  nothing: () => undefined,
+  "an ArrayBuffer": () => new ArrayBuffer(8),
+  "a promise": rejects,
+  "bytes that were moved away": () => {
+    const bytes = new Uint8Array(8);
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    return bytes;
+  },
 };
 
 /** Connects two ends, and collects the errors that the second end reports. */
@@ -170,6 +184,44 @@ describe.each(["clearway", "plain"] as const)("foreign code on the %s wire:", (w
     });
   });
 
+  test.each(Object.entries(noBytes))("a codec that encodes to %s fails only its own calls", async (_, encode) => {
+    const ends = await start(wire);
+    const { call, reply } = standardMethodCodec;
+    const messages = { ...standardMessageCodec, encode } as never;
+    const replies = { ...standardMethodCodec, reply: { ...reply, encode } } as never;
+    const calls = { ...standardMethodCodec, call: { ...call, encode } } as never;
+    ends.b.messages("m", messages).handle(() => 1);
+    ends.b.methods("replies", replies).handle({ one: () => 1, wrong: throwing["throws an Error"] as never });
+    const answered = ends.a.messages("m").send(1);
+    await (wire === "plain" ? answered : rejection(answered));
+    for (const method of ["one", "wrong"]) await rejection(ends.a.methods("replies").call(method));
+    const told = { message: expect.stringMatching(/^codec\.encode\(\)|moved away/) };
+    expect(await rejection(ends.a.messages("m", messages).send(1))).toMatchObject(told);
+    expect(await rejection(ends.a.methods("m", calls).call("one"))).toMatchObject(told);
+    expect(() => ends.a.events("m", calls).listen()).toThrow(/^codec\.encode\(\)|moved away/);
+    if (wire === "plain") expect(() => ends.b.events("e", replies).serve(() => [1])).toThrow();
+    else {
+      ends.b.events("e", replies).serve(() => [1]);
+      await rejection(ends.a.events("e").listen().next());
+    }
+    await works(ends);
+  });
+
+  test("a codec that decodes to a promise fails only its own calls", async () => {
+    const ends = await start(wire);
+    const messages = { ...standardMessageCodec, decode: rejects } as never;
+    ends.b.messages("here", messages).handle(() => 1);
+    ends.b.messages("there").handle(() => 1);
+    const refused = ends.a.messages("here").send(1);
+    await (wire === "plain" ? refused : rejection(refused));
+    const told = { message: expect.stringMatching(/^codec\.decode\(\)/) };
+    expect(await rejection(ends.a.messages("there", messages).send(1))).toMatchObject(told);
+    const codec = { ...standardMethodCodec, reply: { ...standardMethodCodec.reply, decode: rejects } } as never;
+    ends.b.events("e").serve(() => [1]);
+    expect(await rejection(ends.a.events("e", codec).listen().next())).toMatchObject(told);
+    await works(ends);
+  });
+
   test("a stream removes its listener from the signal when it ends, whichever side ends it", async () => {
     const ends = await start(wire);
     ends.b.events("short").serve(function* () {
@@ -229,56 +281,100 @@ function foreign(under: ChannelTransport, act: () => unknown) {
 const some = ["throws an Error", "throws a text", "throws nothing", "throws a revoked Proxy"].map(
   (name) => [name, throwing[name]!] as const,
 );
+const ways = { throws: throwing["throws an Error"]!, rejects };
 
 describe.each(["clearway", "plain"] as const)("a transport of an app, on the %s wire", (wire) => {
-  test.each(some)("whose methods %s leaves no call and no stream waiting", async (_what, act) => {
-    for (const method of ["send", "close", "pause", "resume"] as const) {
-      for (const end of ["close", "terminate", "broken"] as const) {
-        const [one, two] = memoryPair();
-        const { transport, wrong } = foreign(one, act);
-        const { a, b } = await connected([transport, two], { wire, onError: () => {}, replyBytesMax: 64 });
-        endWithTest(b);
-        b.methods("m").handle({ never: () => new Promise(() => {}), big: () => "x".repeat(1000) });
-        b.events("e").serve(() => {});
-        a.methods("m").handle({ big: () => "x".repeat(1000) });
-        const watch = new Watch();
-        const follow = (promise: Promise<unknown>): void => void watch.follow(`${method} ${end}`, promise);
-        follow(a.methods("m").call("never"));
-        const stream = a.events("e").listen();
-        follow(stream.next());
-        wrong.add(method);
-        follow(a.methods("m").call("big"));
-        follow(a.messages("m").post(1));
-        follow(b.methods("m").call("big", null, { deadlineMs: 20 }));
-        for (let n = 0; n < 3; n++) await new Promise((resolve) => setTimeout(resolve));
-        if (end === "close") follow(a.close({ timeoutMs: 5 }));
-        else if (end === "terminate") a.terminate();
-        else {
-          // No frame of any kind.
-          two.send(new Uint8Array(3));
-          await until(() => a.stats().calls === 0);
+  test.each([...some, ["reject", rejects] as const])(
+    "whose methods %s leaves no call and no stream waiting",
+    async (_what, act) => {
+      for (const method of ["send", "close", "pause", "resume"] as const) {
+        for (const end of ["close", "terminate", "broken"] as const) {
+          const [one, two] = memoryPair();
+          const { transport, wrong } = foreign(one, act);
+          const { a, b } = await connected([transport, two], { wire, onError: () => {}, replyBytesMax: 64 });
+          endWithTest(b);
+          b.methods("m").handle({ never: () => new Promise(() => {}), big: () => "x".repeat(1000) });
+          b.events("e").serve(() => {});
+          a.methods("m").handle({ big: () => "x".repeat(1000) });
+          const watch = new Watch();
+          const follow = (promise: Promise<unknown>): void => void watch.follow(`${method} ${end}`, promise);
+          follow(a.methods("m").call("never"));
+          const stream = a.events("e").listen();
+          follow(stream.next());
+          wrong.add(method);
+          follow(a.methods("m").call("big"));
+          follow(a.messages("m").post(1));
+          follow(b.methods("m").call("big", null, { deadlineMs: 20 }));
+          for (let n = 0; n < 3; n++) await new Promise((resolve) => setTimeout(resolve));
+          if (end === "close") follow(a.close({ timeoutMs: 5 }));
+          else if (end === "terminate") a.terminate();
+          else {
+            // No frame of any kind.
+            two.send(new Uint8Array(3));
+            await until(() => a.stats().calls === 0);
+          }
+          follow(a.closed);
+          await watch.all(watchMs);
+          await until(() => a.stats().handling === 0);
+          expect(a.stats()).toMatchObject({ calls: 0, listening: 0, serving: 0 });
+          b.terminate();
         }
-        follow(a.closed);
-        await watch.all(watchMs);
-        await until(() => a.stats().handling === 0);
-        expect(a.stats()).toMatchObject({ calls: 0, listening: 0, serving: 0 });
-        b.terminate();
       }
-    }
-  });
-
-  test.each(["open", "send", "close"] as const)(
-    "whose %s() throws before the hello rejects connect()",
-    async (method) => {
-      useFakeTimers();
-      const { transport, wrong } = foreign(memoryPair()[0], () => {
-        throw new Error("foreign");
-      });
-      wrong.add(method);
-      const connecting = rejection(connect(transport, { wire, helloMs: 100 }));
-      await vi.advanceTimersByTimeAsync(100);
-      expect(await connecting).toMatchObject(method === "close" ? { code: "deadline" } : { message: "foreign" });
-      expect(vi.getTimerCount()).toBe(0);
     },
   );
+
+  test.each([
+    ["open", "throws"],
+    ["open", "rejects"],
+    ["send", "throws"],
+    ["send", "rejects"],
+    ["close", "throws"],
+    ["close", "rejects"],
+  ] as const)("whose %s() %s before the hello rejects connect()", async (method, way) => {
+    useFakeTimers();
+    const { transport, wrong } = foreign(memoryPair()[0], ways[way]);
+    wrong.add(method);
+    const connecting = rejection(connect(transport, { wire, helloMs: 100 }));
+    await vi.advanceTimersByTimeAsync(100);
+    if (method === "close") expect(await connecting).toMatchObject({ code: "deadline" });
+    else if (method === "send" && way === "rejects")
+      expect(await connecting).toMatchObject({ code: "invalid-argument" });
+    else expect(await connecting).toMatchObject({ message: "foreign" });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("whose open() rejects after the hello ends its endpoint", async () => {
+    const [one, two] = memoryPair();
+    let fail = (_: Error): void => {};
+    const open = (sink: ChannelSink): unknown => {
+      one.open(sink);
+      return new Promise((_, reject) => (fail = reject));
+    };
+    const { a } = await endpoints([{ ...withoutPause(one), open } as ChannelTransport, two], { wire });
+    fail(new Error("foreign"));
+    expect(await a.closed).toMatchObject({ code: "failed", cause: { message: "foreign" } });
+  });
+
+  test("whose send() calls drained() before it returns false goes on", async () => {
+    const [one, two] = memoryPair();
+    let sink: ChannelSink | undefined;
+    const open = (given: ChannelSink): void => {
+      sink = given;
+      one.open(given);
+    };
+    const send = (frame: Uint8Array): boolean => {
+      one.send(frame);
+      sink?.drained();
+      return false;
+    };
+    const { a, b } = await endpoints([{ ...withoutPause(one), open, send }, two], { wire });
+    b.methods("m").handle({ one: () => 1 });
+    for (let n = 0; n < 3; n++) expect(await a.methods("m").call("one")).toBe(1);
+  });
+
+  test("whose send() returns nothing is refused", async () => {
+    const transport = { ...withoutPause(memoryPair()[0]), send: () => undefined };
+    const error = await rejection(connect(transport as never, { wire }));
+    expect(error).toMatchObject({ message: expect.stringMatching(/^transport\.send\(\) must be/) });
+  });
 });

@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { nothing } from "../../../src/channel/endpoint/connection.js";
 import type { Encoded } from "../../../src/channel/endpoint/outgoing-value.js";
-import { type QueueLimits, Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
+import { Source, type SourceWire } from "../../../src/channel/endpoint/source.js";
+import type { QueueLimits } from "../../../src/channel/endpoint/source-queue.js";
 import { Status } from "../../../src/channel/wire/frame.js";
+import { ClearwayError } from "../../../src/error/clearway-error.js";
 import { TurnBudget, turnBudgetMs } from "../../../src/transport/turn-budget.js";
 import { FakeTurns } from "../../stream/fake-turns.js";
 
@@ -14,6 +16,7 @@ function start(limits: Partial<QueueLimits> = {}, turns = new TurnBudget(new Fak
   const line = { congested: false, ended: 0, reported: [] as unknown[] };
   const wire: SourceWire = {
     encode(value) {
+      if (value === "large") throw new ClearwayError("too-large", "for the other end");
       if (typeof value === "function") throw new TypeError("no form");
       const message = { ...nothing, body: new Uint8Array(10) };
       values.set(message, value);
@@ -164,6 +167,25 @@ describe("a source that draws from an iterable", () => {
     };
     await source.pump({ [Symbol.iterator]: () => iterator });
     expect([drawn, line.reported]).toEqual([0, [new Error("cannot close")]]);
+  });
+});
+
+describe("a source that does not await its sends", () => {
+  // An unhandled rejection ends a process of Node, and fails the tests.
+  test.each<[string, Partial<QueueLimits>, unknown]>([
+    ["its listener fails when it is full", { whenFull: "fail", capacity: 1 }, 1],
+    ["its listener reads nothing", {}, 1],
+    ["its listener takes only small frames", {}, "large"],
+  ])("goes on when %s", async (_, limits, event) => {
+    const { source, sent, grant } = start(limits);
+    for (let n = 0; n < 1100; n++) void source.send(event);
+    const awaited = source.send(event);
+    await settled();
+    await expect(awaited).rejects.toMatchObject({ code: event === "large" ? "too-large" : "queue-full" });
+    for (let n = 0; n < 20; n++) grant(100);
+    await settled();
+    expect(await source.send(2)).toBe(true);
+    expect(sent.at(-1)).toBe(2);
   });
 });
 
