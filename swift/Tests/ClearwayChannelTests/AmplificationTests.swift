@@ -283,6 +283,26 @@ struct SmallestTests {
     await endpoint.close()
   }
 
+  @Test("Small events are dropped until a large one has room")
+  func largeAfterSmall() async throws {
+    var options = EndpointOptions()
+    options.replyBytesMax = 10 * entryBytes
+    let (endpoint, bare) = try await besideBare(options)
+    let waiting = Promise<Int>()
+    let large = Value.bytes([UInt8](repeating: 1, count: 5 * entryBytes))
+    try endpoint.events("e").serve(
+      options: ServeOptions(capacity: 10_000, whenFull: .dropOldest)
+    ) { _, sink in
+      for _ in 0..<10 { try await sink.send(.null) }
+      for _ in 0..<20 { try await sink.send(large) }
+      waiting.fulfil(endpoint.stats().waitingBytes)
+    }
+    let listen = try StandardMethodCodec().encode(call: MethodCall("listen"))
+    bare.send(Head(op: Op.listen, id: 1), name: "e", body: listen)
+    #expect(await waiting.get() < 17 * entryBytes)
+    endpoint.terminate()
+  }
+
   /// Sends events with attachments of these sizes, and the end, to a stream that is not read. Returns
   /// when they have arrived, or have ended the connection.
   private func unread(

@@ -138,6 +138,32 @@ struct EventTests {
     await here.close()
   }
 
+  @Test("Calls of send that wait are charged as events in the queue")
+  func waitingSends() async throws {
+    var options = EndpointOptions()
+    options.replyBytesMax = 10 * entryBytes
+    let (endpoint, bare) = try await besideBare(options)
+    let refused = Guarded(0)
+    try endpoint.events("e").serve(options: ServeOptions(capacity: 3)) { _, sink in
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<100 {
+          group.addTask {
+            do { try await sink.send(.null) } catch is ClearwayError {
+              refused.update { $0 += 1 }
+            } catch {}
+          }
+        }
+      }
+    }
+    let listen = try StandardMethodCodec().encode(call: MethodCall("listen"))
+    bare.send(Head(op: Op.listen, id: 1), name: "e", body: listen)
+    // The body of an event of null has two bytes.
+    let kept = 10 * entryBytes / (entryBytes + 2) + 1
+    await eventually { refused.value == 100 - kept }
+    endpoint.terminate()
+    await eventually { endpoint.stats().waitingBytes == 0 }
+  }
+
   @Test("A source that waits for room goes on when the reader reads")
   func waits() async throws {
     let (here, there) = try await connected()

@@ -215,6 +215,8 @@ public enum WhenFull: UInt8, Sendable, CaseIterable {
   case dropOldest
   /// The event is dropped.
   case dropNewest
+
+  var drops: Bool { self == .dropOldest || self == .dropNewest }
 }
 
 /// The options of a listener.

@@ -21,11 +21,13 @@ final class RequestedStream: @unchecked Sendable {
     granted.grant(Int64(frame.head.a), Int64(frame.head.b))
   }
 
-  /// The limits that the listener asked for, and `own` for those that it did not set.
+  /// The limits that the listener asked for, and `own` for those that it did not set. A policy of the source
+  /// that drops stays if that of the listener does not drop.
   func limits(_ own: ServeOptions) -> ServeOptions {
-    ServeOptions(
+    let asked = WhenFull(rawValue: policy) ?? own.whenFull
+    return ServeOptions(
       capacity: capacity > 0 ? capacity : own.capacity,
-      whenFull: WhenFull(rawValue: policy) ?? own.whenFull)
+      whenFull: own.whenFull.drops && !asked.drops ? own.whenFull : asked)
   }
 
   func refuse(_ status: Status) { publishers.refuse(self, status) }
@@ -179,10 +181,10 @@ final class Source: @unchecked Sendable {
     }
   }
 
+  private var hasBytes: Bool { connection.queuedBytes < connection.settings.replyBytesMax }
+
   private var hasRoom: Bool {
-    (queue.count < limits.capacity
-      && connection.queuedBytes < connection.settings.replyBytesMax)
-      || (queue.isEmpty && credit.maySend)
+    (queue.count < limits.capacity && hasBytes) || (queue.isEmpty && credit.maySend)
   }
 
   /// Sends an event, or waits as the policy says. Returns false if the event was dropped.
@@ -203,6 +205,7 @@ final class Source: @unchecked Sendable {
     } onCancel: {
       connection.locked {
         if waiters.remove(where: { $0 === unsafeWaiter }) != nil {
+          release(unsafeWaiter.body)
           settle(unsafeWaiter, .failure(CancellationError()))
         }
       }
@@ -217,15 +220,22 @@ final class Source: @unchecked Sendable {
       return settle(waiter, .success(true))
     }
     switch limits.whenFull {
-    case .wait where waiters.count < Self.waitersMax: waiters.append(waiter)
+    // One may always wait, so that the streams of a peer do not stop each other.
+    case .wait where waiters.isEmpty || (waiters.count < Self.waitersMax && hasBytes):
+      waiters.append(waiter)
+      charge(waiter.body)
     case .wait, .fail:
       let behind = queue.count + waiters.count
       settle(
         waiter,
         .failure(ClearwayError(.queueFull, "\(channel): the listener is \(behind) events behind")))
     case .dropOldest where !queue.isEmpty:
-      dropped += 1
-      _ = dequeue()
+      // As many as take the room of the new event: small ones would otherwise be replaced by large ones.
+      var freed = 0
+      while !hasRoom, freed <= waiter.body.count, let oldest = dequeue() {
+        freed += oldest.count
+        dropped += 1
+      }
       enqueue(waiter.body)
       settle(waiter, .success(true))
     case .dropOldest, .dropNewest:
@@ -271,14 +281,17 @@ final class Source: @unchecked Sendable {
     connection.later { continuation.resume(with: result) }
   }
 
+  private func charge(_ body: [UInt8]) { connection.queuedBytes += body.count + entryBytes }
+  private func release(_ body: [UInt8]) { connection.queuedBytes -= body.count + entryBytes }
+
   private func enqueue(_ body: [UInt8]) {
     queue.append(body)
-    connection.queuedBytes += body.count + entryBytes
+    charge(body)
   }
 
   private func dequeue() -> [UInt8]? {
-    guard let body = queue.popFirst() else { return nil }
-    connection.queuedBytes -= body.count + entryBytes
+    let body = queue.popFirst()
+    if let body { release(body) }
     return body
   }
 
@@ -286,6 +299,7 @@ final class Source: @unchecked Sendable {
   func drain() {
     while !hasEnded, !connection.isCongested {
       while hasRoom, let waiter = waiters.popFirst() {
+        release(waiter.body)
         enqueue(waiter.body)
         settle(waiter, .success(true))
       }
@@ -328,66 +342,12 @@ final class Source: @unchecked Sendable {
   private func stop() {
     hasEnded = true
     while dequeue() != nil {}
-    while let waiter = waiters.popFirst() { settle(waiter, .failure(CancellationError())) }
+    while let waiter = waiters.popFirst() {
+      release(waiter.body)
+      settle(waiter, .failure(CancellationError()))
+    }
     resumeProducers(false)
     if let task { connection.later { task.cancel() } }
     owner.streamEnded(self)
-  }
-}
-
-/// The source's credit: the events and bytes that it may still send.
-///
-/// It may send while both numbers are above zero, so one event may take the bytes below zero.
-struct SendCredit {
-  private var items: Int64 = 0
-  private var bytes: Int64 = 0
-  private static let most = Int64.max / 4
-
-  mutating func grant(_ items: Int64, _ bytes: Int64) {
-    self.items = min(self.items + items, Self.most)
-    self.bytes = min(self.bytes + bytes, Self.most)
-  }
-
-  mutating func spend(_ bytes: Int64) {
-    items -= 1
-    self.bytes -= bytes
-  }
-
-  var maySend: Bool { items > 0 && bytes > 0 }
-}
-
-/// The listener's credit: what it has granted, and what was taken since the last grant.
-struct ReceiveCredit {
-  private let items: Int64
-  private let bytes: Int64
-  private var out = SendCredit()
-  private var owedItems: Int64 = 0
-  private var owedBytes: Int64 = 0
-
-  init(items: Int, bytes: Int) {
-    self.items = Int64(items)
-    self.bytes = Int64(bytes)
-    out.grant(self.items, self.bytes)
-  }
-
-  /// Counts an event that arrived. Returns false if the source had no credit for it.
-  mutating func arrived(_ bytes: Int64) -> Bool {
-    if !out.maySend { return false }
-    out.spend(bytes)
-    return true
-  }
-
-  /// Counts an event that was taken. Returns a grant when half of the window was taken. The source
-  /// may use it once it is `sent`.
-  mutating func taken(_ size: Int64) -> (items: UInt32, bytes: UInt32)? {
-    owedItems += 1
-    owedBytes += size
-    if owedItems * 2 < items, owedBytes * 2 < bytes { return nil }
-    defer { (owedItems, owedBytes) = (0, 0) }
-    return (UInt32(clamping: owedItems), UInt32(clamping: owedBytes))
-  }
-
-  mutating func sent(_ grant: (items: UInt32, bytes: UInt32)) {
-    out.grant(Int64(grant.items), Int64(grant.bytes))
   }
 }

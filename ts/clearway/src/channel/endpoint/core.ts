@@ -74,6 +74,13 @@ export class Core {
 
   /** Sends a message that has no reply. The promise settles when the transport has taken the message. */
   post(channel: string, message: Encoded): Promise<void> {
+    const posted = this.#post(channel, message);
+    // The other end may close at any time. It must not be able to end the process of a sender that awaits nothing.
+    posted.catch(() => {});
+    return posted;
+  }
+
+  #post(channel: string, message: Encoded): Promise<void> {
     const { connection } = this;
     const name = connection.name(channel);
     if (connection.over) return OwnPromise.reject(connection.closedError(`post to ${channel}`));

@@ -45,7 +45,8 @@ export interface Messages<T, Written = T> {
   send(message: Written, options?: CallOptions): Promise<T | undefined>;
   /**
    * Sends a message that has no reply. Settles when the transport has taken the message. A sender that awaits each post
-   * therefore sends no faster than the transport carries. Rejects like `send`.
+   * therefore sends no faster than the transport carries. Rejects like `send`, but a rejection because the connection ended or
+   * its queue is full is never an unhandled one.
    */
   post(message: Written): Promise<void>;
   /**
@@ -72,8 +73,12 @@ export function messagesOf<T, W>(core: Core, name: string, codec: MessageCodec<T
         return OwnPromise.reject(reason);
       }
     },
-    async post(message) {
-      await core.post(name, connection.encode(codec, message, "kept"));
+    post(message) {
+      try {
+        return core.post(name, connection.encode(codec, message, "kept"));
+      } catch (reason) {
+        return OwnPromise.reject(reason);
+      }
     },
     handle(handler) {
       callable("handler", handler);

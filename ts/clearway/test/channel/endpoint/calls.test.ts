@@ -41,6 +41,15 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(got).toEqual([...Array.from({ length: 50 }, (_, index) => `line ${index}`), "last"]);
       });
 
+      test("that nobody awaits and that have no reply end no process when the other end has closed", async () => {
+        const { a, b } = await start();
+        b.terminate();
+        await a.closed;
+        // An unhandled rejection fails the tests.
+        void a.messages("log").post("late");
+        expect(await rejection(a.messages("log").post("late"))).toMatchObject({ code: "transport-closed" });
+      });
+
       test("return each its own result when a thousand are made at once", async () => {
         const { a, b } = await start();
         b.methods("math").handle({ double: (value: number) => value * 2 });

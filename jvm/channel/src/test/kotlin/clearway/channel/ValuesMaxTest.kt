@@ -269,6 +269,30 @@ class SmallestMessagesTest {
     }
 
     @Test
+    fun `small events are dropped until a large one has room`() {
+        val budget = ByteBudget(10 * OBJECT_BYTES.toLong())
+        val queue = SourceQueue(0xffff, WhenFull.DROP_OLDEST, budget)
+        val large = 5 * OBJECT_BYTES.toInt()
+        for (size in List(10) { 0 } + List(20) { large }) queue.push(ByteArray(size))
+        assertTrue(budget.bytes <= 10 * OBJECT_BYTES + large + OBJECT_BYTES)
+    }
+
+    @Test
+    fun `a source that drops events goes on dropping them for a listener that asks for another policy`() {
+        for (policy in listOf(WhenFull.WAIT, WhenFull.FAIL)) {
+            val (here, there) = MemoryTransport.pair()
+            val ends = listOf(here, there).map { Endpoint.connect(it) }.map { it.get(60, TimeUnit.SECONDS) }
+            val sent = CompletableFuture<List<CompletableFuture<Boolean>>>()
+            val dropping = ServeOptions().capacity(1).whenFull(WhenFull.DROP_NEWEST)
+            ends[0].events("e").serve({ _, sink -> sent.complete(List(9) { sink.send(null) }) }, dropping)
+            ends[1].events("e").listen<Any?>(null, ListenOptions().window(1).whenFull(policy))
+            val taken = sent.get(60, TimeUnit.SECONDS).map { it.get(60, TimeUnit.SECONDS) }
+            assertEquals(listOf(true, true) + List(7) { false }, taken)
+            for (end in ends) end.terminate()
+        }
+    }
+
+    @Test
     fun `events that wait for room in the queue are charged as those in the queue`() {
         val options = EndpointOptions().replyBytesMax(KEPT_BYTES_MAX).executor { it.run() }
         Bare(options).use { bare ->

@@ -36,12 +36,15 @@ internal class RequestedStream(
     private val policy = frame.flags ushr Flag.WHEN_FULL_SHIFT
     val request = Request.Stream(this)
 
-    /** Returns the limits that the listener requested. `own` supplies each limit that the listener did not set. */
-    fun limits(own: QueueLimits): QueueLimits =
-        QueueLimits(
-            if (capacity > 0) capacity else own.capacity,
-            WhenFull.entries.getOrNull(policy - 1) ?: own.whenFull,
-        )
+    /**
+     * Returns the limits that the listener requested. `own` supplies each limit that the listener did not set, and the
+     * policy if it drops events and that of the listener does not: such a source may not expect a send to wait or fail.
+     */
+    fun limits(own: QueueLimits): QueueLimits {
+        val asked = WhenFull.entries.getOrNull(policy - 1) ?: own.whenFull
+        val stays = own.whenFull >= WhenFull.DROP_OLDEST && asked < WhenFull.DROP_OLDEST
+        return QueueLimits(if (capacity > 0) capacity else own.capacity, if (stays) own.whenFull else asked)
+    }
 
     fun refuse(status: Int): Unit = publishers.refuse(this, status)
 

@@ -322,11 +322,19 @@ internal class SourceQueue(
     fun push(event: ByteArray): Pushed {
         val full = !room
         if (full && (whenFull == WhenFull.WAIT || whenFull == WhenFull.FAIL)) return Pushed.FULL
-        if (full) dropped++
         // There may be no room although this queue is empty, because the events of other streams use up the byte limit.
         // There is then no older event to drop, so the new event is dropped.
-        if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) return Pushed.DROPPED
-        if (full) shift()
+        if (full && (whenFull == WhenFull.DROP_NEWEST || waiting.isEmpty())) {
+            dropped++
+            return Pushed.DROPPED
+        }
+        // As many as take the room of the new event: small ones would otherwise be replaced by large ones, beyond the
+        // limit.
+        var freed = 0L
+        while (!room && freed <= event.size) {
+            freed += shift()?.size ?: break
+            dropped++
+        }
         waiting.add(event)
         budget.add(event)
         return Pushed.TAKEN
