@@ -270,7 +270,7 @@ class SmallestMessagesTest {
 
     @Test
     fun `small events are dropped until a large one has room`() {
-        val budget = ByteBudget(10 * OBJECT_BYTES.toLong())
+        val budget = ByteBudget(10 * OBJECT_BYTES)
         val queue = SourceQueue(0xffff, WhenFull.DROP_OLDEST, budget)
         val large = 5 * OBJECT_BYTES.toInt()
         for (size in List(10) { 0 } + List(20) { large }) queue.push(ByteArray(size))
