@@ -98,7 +98,7 @@ describe("clearway lab --profile published", () => {
     const done = whole.cells.map((cell) => ({ ...cell, rounds: whole.cells[0]!.rounds }));
     writeFileSync(cli.path("all/record.json.gz"), gzipSync(JSON.stringify({ ...whole, cells: done })));
     const nothing = await clearway([...args, "empty", "--add-to", "all"], env);
-    expect([nothing.code, nothing.stdout]).toEqual([0, "all has all of it: nothing is measured\n"]);
+    expect([nothing.code, nothing.stderr]).toEqual([0, "all has all of it: nothing is measured\n"]);
   });
 
   test("keeps the finished measurements on Ctrl-C", async () => {

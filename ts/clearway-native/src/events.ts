@@ -90,6 +90,8 @@ export function listen(port: Port, channel: string, options: ListenOptions): Nat
 }
 
 class Events implements NativeEvents, StreamSink {
+  /** Structured clone rejects a symbol. Without this property, events inside of a value would arrive as an empty object. */
+  readonly "a stream crosses only as an argument, or by yield*" = Symbol("a stream");
   #dropped = 0;
   readonly #port: Port;
   readonly #stream: number;

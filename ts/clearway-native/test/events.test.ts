@@ -15,6 +15,12 @@ suite("events", () => {
     expect(numbers).toEqual(Array.from({ length: 5000 }, (_, at) => at));
   });
 
+  test("inside a value are refused by structured clone", async () => {
+    await using plugin = await open();
+    await using events = plugin.channel("ticks").listen({ arguments: told(1, 16, 0) });
+    expect(() => structuredClone({ events })).toThrow("could not be cloned");
+  });
+
   test("arrive completely, a million with credit, while timers go on", async () => {
     await using plugin = await open();
     let [next, lost, ticks] = [0, 0, 0];

@@ -228,7 +228,8 @@ public struct ListenOptions: Sendable {
   public var windowBytes = 1 << 20
   /// The pushed events that may wait at the other end; nil is that end's own number.
   public var capacity: Int?
-  /// The policy for more events; nil is the other end's own.
+  /// The policy for more events; nil is the other end's own. `wait` and `fail` do not override a policy of the
+  /// other end that drops.
   public var whenFull: WhenFull?
   /// Receives the number of events that were dropped before the next one, when that one is read.
   public var onDrop: (@Sendable (Int) -> Void)?

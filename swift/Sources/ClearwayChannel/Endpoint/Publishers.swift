@@ -232,8 +232,8 @@ final class Source: @unchecked Sendable {
     case .dropOldest where !queue.isEmpty:
       // As many as take the room of the new event: small ones would otherwise be replaced by large ones.
       var freed = 0
-      while !hasRoom, freed <= waiter.body.count, let oldest = dequeue() {
-        freed += oldest.count
+      while !hasRoom, freed < waiter.body.count + entryBytes, let oldest = dequeue() {
+        freed += oldest.count + entryBytes
         dropped += 1
       }
       enqueue(waiter.body)

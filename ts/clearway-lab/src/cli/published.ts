@@ -93,7 +93,7 @@ async function measure(
         const planned = planCells(scenarios, options.host, hosts.problems, options.rounds);
         const lacked = planned.filter((cell) => kept?.has(keyOf(cell)) !== true);
         if (lacked.length === 0) {
-          print(`${options.addTo} has all of it: nothing is measured\n`);
+          printError(`${options.addTo} has all of it: nothing is measured\n`);
           return 0;
         }
         const cells = lacked.map((cell): PlannedCell => {

@@ -12,6 +12,8 @@ const forgotten = new FinalizationRegistry<RemoteCall>((call) => {
 
 /** The values of a remote task. The pool refers to it only while a read waits, so it notices when the app drops it. */
 export class RemoteStream implements Stream<unknown> {
+  /** Structured clone rejects a symbol. Without this property, a stream inside of a value would arrive as an empty object. */
+  readonly "a stream crosses only as an argument, or by yield*" = Symbol("a stream");
   readonly #call: RemoteCall;
 
   constructor(call: RemoteCall) {

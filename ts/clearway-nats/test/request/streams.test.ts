@@ -38,6 +38,12 @@ describe.skipIf(noServer)("a stream in request mode", () => {
     }
   });
 
+  test("a stream inside a value is refused by structured clone", async () => {
+    const { pool } = await pair(nats.url);
+    await using stream = pool.call.count(1);
+    expect(() => structuredClone({ stream })).toThrow("could not be cloned");
+  });
+
   test("batches() gives the values in arrays", async () => {
     const { pool } = await pair(nats.url);
     await pool.call.count(1).next();

@@ -151,7 +151,7 @@ export class SocketTransport implements ChannelTransport {
 
   /** Ends the connection if its close, which has begun, takes too long. */
   limitClose(): void {
-    if (this.#closing) return;
+    if (this.#closing || this.#ended) return;
     this.#closing = true;
     this.#after(closeMs, () => {
       this.#socket.terminate?.();

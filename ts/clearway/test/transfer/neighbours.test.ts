@@ -203,6 +203,13 @@ const ledgerOf = (reason: string): object => ({
 });
 const never = () => callback(() => new Promise<void>(() => {}));
 
+// WebKit looks at each index of a list that it clones, which takes minutes for these.
+const clonesHoles = !/AppleWebKit(?!.*Chrome)/.test(globalThis.navigator?.userAgent ?? "");
+const holes: [string, unknown[]] = [
+  "a frame and 2^30 frames of holes",
+  Object.assign([15, 0, 0, 0], { length: 2 ** 32 - 4 }),
+];
+
 test.each<[what: string, frames: unknown[]]>([
   ["a result with text for its run time", [9, 1, "a", "b"]],
   ["a coded result without a form", [73, 1, "a", 0]],
@@ -220,7 +227,7 @@ test.each<[what: string, frames: unknown[]]>([
   ["credit that is no number", [4, 1, {}, []]],
   ["a frame that only a pool sends", [1, 1, 0, []]],
   ["a frame whose id is no number", [9, {}, 1, 1]],
-  ["a frame and 2^30 frames of holes", Object.assign([15, 0, 0, 0], { length: 2 ** 32 - 4 })],
+  ...(clonesHoles ? [holes] : []),
 ])("a worker that posts %s ends with protocol, and the next call gets a new worker", async (_what, frames) => {
   const pool = borders();
   const before = restarts();

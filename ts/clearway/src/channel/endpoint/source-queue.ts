@@ -75,7 +75,9 @@ export class SourceQueue<T> {
       return "dropped";
     }
     // As many as take the room of the new event: small ones would otherwise be replaced by large ones, beyond the budget.
-    for (let freed = 0; !this.room && this.#waiting.length > 0 && freed <= bytes; this.#drop()) freed += this.#shift();
+    const needed = bytes + messageBytes;
+    for (let freed = 0; !this.room && this.#waiting.length > 0 && freed < needed; this.#drop())
+      freed += this.#shift() + messageBytes;
     this.#waiting.push({ value, bytes });
     this.charge(bytes);
     return "taken";

@@ -194,6 +194,21 @@ class ServerTest {
     }
 
     @Test
+    fun `its handler learns that a call was cancelled, and ends it`() = probe { plugin ->
+        val (a, b) = MemoryTransport.pair()
+        val (here, there) = listOf(Endpoint.connect(a), Endpoint.connect(b)).map { it.join() }
+        PluginServer.serve(plugin, there, ServedChannels().messages("pool/unwanted")).use {
+            val sent = here.messages("pool/unwanted").send(1)
+            while (there.stats().handling == 0) Thread.onSpinWait()
+            sent.cancel(true)
+            // The handler ends only then.
+            while (there.stats().handling > 0) Thread.onSpinWait()
+        }
+        here.terminate()
+        there.closed.join()
+    }
+
+    @Test
     fun `its failures are remote errors, and an unknown method is not implemented`() = probe { plugin ->
         served(plugin, ServedChannels().messages("fail", "unknown")) { here ->
             val failed = causeOf { here.messages("fail").send("x").join() } as RemoteException

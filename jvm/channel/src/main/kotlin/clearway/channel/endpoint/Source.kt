@@ -331,8 +331,8 @@ internal class SourceQueue(
         // As many as take the room of the new event: small ones would otherwise be replaced by large ones, beyond the
         // limit.
         var freed = 0L
-        while (!room && freed <= event.size) {
-            freed += shift()?.size ?: break
+        while (!room && freed < event.size + OBJECT_BYTES) {
+            freed += (shift() ?: break).size + OBJECT_BYTES
             dropped++
         }
         waiting.add(event)

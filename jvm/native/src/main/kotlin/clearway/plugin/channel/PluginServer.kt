@@ -14,6 +14,7 @@ import clearway.plugin.PluginChannel
 import clearway.plugin.PluginErrorCode
 import clearway.plugin.PluginException
 import clearway.plugin.WhenFull
+import clearway.plugin.host.Pending
 import java.util.concurrent.CompletionException
 
 /** The channels of a plugin that an endpoint serves. Add all channels before you call [PluginServer.serve]. */
@@ -70,7 +71,8 @@ public object PluginServer {
     private fun messages(channel: PluginChannel, endpoint: Endpoint): AutoCloseable =
         endpoint.messages(channel.name, Codecs.BINARY).handleAsync { bytes, context ->
             val sent = channel.send(if (bytes == null || bytes.isEmpty()) null else Payload.of(bytes))
-            context.onCancel { sent.cancel(true) }
+            // Until its handler has ended, a cancelled call counts against `callsMax`.
+            context.onCancel { (sent as? Pending)?.unwanted() }
             sent.handle { answer, problem ->
                 if (problem == null) Reply.of(answer.use { it.toByteArray() }) else refused(problem)
             }

@@ -323,6 +323,11 @@ internal class Pending(val channel: String, val tag: Long, private val instance:
         return cancelled
     }
 
+    /** Tells the handler that nobody wants its answer. Unlike [cancel], the future completes when the handler ends. */
+    fun unwanted() {
+        if (call != 0L && !isDone) Abi.callGiveUp(instance.id, call)
+    }
+
     /** Fails the future and gives up the call. `orTimeout` calls this method. */
     override fun completeExceptionally(problem: Throwable): Boolean {
         val failed = super.completeExceptionally(problem)
