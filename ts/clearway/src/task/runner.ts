@@ -7,7 +7,7 @@ import { clock, OwnPromise, queueMicrotask } from "../globals.js";
 import { type Held, Leases } from "../resource/resource.js";
 import { Consumer } from "../stream/consumer.js";
 import { iteratorOf, Producer } from "../stream/producer.js";
-import { CodedValue, isPrimitive } from "../transfer/crossing.js";
+import { CodedValue } from "../transfer/crossing.js";
 import { revive } from "../transfer/revive.js";
 import type { PortTransport } from "../transport/port.js";
 import { CallFlag, type HelloSettings, InputKind, type InputStream, Op } from "../transport/protocol.js";
@@ -269,7 +269,7 @@ export class Runner {
       const result = definition.wantsContext ? definition.run(this.#context(call), ...args) : definition.run(...args);
       if (definition.kind === "stream") {
         this.#stream(call, result);
-      } else if (!isPrimitive(result) && isThenable(result)) {
+      } else if (isObject(result) && isThenable(result)) {
         // As `await` does: a thenable or a promise of a subclass is read by its own `then`, which may settle twice, or throw after that. A plain
         // promise's own `then` is not called.
         thenOf.call(
@@ -363,7 +363,8 @@ export class Runner {
     this.#settled(call, finishedMs);
     const runUs = Math.max(0, Math.round((finishedMs - call.startedMs) * 1000));
     if (!ok) this.#answers.failure(call.id, outcome, runUs);
-    else if (isPrimitive(outcome)) this.#transport.send(Op.Result, call.id, outcome, runUs);
+    else if (!isObject(outcome) && typeof outcome !== "symbol")
+      this.#transport.send(Op.Result, call.id, outcome, runUs);
     else if (call.definition.kind === "function" && isGenerator(outcome))
       this.#answers.failure(call.id, generatorReturned(), runUs);
     else this.#answers.result(call, outcome as object, runUs);
@@ -380,6 +381,11 @@ export class Runner {
 const thenOf = OwnPromise.prototype.then;
 
 const isUnread = (value: unknown): boolean => value instanceof CodedValue;
+
+// The most common results are no objects: they contain no memory that could move. `isPrimitive` would be one more file on the way of a call.
+function isObject(value: unknown): value is object {
+  return value !== null && (typeof value === "object" || typeof value === "function");
+}
 
 function generatorReturned(): ClearwayError {
   return new ClearwayError(
