@@ -323,7 +323,7 @@ internal class Pending(val channel: String, val tag: Long, private val instance:
         return cancelled
     }
 
-    /** Tells the handler that nobody wants its answer. Unlike [cancel], the future completes when the handler ends. */
+    /** Tells the handler that its caller has left. Unlike [cancel], the future completes when the handler ends. */
     fun unwanted() {
         if (call != 0L && !isDone) Abi.callGiveUp(instance.id, call)
     }
