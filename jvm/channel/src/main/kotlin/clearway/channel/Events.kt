@@ -276,8 +276,8 @@ public class ListenOptions {
     /**
      * Sets the policy for a full queue at the other end. The default is the policy that the other end has set for the
      * channel, or [WhenFull.WAIT]. `WAIT` and `FAIL` do not override a policy of the other end that drops. On the plain
-     * wire, the policy applies to the queue at this end. If that queue is
-     * full and the policy drops no events, the stream ends with `queue-full`.
+     * wire, the policy applies to the queue at this end. If that queue is full and the policy drops no events, the
+     * stream ends with `queue-full`.
      */
     public fun whenFull(policy: WhenFull): ListenOptions = apply { whenFull = policy }
 
