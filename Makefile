@@ -87,7 +87,7 @@ native: ## build the C codec and the example plugins in C and in Rust
 	@scripts/setup.sh node
 	@node scripts/native.mjs $(ONLY)
 
-loom: ## try every interleaving of the lock-free native parts, in ten minutes
+loom: ## try every interleaving of the lock-free native parts, in more than a quarter of an hour
 	@node scripts/loom.mjs
 
 miri: ## run the tests of the native core and codecs in an interpreter that detects undefined behaviour; needs nightly Rust

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `make loom`: tests every interleaving of threads in the native core's lock-free parts with loom, in ten minutes. loom's own variable
-// LOOM_MAX_PREEMPTIONS=3 takes seconds. A test may set its own bound.
+// `make loom`: tests every interleaving of threads in the native core's lock-free parts with loom. This takes more than a
+// quarter of an hour of processor time; with loom's own variable LOOM_MAX_PREEMPTIONS=3, it takes seconds. A test may set its own bound.
 import { cargo } from "./cargo.mjs";
 
 const env = {

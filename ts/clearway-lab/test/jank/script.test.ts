@@ -79,12 +79,15 @@ setTimeout(() => {}, 20);`,
     expect(report.subjects[0]!.figures.durationMs).toBeGreaterThanOrEqual(99);
   });
 
-  test("that is stopped before it begins has no stall", async () => {
-    const file = path.join(scratch, "busy.mjs");
-    writeFileSync(file, "setInterval(() => { const end = Date.now() + 20; while (Date.now() < end); }, 100);");
+  test("that is stopped before it begins is not stalled since the start of the machine", async () => {
+    const file = path.join(scratch, "waiting.mjs");
+    writeFileSync(file, "setInterval(() => {}, 1000);");
     const { code, stdout } = await jank([file, "--timeout", "0.001", "--json"]);
     expect(code).toBe(1);
-    expect((JSON.parse(stdout) as JankReport).subjects[0]!.runs[0]).toMatchObject({ outcome: "timeout", stalls: [] });
+    const { outcome, stalls } = (JSON.parse(stdout) as JankReport).subjects[0]!.runs[0]!;
+    expect(outcome).toBe("timeout");
+    // On a busy machine, the script may have begun.
+    expect(stalls.filter(({ lengthMs }) => lengthMs > 60_000)).toEqual([]);
   });
 
   test("keeps its files and its status when the reader of the output ends", () => {

@@ -9,11 +9,11 @@ export function failed(cause: unknown): CloseReason {
 }
 
 /** Calls a method of the app's transport, which may throw, or be async and reject. */
-export function guarded(act: () => unknown, failed: (cause: unknown) => void): void {
+export function guarded(act: () => unknown, onFailure: (cause: unknown) => void): void {
   try {
-    onRejected(act(), failed);
+    onRejected(act(), onFailure);
   } catch (cause) {
-    failed(cause);
+    onFailure(cause);
   }
 }
 

@@ -41,7 +41,7 @@ for (const [carrier, pair] of Object.entries(transports)) {
         expect(got).toEqual([...Array.from({ length: 50 }, (_, index) => `line ${index}`), "last"]);
       });
 
-      test("that nobody awaits and that have no reply end no process when the other end has closed", async () => {
+      test("without a reply raise no unhandled rejection when the other end has closed", async () => {
         const { a, b } = await start();
         b.terminate();
         await a.closed;
