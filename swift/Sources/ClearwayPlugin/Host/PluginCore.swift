@@ -93,7 +93,7 @@ final class PluginCore: Sendable {
     } onCancel: {
       giveUp(pending, tag)
     }
-    guard let answer = pending.result.take() else { throw closedError }
+    guard let answer = state.with({ _ in pending.result.take() }) else { throw closedError }
     return answer
   }
 
@@ -157,7 +157,11 @@ final class PluginCore: Sendable {
       continuation?.resume(throwing: failure(event.status, pending.channel, text(event.text)))
       return
     }
+    // The continuation orders this before the task's take, too. The thread sanitizer sees only locks
+    // there, because the runtime is built without it.
+    state.lock.lock()
     pending.result.store(answer)
+    state.lock.unlock()
     continuation?.resume()
   }
 
