@@ -7,6 +7,7 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ChannelTransport } from "./channel/transport/transport.js";
 import { callable } from "./error/checked.js";
@@ -82,7 +83,7 @@ function isFor(server: Upgradable, upgrade: Upgrade, path: string): boolean {
 
 /** A running server of channels. */
 export interface WebSocketChannels extends AsyncDisposable {
-  /** URL that clients connect to. Example: "ws://127.0.0.1:40123/". */
+  /** URL that clients connect to. Example: "ws://127.0.0.1:40123/". Its port is 0 while a server that was passed in does not listen. */
   readonly url: string;
   /** The token that clients must send. Undefined if a function checks tokens, or if no token is needed. */
   readonly token: string | undefined;
@@ -181,7 +182,7 @@ export async function serveWebSockets(
     try {
       sockets.handleUpgrade(request, socket, head, (opened) => {
         const transport = new SocketTransport(opened, rules);
-        connections.add(opened, transport);
+        connections.add(opened, transport, socket);
         // `ws` ends its side of the socket when the client begins to close or breaks the protocol, and reports that only once both sides have ended.
         socket.once("finish", () => transport.limitClose());
         void accept(transport, request);
@@ -206,7 +207,9 @@ export async function serveWebSockets(
     return closing;
   };
   return {
-    url: urlOf(server, rules.host, rules.path),
+    get url() {
+      return urlOf(server, rules);
+    },
     token: typeof rules.token === "string" ? rules.token : undefined,
     get connections() {
       return connections.size;
@@ -236,10 +239,13 @@ function refuse(socket: Duplex, [status, why]: Refusal): void {
   socket.end([...head, `Content-Length: ${why.length}`, "", why].join("\r\n"));
 }
 
-function urlOf(server: Pick<Server, "address">, host: string, path: string): string {
-  const address = server.address();
+function urlOf(server: Pick<Server, "address">, rules: ServerRules): string {
+  const { address = "", port = 0 } = Object(server.address()) as Partial<AddressInfo>;
+  // A server that listens on every address is reached by the loopback address, too.
+  const host = rules.server && !["", "::", "0.0.0.0"].includes(address) ? address : rules.host;
   const name = host.includes(":") ? `[${host}]` : host;
-  return `ws://${name}:${address !== null && typeof address === "object" ? address.port : 0}${path}`;
+  const secure = "setSecureContext" in server; // only servers of `node:tls` and `node:https` have it
+  return `${secure ? "wss" : "ws"}://${name}:${port}${rules.path}`;
 }
 
 async function loadWs(): Promise<typeof import("ws")> {

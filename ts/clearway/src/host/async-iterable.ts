@@ -19,18 +19,24 @@ export function asyncIteratorOf(source: object): (() => AsyncIterator<unknown, u
     [Symbol.asyncIterator]: method,
     getReader,
     destroy,
+    on,
     pipe,
   } = source as Partial<AsyncIterable<unknown, unknown, void> & StreamMethods>;
   if (typeof getReader === "function") return () => readWebStream(getReader.call(source));
   if (typeof destroy === "function" && typeof pipe === "function" && method)
-    return () => readNodeStream(method.call(source), () => destroy.call(source));
+    return () => {
+      // Its iterator listens for errors only from the first `next()` on. An earlier error would end the process; that `next()` reports it, too.
+      on?.call(source, "error", Boolean);
+      return readNodeStream(method.call(source), () => destroy.call(source));
+    };
   return method;
 }
 
-/** The methods by which streams are known: that of the web's, and two of Node's. */
+/** The methods by which streams are known: that of the web's, and two of Node's. Node's also have `on`. */
 interface StreamMethods {
   getReader(): ReadableStreamDefaultReader<unknown>;
   destroy(): unknown;
+  on(event: "error", listener: (reason: unknown) => void): unknown;
   pipe: unknown;
 }
 

@@ -3,7 +3,7 @@ import { now } from "#meter-host";
 import { dispose, OwnPromise } from "../globals.js";
 import type { MarkShare } from "./report.js";
 
-/** The number of closed marks that are kept for unexplained stalls. At 1 mark per ms, 512 marks last longer than any explanation takes. */
+/** The number of closed marks that are kept for unexplained stalls. docs/meter.md says what that means for a stall with more marks. */
 const closedMarksMax = 512;
 
 /** A mark that was set. */

@@ -64,9 +64,11 @@ export interface WatchOptions extends MeterOptions {
 export interface Watch {
   /** Settles when each source of evidence runs or is known to be unavailable. Until then, the watch finds stalls but fewer causes. */
   readonly ready: Promise<void>;
-  /** Returns the report so far. Each call computes the report from the kept stalls, in O(n log n). */
+  /**
+   * Returns the report so far, without a stall that still lasts. Each call computes the report from the kept stalls, in O(n log n).
+   */
   report(): StallReport;
-  /** Forgets all recorded stalls and begins a new run. */
+  /** Begins a new run and forgets all recorded stalls. First passes those that `onStall` has not received to it, also one that still lasts. */
   reset(): void;
   /** Stops watching. After this, `report()` returns the final report, and further calls of `stop()` do nothing. */
   stop(): void;
@@ -112,7 +114,13 @@ export function watch(options: WatchOptions = {}): Watch {
     },
     report: () => finalReport ?? recorder.report(observer.flushHidden()),
     reset: () => {
-      if (!stopped) recorder.begin(observer.begin(), wallMs());
+      if (stopped) return;
+      const endMs = observer.end(false);
+      try {
+        recorder.explain(endMs);
+      } finally {
+        recorder.begin(observer.begin(), wallMs());
+      }
     },
     stop,
     [dispose]: stop,

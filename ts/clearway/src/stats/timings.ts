@@ -10,6 +10,8 @@ const buckets = steps * octaves;
 /** Summary of a histogram. All fields except `count` are in microseconds. */
 export interface Summary {
   count: number;
+  /** Sum of all samples. It only grows, as metrics require; `mean * count` is not exact. */
+  sum: number;
   min: number;
   mean: number;
   p50: number;
@@ -79,6 +81,7 @@ export class Histogram {
     const empty = this.#count === 0;
     return {
       count: this.#count,
+      sum: this.#sum,
       min: empty ? Number.NaN : this.#min,
       mean: this.#sum / this.#count,
       p50: this.quantile(0.5),

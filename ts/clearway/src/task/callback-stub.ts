@@ -10,7 +10,7 @@ import { codedAs, type Form, formsOf } from "../transfer/crossing.js";
 import { sharedCopies } from "../transfer/find-memory.js";
 import { emptySide, isEmpty, type LedgerSide, merge, onWire } from "../transfer/ledger.js";
 import type { Moved } from "../transfer/move.js";
-import { prepareForProcess, prepareValue } from "../transfer/move.js";
+import { addTransfer, prepareForProcess, prepareValue } from "../transfer/move.js";
 import { refusalOf } from "../transfer/refusal.js";
 import { revive } from "../transfer/revive.js";
 import type { CallbackAnswer, CallbackCall } from "../transport/callback.js";
@@ -246,13 +246,14 @@ export class CallbackStub implements TaskInput {
     // A call that the ring accepts needs no search for memory. The caller adds its copied bytes to the ledger when it arrives.
     if (!this.#strict && transport.sendByRing(Op.Chunk, this.#id, [call, args], 0)) return transport.hurry(clock());
     const entry = emptySide();
-    const transfer = new Set<object>();
+    const toProcess = hasProcesses && inProcess;
+    let transfer: object[] = [];
     const forms: Form[] = [];
     const shared = sharedCopies(args);
     const values = args.map((each) => {
-      const ready = (hasProcesses && inProcess ? prepareForProcess : prepareValue)(each, this.#strict, entry, shared);
+      const ready = (toProcess ? prepareForProcess : prepareValue)(each, this.#strict, entry, shared);
       if (ready.deep) checkDepth(ready.value);
-      for (const object of ready.transfer) transfer.add(object);
+      if (ready.transfer.length > 0) transfer = addTransfer(transfer, ready.transfer, toProcess ? undefined : entry);
       forms.push(ready.form);
       return ready.value;
     });
@@ -262,7 +263,7 @@ export class CallbackStub implements TaskInput {
       this.#entered.set(message, entry);
       this.#enter(entry, 1);
     }
-    transport.send(Op.Chunk, this.#id, message, 0, [...transfer]);
+    transport.send(Op.Chunk, this.#id, message, 0, transfer);
     // The task may go on without letting this thread's turn end.
     transport.hurry(clock());
   }

@@ -142,6 +142,17 @@ export function preparedMove(
 }
 
 /**
+ * Adds the objects that an argument moves to those of the arguments before it. Two arguments may show one buffer: it moves once, and counts
+ * once in `side`.
+ */
+export function addTransfer(earlier: readonly object[], transfer: readonly object[], side?: LedgerSide): object[] {
+  const all = new Set(earlier);
+  if (side) side.movedBytes -= totalBufferBytes(transfer.filter((each) => all.has(each)));
+  for (const each of transfer) all.add(each);
+  return [...all];
+}
+
+/**
  * Prepares a value that leaves for another process, as {@link prepareValue} does for another thread. All memory in it will be copied. The
  * caller nevertheless loses the memory under `move()`. If `strict` is true and the value has memory, throws `would-copy` and records
  * nothing.

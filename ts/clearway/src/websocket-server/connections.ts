@@ -7,7 +7,7 @@ import { type CloseReason, type TransportLimits, transportOptions } from "../cha
 import { type Rules as OptionRules, type Test, wholeFrom } from "../error/checked.js";
 import { invalid } from "../error/clearway-error.js";
 import { clearInterval, OwnPromise, setImmediate, setInterval, type Timer } from "../globals.js";
-import { offeredToken } from "../websocket/socket.js";
+import { type Link, movement, offeredToken } from "../websocket/socket.js";
 import type { SocketTransport } from "../websocket/socket-transport.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
@@ -227,6 +227,8 @@ interface Connection {
   readonly transport: SocketTransport;
   /** Whether a message, a ping or a pong has arrived since the last check. */
   alive: boolean;
+  /** Returns whether bytes have moved since the last check. */
+  readonly moved: () => boolean;
 }
 
 // If more bytes than this wait to be sent, a ping is not answered. The pong would arrive too late to be useful.
@@ -247,8 +249,8 @@ export class Connections {
     return this.#open.size;
   }
 
-  add(socket: WebSocket, transport: SocketTransport): void {
-    const connection = { transport, alive: true };
+  add(socket: WebSocket, transport: SocketTransport, link: Link): void {
+    const connection = { transport, alive: true, moved: movement(() => link) };
     const alive = (): void => {
       connection.alive = true;
     };
@@ -280,7 +282,7 @@ export class Connections {
 
   #checkConnections(): void {
     for (const [socket, connection] of this.#open) {
-      if (connection.alive) this.#ping(socket, connection);
+      if (connection.moved() || connection.alive) this.#ping(socket, connection);
       // If this thread was blocked, messages may wait that it has not read yet. They are read before `setImmediate` calls back.
       else setImmediate(() => this.#abortIfSilent(socket, connection));
     }
@@ -288,7 +290,7 @@ export class Connections {
 
   #abortIfSilent(socket: WebSocket, connection: Connection): void {
     // A paused socket does not read pongs, so a missing pong does not mean that the client is gone.
-    if (connection.alive || socket.isPaused) return this.#ping(socket, connection);
+    if (connection.moved() || connection.alive || socket.isPaused) return this.#ping(socket, connection);
     connection.transport.abort({ code: "timeout", message: `no answer to a ping within ${this.#pingMs} ms` });
   }
 

@@ -34,6 +34,14 @@ export interface NodeSocket extends WebSocketLike {
   /** Adds a listener for an event that the standard does not have. */
   on?(type: "ping" | "pong", listener: () => void): unknown;
   readonly isPaused?: boolean;
+  readonly _socket?: Link;
+}
+
+/** What Node's sockets know of the bytes that move. */
+export interface Link {
+  readonly bytesRead?: number;
+  /** Counts the bytes that the system has not taken. Node's own `setTimeout` of a socket reads it, too. */
+  readonly _handle?: { readonly writeQueueSize?: number } | null;
 }
 
 /** A class whose instances are such sockets. */
@@ -65,9 +73,23 @@ export function listen<T extends keyof SocketEvents>(
 }
 
 /**
- * Pings the other end of a client's socket every `pingMs` milliseconds. Calls `abort` if nothing has arrived for one interval after a ping, not
- * even the answer. A broken network reports nothing: without this, a client that waits for events would wait for ever. Does nothing for a
- * socket that cannot ping, such as a browser's.
+ * Returns a function that says whether bytes have arrived or left since its last call. While a large frame moves over a slow network, a ping
+ * or its answer waits behind the frame.
+ */
+export function movement(link: () => Link | undefined): () => boolean {
+  let last = "";
+  return () => {
+    const { bytesRead, _handle } = link() ?? {};
+    const before = last;
+    last = `${bytesRead} ${_handle?.writeQueueSize}`;
+    return last !== before;
+  };
+}
+
+/**
+ * Pings the other end of a client's socket every `pingMs` milliseconds. Calls `abort` if no byte has moved for one interval after a ping, not
+ * even those of the answer. A broken network reports nothing: without this, a client that waits for events would wait for ever. Does nothing
+ * for a socket that cannot ping, such as a browser's.
  */
 export function keepAlive(socket: NodeSocket, pingMs: number, abort: (reason: CloseReason) => void): void {
   if (typeof socket.ping !== "function" || typeof socket.on !== "function") return;
@@ -75,11 +97,12 @@ export function keepAlive(socket: NodeSocket, pingMs: number, abort: (reason: Cl
   const heard = (): void => {
     alive = true;
   };
+  const moved = movement(() => socket._socket);
   socket.on("ping", heard);
   socket.on("pong", heard);
   const check = (): void => {
     // A socket that is paused reads no answer.
-    if (!alive && socket.isPaused !== true) {
+    if (!moved() && !alive && socket.isPaused !== true) {
       stop();
       return abort({ code: "lost", message: `no answer to a ping within ${pingMs} ms` });
     }

@@ -230,7 +230,7 @@ test("a thread that draws no frames has no series about frames, unless a rate is
 
 describe("the metrics of a pool", () => {
   const side = { movedBytes: 5, sharedBytes: 6, copiedBytes: 7 };
-  const phase = { count: 3, mean: 100, buckets: [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3] };
+  const phase = { count: 3, sum: 300, buckets: [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3] };
   const stats = {
     workers: { size: 3, ready: 2, busy: 1, restarts: 4 },
     queue: { items: 8, bytes: 9 },

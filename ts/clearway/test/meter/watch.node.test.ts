@@ -61,6 +61,28 @@ describe("watch() in Node", () => {
     for (const stall of told) expect(watching.report().stalls).toContainEqual(stall);
   });
 
+  it("passes stalls to onStall on reset(), also one that still lasts", () => {
+    const lengths: number[] = [];
+    const watching = watch({ floorMs: 30, onStall: ({ lengthMs }) => lengths.push(lengthMs) });
+    busy(60);
+    watching.reset();
+    watching.stop();
+    expect(lengths).toHaveLength(1);
+    expect(lengths[0]).toBeGreaterThanOrEqual(60);
+  });
+
+  it("samples stacks although another watch has a longer beat", async () => {
+    const slow = watch({ beatMs: 1000 });
+    const watching = watch({ floorMs: 30 });
+    await watching.ready;
+    while (!watching.report().stalls.some(({ stacks }) => stacks.length > 0)) {
+      busy(200);
+      await pause(1);
+    }
+    watching.stop();
+    slow.stop();
+  });
+
   it("forgets stalls on reset(), and keeps its final report after stop()", async () => {
     const watching = watch({ floorMs: 30 });
     const labels = (): string[] => watching.report().stalls.flatMap(({ marks }) => marks.map(({ label }) => label));
@@ -98,7 +120,8 @@ describe("watch() in Node", () => {
 
   it("lets a process exit during a stall whose stack is being sampled", async () => {
     const source = `${busySource} await watch().ready; setTimeout(() => { busy(100); process.exit(0); }, 20);`;
-    await expect(inProcess("exit", source)).resolves.toBe("");
+    await inProcess("exit", source);
+    expect(await run(process.execPath, [join(folder, "exit.mjs")])).toEqual({ stdout: "", stderr: "" });
   });
 
   it("works with an inspector that is already open", async () => {
@@ -152,7 +175,7 @@ function start(uptimeMs: number) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "hrtime"] });
   onTestFinished(() => void vi.useRealTimers());
   const baseNs = process.hrtime.bigint() - BigInt(uptimeMs) * 1_000_000n;
-  const shared = Int32Array.of(0, 1);
+  const shared = Int32Array.of(0, 20, 0);
   const answer = (): void => {
     shared[0] = Number(process.hrtime.bigint() - baseNs) / 1e6;
   };
@@ -161,7 +184,6 @@ function start(uptimeMs: number) {
     shared,
     baseNs,
     tickMs: 10,
-    sampleAfterMs: 20,
     sampleEveryMs: 10,
     samplesMax: 40,
     framesMax: 32,

@@ -24,8 +24,8 @@ describe("a histogram", () => {
     );
   });
 
-  test("has the exact count, minimum, maximum and mean", () => {
-    expect(filled([4, 8, 600]).summary()).toMatchObject({ count: 3, min: 4, mean: 204, max: 600, p50: 8 });
+  test("has the exact count, sum, minimum, maximum and mean", () => {
+    expect(filled([4, 8, 600]).summary()).toMatchObject({ count: 3, sum: 612, min: 4, mean: 204, max: 600, p50: 8 });
   });
 
   test("counts exactly the values below each bound of its summary's buckets", () => {

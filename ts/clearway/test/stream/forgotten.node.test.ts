@@ -163,6 +163,29 @@ test("a Readable whose iterator's return() throws is destroyed", async () => {
   await closed;
 });
 
+const uses: Record<string, (pool: Pool<Streams>, source: AsyncIterable<unknown>) => Promise<unknown>> = {
+  "by a task": ({ call }, source) => call.first(source),
+  "by a task that never reads it": ({ call }, source) => call.ignoresInput(source),
+  "in a call that is refused": ({ call }, source) => call.first(source, ...([() => 1] as unknown as [])),
+  "in a call that is aborted": (pool, source) => pool.with({ signal: AbortSignal.abort() }).call.first(source),
+  "by a mapping": async ({ map }, source) => map.same(source),
+  "by a mapping that is aborted": async ({ map }, source) => map.same(source, { signal: AbortSignal.abort() }),
+};
+
+test.each(Object.entries(uses))(
+  "an error of a stream of Node is no uncaught exception before it is read %s",
+  async (how, use) => {
+    const source = new PassThrough({ objectMode: true });
+    // Not with once() of node:events, which would hear the error, too.
+    const closed = new Promise((resolve) => source.once("close", resolve));
+    const used = use(testPool<Streams>(builtUrl("streams")), source).then(undefined, (reason) => reason);
+    const lost = new RangeError("lost");
+    source.destroy(lost);
+    if (how === "by a task" || how === "by a mapping") expect(await used).toBeInstanceOf(RangeError);
+    await Promise.all([used, closed]);
+  },
+);
+
 /** Sources that have one value, and never another. `closed` tells whether they are closed. */
 const idleSources: Record<string, () => { source: AsyncIterable<unknown>; closed(): boolean }> = {
   Readable: () => {

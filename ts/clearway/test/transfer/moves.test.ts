@@ -142,6 +142,13 @@ describe("an argument under move()", () => {
     expect(ledger().toWorkers).toEqual({ movedBytes: 0, sharedBytes: 0, copiedBytes: 0, copies: {} });
   });
 
+  test("may show a buffer that another argument shows, too: it moves once", async () => {
+    const { call, ledger } = await warm();
+    const buffer = new ArrayBuffer(100);
+    expect(await call.lengthsOf(move(new Uint8Array(buffer)), move(new Uint16Array(buffer)))).toEqual([100, 100]);
+    expect(ledger().toWorkers).toMatchObject({ movedBytes: 100, copiedBytes: 0 });
+  });
+
   test("twice fails the second time, without failing other calls", async () => {
     const pool = await warm();
     const bytes = new Uint8Array(8);

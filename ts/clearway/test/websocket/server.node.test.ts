@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { once } from "node:events";
-import { connect as netConnect, type Socket } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, connect as netConnect, type Socket } from "node:net";
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -211,6 +213,18 @@ describe("a server of channels", () => {
     expect(await (await fetch(channels.url.replace("ws", "http"))).text()).toBe("page");
     await channels.close();
     expect([server.listening, server.listenerCount("upgrade")]).toEqual([true, 0]);
+  });
+
+  test("names the address of the app's server, also of one that listens later or speaks TLS", async () => {
+    const later = createHttpServer();
+    const { channels } = await echoes({ server: later });
+    expect(channels.url).toBe("ws://127.0.0.1:0/");
+    await once(later.listen(0, "127.0.0.1"), "listening");
+    const { port } = later.address() as AddressInfo;
+    expect(channels.url).toBe(`ws://127.0.0.1:${port}/`);
+    const server = Object.assign(createHttpsServer(), { address: () => ({ address: "::1", port: 443 }) });
+    expect((await echoes({ server, path: "/c" })).channels.url).toBe("wss://[::1]:443/c");
+    later.close();
   });
 
   test("can share the app's server with another server of channels, and an unknown path is refused once", async () => {

@@ -143,11 +143,34 @@ describe("an error of a handler behind a WebSocket", () => {
   });
 });
 
+test.each<[string, (link: { bytesRead: number; _handle: { writeQueueSize: number } }) => void]>([
+  ["arrives", (link) => link.bytesRead++],
+  ["leaves", (link) => link._handle.writeQueueSize++],
+])(
+  "a server keeps a connection on which a large message %s slowly, and ends it when no byte moves",
+  async (_, move) => {
+    useFakeTimers();
+    const link = { bytesRead: 0, _handle: { writeQueueSize: 0 } };
+    const aborted: unknown[] = [];
+    const connections = new Connections(100);
+    const transport = { abort: (reason: unknown) => aborted.push(reason) };
+    connections.add(new Pinged() as never, transport as never, link as never);
+    for (let n = 0; n < 50; n++) {
+      move(link);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(aborted).toEqual([]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(aborted).toEqual([{ code: "timeout", message: "no answer to a ping within 100 ms" }]);
+  },
+);
+
 /** A socket like those of the package `ws`, whose other end does what the test says. */
 class Pinged extends Unread {
   pings = 0;
   isPaused = false;
   ended = false;
+  readonly _socket = { bytesRead: 0, _handle: { writeQueueSize: 0 } };
   readonly #heard = new Map<string, () => void>();
   on(type: string, listener: () => void): void {
     this.#heard.set(type, listener);
@@ -186,6 +209,8 @@ describe("a client whose server has become silent", () => {
     ["a pong", (socket) => socket.hears("pong")],
     ["a ping", (socket) => socket.hears("ping")],
     ["a message", (socket) => socket.arrives(new ArrayBuffer(1))],
+    ["a byte of a message", (socket) => socket._socket.bytesRead++],
+    ["room for a byte of its own large message", (socket) => socket._socket._handle.writeQueueSize++],
   ])("stays connected while %s arrives within each interval", async (_, arrive) => {
     const socket = new Pinged();
     const { closed } = connected(socket, { pingMs: 100 });

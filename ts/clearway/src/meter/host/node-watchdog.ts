@@ -4,15 +4,13 @@ import type { Session } from "node:inspector";
 /** The data that the watchdog's thread receives at its start. */
 export interface WatchdogData {
   /**
-   * `[0]`: the time of the watched thread's last answer, in whole ms since `baseNs`. `[1]`: the number of observers that want the thread's
-   * stacks.
+   * `[0]`: the time of the watched thread's last answer, in whole ms since `baseNs`. `[1]`: the time without an answer after which the
+   * watchdog samples the stack, in ms; 0 if no observer wants the thread's stacks. `[2]`: 1 while an inspector session is open.
    */
   readonly shared: Int32Array;
   /** `process.hrtime` at the zero of the watched thread's clock, in nanoseconds. All threads share this clock. */
   readonly baseNs: bigint;
   readonly tickMs: number;
-  /** The time without an answer after which the watchdog samples the stack. */
-  readonly sampleAfterMs: number;
   readonly sampleEveryMs: number;
   readonly samplesMax: number;
   readonly framesMax: number;
@@ -81,6 +79,7 @@ export function watchdog(requireModule: (name: string) => unknown): void {
     sampleStack(atMs: number): void {
       session ??= dog.connect();
       if (!session) return;
+      Atomics.store(data.shared, 2, 1);
       sampling = true;
       samples++;
       // The interval between samples grows, because the first samples usually explain a long stall.
@@ -96,15 +95,17 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       if (!session || sampling) return;
       session.disconnect();
       session = undefined;
+      Atomics.store(data.shared, 2, 0);
+      Atomics.notify(data.shared, 2);
     },
     tick(): void {
       const atMs = dog.now();
       const lateMs = atMs - dueMs;
       if (lateMs > lateMsMin) dog.post({ type: "late", startMs: dueMs, endMs: atMs });
       const answeredMs = Atomics.load(data.shared, 0);
-      const wanted = !failed && Atomics.load(data.shared, 1) > 0;
-      // The shared number has 32 bits, and wraps after 25 days. So does this difference.
-      if (!wanted || ((atMs - answeredMs) | 0) <= data.sampleAfterMs) dog.closeSession();
+      const sampleAfterMs = failed ? 0 : Atomics.load(data.shared, 1);
+      // The shared time has 32 bits, and wraps after 25 days. So does this difference.
+      if (sampleAfterMs === 0 || ((atMs - answeredMs) | 0) <= sampleAfterMs) dog.closeSession();
       else if (lateMs <= lateMsMin) {
         if (stalledSince !== answeredMs) {
           stalledSince = answeredMs;

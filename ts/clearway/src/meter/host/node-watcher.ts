@@ -12,9 +12,12 @@ const hrtimeNs: () => bigint = process.hrtime.bigint.bind(process.hrtime);
 
 /** The time, in ms, for which an unused watchdog continues to run. Starting one takes about 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
+/** Maximum wait for the watchdog to close its inspector session when the process exits, in ms. It does so at its next tick. */
+const closeMsMax = 100;
 
 interface WatcherSink {
   readonly stacks: boolean;
+  readonly beatMs: number;
   watcherLate(startMs: number, endMs: number): void;
   stack(atMs: number, frames: readonly string[]): void;
 }
@@ -29,7 +32,7 @@ function whyNoStacks(): string | undefined {
 /** This thread's only watchdog. All observers share it, and the first use starts it. It never keeps the process alive. */
 class NodeWatcher {
   readonly #sinks = new Set<WatcherSink>();
-  readonly #shared = new Int32Array(new SharedArrayBuffer(8));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(12));
   #worker: Worker | undefined;
   #ready: Promise<void> = OwnPromise.resolve();
   #failed: string | undefined;
@@ -41,14 +44,12 @@ class NodeWatcher {
     return this.#sinks.size > 0;
   }
 
-  /**
-   * Adds a sink. Starts the watchdog, unless one runs or has failed. The sink that starts it sets the periods of the beat and of the tick.
-   */
-  addSink(sink: WatcherSink, beatMs: number, tickMs: number): void {
+  /** Adds a sink. Starts the watchdog, unless one runs or has failed. The sink that starts it sets the period of its ticks. */
+  addSink(sink: WatcherSink, tickMs: number): void {
     clearTimeout(this.#linger);
     this.#sinks.add(sink);
     this.#updateStacksWanted();
-    if (!this.#worker && this.#failed === undefined) this.#start(beatMs, tickMs);
+    if (!this.#worker && this.#failed === undefined) this.#start(tickMs);
   }
 
   /** Settles when the watchdog runs or has failed. A pending call keeps the process alive. */
@@ -66,6 +67,7 @@ class NodeWatcher {
       this.#running = false;
       const worker = this.#worker;
       this.#worker = undefined;
+      process.off("exit", this.#exiting);
       void worker?.terminate();
     }, lingerMs);
     unref(this.#linger);
@@ -88,17 +90,24 @@ class NodeWatcher {
   }
 
   #updateStacksWanted(): void {
-    const wanted = this.#noStacks === undefined ? [...this.#sinks].filter((sink) => sink.stacks).length : 0;
-    Atomics.store(this.#shared, 1, wanted);
+    const beatsMs = [...this.#sinks].filter((sink) => sink.stacks).map((sink) => sink.beatMs);
+    const wanted = this.#noStacks === undefined && beatsMs.length > 0;
+    // The shortest beat keeps all sinks in time: an idle thread answers at each of them.
+    Atomics.store(this.#shared, 1, wanted ? Math.ceil(Math.min(...beatsMs)) + 10 : 0);
   }
 
-  #start(beatMs: number, tickMs: number): void {
+  /** Lets the watchdog close its session. Otherwise the process says on stderr that it waits for the debugger. */
+  readonly #exiting = (): void => {
+    Atomics.store(this.#shared, 1, 0);
+    Atomics.wait(this.#shared, 2, 1, closeMsMax);
+  };
+
+  #start(tickMs: number): void {
     const baseNs = hrtimeNs() - BigInt(Math.round(now() * 1e6));
     const workerData: WatchdogData = {
       shared: this.#shared,
       baseNs,
       tickMs,
-      sampleAfterMs: beatMs + 10,
       sampleEveryMs: 10,
       samplesMax: 40,
       framesMax: 32,
@@ -109,6 +118,7 @@ class NodeWatcher {
         this.#failed = why;
         this.#running = false;
         this.#worker = undefined;
+        process.off("exit", this.#exiting);
         resolve();
       };
       try {
@@ -127,6 +137,7 @@ class NodeWatcher {
         });
         // After the listeners, because adding a listener references the worker again.
         worker.unref();
+        process.on("exit", this.#exiting);
       } catch (error) {
         fail(`no watcher thread: ${error instanceof Error ? error.message : String(error)}`);
       }

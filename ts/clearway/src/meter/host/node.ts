@@ -35,10 +35,11 @@ export function observe(options: ObserveOptions, sink: Sink): Observer {
 
   const watcherSink = {
     stacks: options.stacks,
+    beatMs,
     watcherLate: (startMs: number, endMs: number) => sink.watcherLate(startMs, endMs),
     stack: (atMs: number, frames: readonly string[]) => sink.stack(atMs, frames),
   };
-  nodeWatcher.addSink(watcherSink, beatMs, options.brief ? tickMsBrief : tickMs);
+  nodeWatcher.addSink(watcherSink, options.brief ? tickMsBrief : tickMs);
   return {
     ready: () => nodeWatcher.whenReady(),
     settleMs: 30,

@@ -33,7 +33,7 @@ interface PoolTask {
 
 interface Phase {
   readonly count: number;
-  readonly mean: number;
+  readonly sum: number;
   readonly buckets: readonly number[];
 }
 

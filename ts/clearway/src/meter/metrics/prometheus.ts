@@ -121,8 +121,8 @@ function poolLines(lines: string[], pools: ReadonlyMap<string, PoolSource>, isOp
   const name = familyName(callDuration);
   header(lines, name, "histogram", callDuration, isOpen);
   for (const [labels, counts] of counted)
-    for (const [own, { count, mean, buckets }] of poolHistograms(counts))
-      histogram(lines, name, joined(labels, labelText(own)), callBoundsS, buckets, count, (count * mean) / 1e6);
+    for (const [own, { count, sum, buckets }] of poolHistograms(counts))
+      histogram(lines, name, joined(labels, labelText(own)), callBoundsS, buckets, count, sum / 1e6);
 }
 
 function header(lines: string[], name: string, type: string, { unit, description }: Described, isOpen: boolean): void {

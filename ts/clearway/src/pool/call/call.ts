@@ -7,7 +7,7 @@ import type { Grant } from "../../stream/credit.js";
 import { CodedValue, Form } from "../../transfer/crossing.js";
 import { findMemory, searchLimit, sharedCopies } from "../../transfer/find-memory.js";
 import { emptySide, type LedgerSide } from "../../transfer/ledger.js";
-import { MovedValue, prepareForProcess, prepareValue } from "../../transfer/move.js";
+import { addTransfer, MovedValue, prepareForProcess, prepareValue } from "../../transfer/move.js";
 import { revive } from "../../transfer/revive.js";
 import { CallFlag } from "../../transport/protocol.js";
 import type { CallSettings } from "../options.js";
@@ -320,7 +320,8 @@ export function prepareArguments(call: PoolCall): void {
     if (value === null || typeof value !== "object") continue;
     call.crossing ??= emptySide();
     shared ??= sharedCopies(args);
-    const prepare = hasProcesses && call.options.toProcess ? prepareForProcess : prepareValue;
+    const toProcess = hasProcesses && call.options.toProcess;
+    const prepare = toProcess ? prepareForProcess : prepareValue;
     const ready = prepare(value, call.options.strict, call.crossing, shared);
     call.args[at] = ready.value;
     if (ready.form !== Form.plain) {
@@ -329,7 +330,8 @@ export function prepareArguments(call: PoolCall): void {
     }
     call.bytes += ready.bytes;
     if (ready.deep) call.deep = true;
-    if (ready.transfer.length > 0) call.transfer = call.transfer.concat(ready.transfer);
+    if (ready.transfer.length > 0)
+      call.transfer = addTransfer(call.transfer, ready.transfer, toProcess ? undefined : call.crossing);
   }
 }
 

@@ -12,7 +12,7 @@ import { definitionOfTask, isGenerator, type Placement, type TaskDefinition } fr
 import { codedAs, Form, isPrimitive, isTable } from "../../transfer/crossing.js";
 import { sharedCopies } from "../../transfer/find-memory.js";
 import { emptySide, enter, type LedgerSide, merge } from "../../transfer/ledger.js";
-import { prepareResult, prepareValue } from "../../transfer/move.js";
+import { addTransfer, prepareResult, prepareValue } from "../../transfer/move.js";
 import { movedAway, movedBefore, notCloneable, wouldCopy } from "../../transfer/refusal.js";
 import { revive } from "../../transfer/revive.js";
 import { encodeThrown } from "../../transfer/thrown.js";
@@ -75,10 +75,11 @@ export class InlineCalls {
       // The worker rejects a value that is nested too deeply. Both places then give the same result. Instances of transfer handlers must be
       // read on the other side.
       if (ready.some(({ deep, form }) => deep || form !== Form.plain)) return undefined;
+      const transfer = ready.reduce((all, each) => addTransfer(all, each.transfer, side), [] as object[]);
       // Clones all arguments together, so that an object in two arguments stays one object.
       const own = structuredClone(
         ready.map(({ value }) => value),
-        { transfer: ready.flatMap(({ transfer }) => transfer) as Transferable[] },
+        { transfer: transfer as Transferable[] },
       );
       merge(this.#engine.toWorkers, side);
       return own;

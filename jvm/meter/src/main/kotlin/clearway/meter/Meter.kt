@@ -257,9 +257,15 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
      */
     public fun report(): StallReport = last ?: watcher.report(MeterClock.nowMs())
 
-    /** Starts a new run and drops all recorded stalls. Does nothing after [close]. */
+    /**
+     * Starts a new run and drops all recorded stalls. The function of [MeterOptions.onStall] still receives those that
+     * have ended. Does nothing after [close].
+     */
     public fun reset() {
-        if (last == null) watcher.begin(MeterClock.nowMs())
+        if (last != null) return
+        val atMs = MeterClock.nowMs()
+        watcher.explain(atMs)
+        watcher.begin(atMs)
     }
 
     /**

@@ -13,6 +13,8 @@ internal class JettySocket(
     override val isOurs: Boolean,
     private val open: MutableSet<JettySocket>,
     private val connectionsMax: Int,
+    /** Returns the time in ms since bytes have last arrived or left. */
+    private val idleMs: () -> Long,
     private val connected: () -> Unit,
 ) : Session.Listener, Socket {
     private lateinit var session: Session
@@ -104,9 +106,10 @@ internal class JettySocket(
 
     /**
      * Returns whether the peer has sent anything since the last ping. Returns true while the socket is not read,
-     * because no pong can arrive then.
+     * because no pong can arrive then, and while bytes move in the second half of `pingMs`, because the ping or its
+     * answer may wait behind a large message.
      */
-    fun answered(): Boolean = alive || !transport.isRead
+    fun answered(pingMs: Long): Boolean = alive || !transport.isRead || idleMs() < pingMs / 2
 
     fun ping() {
         alive = false

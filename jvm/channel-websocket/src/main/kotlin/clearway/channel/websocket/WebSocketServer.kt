@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.function.Consumer
 import org.eclipse.jetty.http.HttpHeader
+import org.eclipse.jetty.io.IdleTimeout
 import org.eclipse.jetty.server.Request
 import org.eclipse.jetty.server.Response
 import org.eclipse.jetty.server.Server
@@ -94,14 +95,16 @@ internal constructor(
         val ours = SUBPROTOCOL in request.subProtocols
         if (ours) response.acceptedSubProtocol = SUBPROTOCOL
         val transport = SocketTransport(rules.limits)
-        return JettySocket(transport, ours, open, rules.connectionsMax) { onConnect.accept(transport) }
+        val link = request.connectionMetaData.connection.endPoint as? IdleTimeout
+        val idleMs = { link?.idleFor ?: Long.MAX_VALUE }
+        return JettySocket(transport, ours, open, rules.connectionsMax, idleMs) { onConnect.accept(transport) }
     }
 
     private fun pingAll() {
         // A call may throw if its connection closes at the same time. The exception must not stop the pings of the
         // other connections.
         for (each in open) guarded {
-            if (each.answered()) each.ping()
+            if (each.answered(rules.pingMs)) each.ping()
             else {
                 val what = "no answer to a ping within ${rules.pingMs} ms"
                 each.transport.abort(CloseReason(CloseCode.TIMEOUT, what))

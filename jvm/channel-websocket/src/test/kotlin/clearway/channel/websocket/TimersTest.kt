@@ -288,6 +288,23 @@ class ServerTimersTest {
     }
 
     @Test
+    fun `a peer that does not answer a ping is alive while bytes of a large message move`() {
+        val session =
+            Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Session::class.java)) { _, method, _ ->
+                if (method.name == "isOpen") false else null
+            } as Session
+        var idleMs = 0L
+        val transport = SocketTransport(TransportLimits())
+        val socket = JettySocket(transport, true, ConcurrentHashMap.newKeySet(), 1, { idleMs }) {}
+        socket.onWebSocketOpen(session)
+        transport.open(Log())
+        socket.ping()
+        assertTrue(socket.answered(1000))
+        idleMs = 1000
+        assertFalse(socket.answered(1000))
+    }
+
+    @Test
     fun `a peer that pings and never reads causes one pong on its way, and then the newest`() {
         val pongs = ArrayList<Pair<Byte, Callback>>()
         val session =
@@ -295,7 +312,7 @@ class ServerTimersTest {
                 if (method.name == "sendPong") pongs += Pair((given[0] as ByteBuffer).get(), given[1] as Callback)
                 null
             } as Session
-        val socket = JettySocket(SocketTransport(TransportLimits()), true, ConcurrentHashMap.newKeySet(), 1) {}
+        val socket = JettySocket(SocketTransport(TransportLimits()), true, ConcurrentHashMap.newKeySet(), 1, { 0 }) {}
         socket.onWebSocketOpen(session)
         val payload = ByteBuffer.allocate(1)
         for (n in 1..100) {

@@ -245,7 +245,7 @@ class WebSocketServerTest {
             } as Session
         repeat(2) {
             val transport = SocketTransport(TransportLimits())
-            JettySocket(transport, true, open, 1) { accepted.incrementAndGet() }.onWebSocketOpen(session)
+            JettySocket(transport, true, open, 1, { 0 }) { accepted.incrementAndGet() }.onWebSocketOpen(session)
         }
         assertEquals(1, accepted.get())
         assertEquals(1, open.size)
