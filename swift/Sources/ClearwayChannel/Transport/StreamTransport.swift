@@ -185,6 +185,8 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     let mustStart = lock.held {
       if end != nil { return false }
       end = reason
+      // Nothing may follow the reason.
+      answers = [:]
       if !isSent { output.drop() }
       if isSent, writeError == nil {
         let (kind, body) = framing.closing(reason)
@@ -330,11 +332,11 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
   }
 
   /// Answers the other end. An end that asks and never reads must not fill the memory: if there is no
-  /// room, only the last answer of a kind is kept.
+  /// room, only the last answer of a kind is kept. A newer one replaces it, and does not overtake it.
   private func answer(_ kind: UInt8, _ body: [UInt8]) {
     lock.held {
       if end != nil || writeError != nil { return }
-      if output.waitingBytes >= limits.windowBytes {
+      if answers[kind] != nil || output.waitingBytes >= limits.windowBytes {
         answers[kind] = body
       } else {
         // `writeMore` writes what is behind other bytes: only it reports that there is room again.
