@@ -42,7 +42,92 @@ struct WebSocketEndTests {
     #expect(there.events.filter { $0.hasPrefix("taken") } == ["taken 18"])
   }
 
+  @Test("that is a client pings each 20 s, and is lost when nothing arrives for 30 s")
+  func silence() {
+    let clock = FakeClock()
+    func pass(_ steps: Int, isRead: Bool = true, _ keepAlive: inout KeepAlive) -> [String] {
+      (0..<steps).map { _ in
+        clock.advance(4_999)
+        #expect(keepAlive.step(isRead: isRead) == nil)
+        clock.advance(1)
+        return keepAlive.step(isRead: isRead).map { "\($0)" } ?? ""
+      }
+    }
+    var keepAlive = KeepAlive(clock: clock)
+    let lost = "lost(lost: the other end has sent nothing for 30000 ms)"
+    // The first step begins with the handshake, which has arrived.
+    #expect(pass(7, &keepAlive) == ["", "", "", "ping", "", "", lost])
+    // What has arrived, a time without reading and a pause of the process count as one step at most.
+    keepAlive = KeepAlive(clock: clock)
+    #expect(pass(6, &keepAlive) == ["", "", "", "ping", "", ""])
+    keepAlive.heard()
+    #expect(pass(6, &keepAlive) == ["", "ping", "", "", "", "ping"])
+    #expect(pass(1, isRead: false, &keepAlive) == [""])
+    clock.advance(1 << 40)
+    #expect(keepAlive.step(isRead: true) == nil)
+    #expect(keepAlive.step(isRead: true) == nil)
+    #expect(pass(5, &keepAlive) == ["", "ping", "", "", lost])
+  }
+
+  @Test(
+    "that is a client ends a connection to a silent server, but not while its reading is paused")
+  func silentServer() async throws {
+    let clock = SeenClock()
+    let there = try RawEnd(
+      WebSocketFraming(
+        role: .client, hasMarks: false, keepAlive: KeepAlive(stepMs: 1, clock: clock)))
+    var pings = 0
+    func expectPings(_ count: Int) async throws {
+      pings += count
+      try await there.read { there.events.filter { $0 == "ping" }.count == pings }
+    }
+    // One byte at a time is no silence: here, of a pong.
+    for byte in Array(repeating: [0x8a, 0] as [UInt8], count: 5).joined() {
+      try await there.write([byte])
+      for _ in 0..<4 { await clock.advance() }
+    }
+    try await expectPings(10)
+    there.transport.pause()
+    for _ in 0..<40 { await clock.advance() }
+    try await expectPings(10)
+    there.transport.resume()
+    let time = Task { while !Task.isCancelled { await clock.pass() } }
+    #expect(await there.sink.reason.get().code == .lost)
+    time.cancel()
+  }
+
   private func text(_ text: String) -> [UInt8] { [0x81, UInt8(text.utf8.count)] + text.utf8 }
+}
+
+/// A clock of milliseconds that pass when a test says so.
+private final class SeenClock: ChannelClock {
+  private let time = Guarded((nowMs: Int64(0), reads: 0))
+
+  var nowMs: Int64 {
+    time.update {
+      $0.reads += 1
+      return $0.nowMs
+    }
+  }
+
+  func after(_ ms: Int64, _ act: @escaping @Sendable () -> Void) -> ChannelTimer { ChannelTimer {} }
+
+  /// Lets a millisecond pass.
+  @discardableResult
+  func pass() async -> Int {
+    await Task.yield()
+    return time.update {
+      $0.nowMs += 1
+      return $0.reads
+    }
+  }
+
+  /// Lets a millisecond pass, and waits until the transport has acted on it. Its thread reads the time twice
+  /// in each turn.
+  func advance() async {
+    let reads = await pass()
+    await eventually { self.time.value.reads >= reads + 3 }
+  }
 }
 
 /// The other end of a transport over two pipes, byte by byte.
@@ -89,7 +174,8 @@ private final class RawEnd: @unchecked Sendable {
     try await read(atMost: { 1 << 16 }, until: isDone) { _ in }
   }
 
-  private func read(atMost: () -> Int, until isDone: () -> Bool, _ took: (Int) -> Void) async throws {
+  private func read(atMost: () -> Int, until isDone: () -> Bool, _ took: (Int) -> Void) async throws
+  {
     while !isDone() {
       var piece = [UInt8](repeating: 0, count: min(atMost(), 1 << 16))
       switch piece.withUnsafeMutableBytes({ System.read(input, $0) }) {
