@@ -312,6 +312,12 @@ struct MisfitTests {
     #expect(throws: EncodingError.self) { try encodeMessage(Later(), StandardRules(.standard)) }
   }
 
+  @Test("A sum of numbers of the other end stays at the largest number")
+  func sums() {
+    #expect(sum(Int.max - 1, Int(UInt32.max)) == .max)
+    #expect(sum(1, 2) == 3)
+  }
+
   @Test("An event that does not fit names its channel, and ends the stream at both ends")
   func events() async throws {
     let (here, there) = try await connected()
