@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["*/*.test.ts"],
     fileParallelism: false,
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 540_000,
+    hookTimeout: 540_000,
   },
 });

@@ -2,6 +2,9 @@
 // Runs the Swift end of the remote control against the server. Compares times only with the added delay, which is a lower bound on every
 // machine.
 import { spawn } from "node:child_process";
+import { type AddressInfo, createServer } from "node:net";
+import { binaryCodec, connect } from "clearway/channel";
+import { streamTransport } from "clearway/channel/stdio";
 import { expect, test } from "vitest";
 import { compile, program, toolchain } from "../../scripts/swift.mjs";
 import { serveRemoteControl } from "./server/app.mjs";
@@ -48,6 +51,36 @@ test.skipIf(toolchain() === undefined).for(["a plain socket", "a WebSocket"])(
       }
     } finally {
       await served.close();
+    }
+  },
+);
+
+test.skipIf(toolchain() === undefined)(
+  "the Swift end goes on after numbers of a server that are no numbers of commands",
+  async () => {
+    if (!program("RemoteControlExample")) expect(compile("--product", "RemoteControlExample")).toBe(0);
+    const server = createServer(async (socket) => {
+      const endpoint = await connect(streamTransport({ readable: socket, writable: socket }));
+      let shown = [Number.NaN, 0, 0, Number.POSITIVE_INFINITY, 0, 0, 1e300, 0, 0, 0.5, 0, 0];
+      let number = -(2n ** 63n);
+      endpoint.methods("remote").handle({ ping: () => null });
+      endpoint.messages("remote/command", binaryCodec).handle(() => {
+        shown = [1, 2, 1];
+        number = 2n ** 63n - 1n;
+        return undefined;
+      });
+      endpoint.events("remote/frames").serve(async function* () {
+        for (;;) yield { number, shown: Float64Array.from(shown), pixels: new Uint8Array(1) };
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const { status, lines } = await run("--port", String(port), "--commands", "1");
+      expect(status).toBe(0);
+      expect(lines[0]).toMatchObject({ trips: 1, native: 1 });
+    } finally {
+      server.close();
     }
   },
 );

@@ -12,8 +12,8 @@ export default defineConfig({
     // Two workers take 39 s, even on two cores. Vitest would use one worker there, which takes 57 s.
     maxWorkers: 2,
     // These limits catch tests that hang, not slow ones. On a busy machine, starting three processes exceeds Vitest's default of 5 s.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 540_000,
+    hookTimeout: 540_000,
     expect: { poll: { timeout: 300_000 } },
     // What is printed has no colours, also when the tests run in a terminal.
     env: { NO_COLOR: "1" },

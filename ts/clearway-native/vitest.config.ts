@@ -14,7 +14,7 @@ export default defineConfig({
     env: { CLEARWAY_NATIVE_ADDON: process.env["CLEARWAY_NATIVE_ADDON"] ?? here("./dist/clearway.node") },
     execArgv: ["--expose-gc"],
     // These limits, in milliseconds, catch tests that hang, not slow ones: the machine may be busy.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 540_000,
+    hookTimeout: 540_000,
   },
 });

@@ -15,8 +15,8 @@ export default defineConfig({
     // A test of a forgotten stream collects garbage.
     execArgv: ["--expose-gc"],
     // These limits, in milliseconds, catch tests that hang, not slow ones: the machine may be busy.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 540_000,
+    hookTimeout: 540_000,
     expect: { poll: { timeout: 300_000 } },
   },
 });

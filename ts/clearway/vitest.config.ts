@@ -53,11 +53,12 @@ const everyTest = process.env["CLEARWAY_EVERY_TEST"] === "1";
 const someCases = { seed, casesShare: everyTest ? 1 : 0.25 };
 const oneCase = { seed, casesShare: everyTest ? 0.1 : 0 };
 
-// These limits catch tests that hang, not slow ones: the machine may be busy. They are ten minutes, as for a stage of `make test`.
+// These limits catch tests that hang, not slow ones: the machine may be busy. They are a minute less than that of a stage without output, so
+// that the test that hangs is named.
 const patience = {
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
-  teardownTimeout: 600_000,
+  testTimeout: 540_000,
+  hookTimeout: 540_000,
+  teardownTimeout: 540_000,
   expect: { poll: { timeout: 300_000 } },
 };
 

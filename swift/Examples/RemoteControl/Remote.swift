@@ -69,8 +69,10 @@ struct Shown {
 
   static func all(in frame: Value) -> [Shown] {
     guard case .doubles(let numbers) = frame["shown"] else { return [] }
-    return stride(from: 0, to: numbers.count - 2, by: 3).map {
-      Shown(command: Int(numbers[$0]), keptMs: numbers[$0 + 1], nativeMs: numbers[$0 + 2])
+    return stride(from: 0, to: numbers.count - 2, by: 3).compactMap { at in
+      Int(exactly: numbers[at]).map {
+        Shown(command: $0, keptMs: numbers[at + 1], nativeMs: numbers[at + 2])
+      }
     }
   }
 }
@@ -111,7 +113,8 @@ struct Meter {
     line["trips"] = .int(Int64(trips))
     line["frames"] = .int(Int64(frames))
     line["bytes"] = .int(Int64(bytes))
-    line["dropped"] = .int(lastFrame - (firstFrame ?? 0) + 1 - Int64(frames))
+    // The numbers are the server's, and their difference may be none of 64 bits.
+    line["dropped"] = .int(lastFrame &- (firstFrame ?? 0) &+ 1 &- Int64(frames))
     let text = try? JSONMessageCodec().encode(.map(line))
     return String(decoding: text ?? [], as: UTF8.self)
   }

@@ -367,7 +367,9 @@ public struct PluginMethodChannel<Codec: MethodCodec>: Sendable {
     case .success(let value): return value
     case .failure(let code, let message, let details, _):
       throw RemoteError(code: code, message: message ?? "", details: details)
-    case .none: throw ClearwayError(.notImplemented, "\(channel.name) has no method \(method)")
+    case .none:
+      throw ClearwayError(
+        replied: .notImplemented, "\(channel.name) has no method \(method)")
     }
   }
 }

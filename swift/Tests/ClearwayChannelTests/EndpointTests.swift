@@ -88,6 +88,22 @@ struct EndpointTests {
     await here.close()
   }
 
+  @Test("A handler that forwards a call to an end without the method has its own method")
+  func forwarded() async throws {
+    let (near, far) = try await connected()
+    try far.methods("m").handle { call, _ in throw ClearwayError(.notImplemented, call.method) }
+    let (here, there) = try await connected()
+    try there.methods("m").handle { call, _ in try await near.methods("m").call(call.method) }
+    await #expect(
+      throws: RemoteError(
+        code: "not-implemented", message: "m: the other end has no such method", details: nil,
+        channel: "m", stack: nil)
+    ) { _ = try await here.methods("m").call("x") }
+    #expect(ClearwayError(replied: .dropped, "x") == ClearwayError(.dropped, "x"))
+    await here.close()
+    await near.close()
+  }
+
   @Test("A redactor replaces the error that crosses, and a post's error is reported")
   func redaction() async throws {
     var options = EndpointOptions()

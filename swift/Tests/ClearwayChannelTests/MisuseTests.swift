@@ -282,6 +282,42 @@ struct MisfitTests {
     #expect(try made(Two.self, mixed) == [Two(two: "two"), Two(two: "two")])
   }
 
+  @Test("A type that encodes or decodes itself without end is refused by every codec")
+  func endless() throws {
+    struct Endless: Codable {
+      init() {}
+      init(from decoder: any Decoder) throws {
+        self = try decoder.singleValueContainer().decode(Self.self)
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self)
+      }
+    }
+    /// Adds the type after a list that is filled later, so that the message collects values.
+    struct Later: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var list = encoder.unkeyedContainer()
+        _ = list.nestedUnkeyedContainer()
+        try list.encode(Endless())
+      }
+    }
+    func check(_ codec: some MessageCodec<Value>) throws {
+      let typed = codec.of([Endless].self)
+      #expect(throws: EncodingError.self) { try typed.encode([Endless()]) }
+      #expect(throws: DecodingError.self) { try typed.decode(try codec.encode([1])) }
+    }
+    try check(StandardMessageCodec())
+    try check(JSONMessageCodec())
+    #expect(throws: EncodingError.self) { try encodeMessage(Later(), StandardRules(.standard)) }
+  }
+
+  @Test("A sum of numbers of the other end stays at the largest number")
+  func sums() {
+    #expect(sum(Int.max - 1, Int(UInt32.max)) == .max)
+    #expect(sum(1, 2) == 3)
+  }
+
   @Test("An event that does not fit names its channel, and ends the stream at both ends")
   func events() async throws {
     let (here, there) = try await connected()

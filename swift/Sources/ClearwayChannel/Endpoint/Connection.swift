@@ -321,7 +321,8 @@ final class Connection: @unchecked Sendable {
     switch reply {
     case .success(let value): return value
     case .none:
-      throw ClearwayError(.notImplemented, "\(channel): the other end has no such method")
+      throw ClearwayError(
+        replied: .notImplemented, "\(channel): the other end has no such method")
     case .failure(let code, let message, let details, let stack):
       throw RemoteError(
         code: code, message: message ?? "", details: details, channel: channel,

@@ -133,7 +133,9 @@ final class Served: @unchecked Sendable {
       if !connection.locked({ isSettled }) { connection.report(error, channel) }
       return answer(.done)
     }
-    if let error = error as? ClearwayError, error.code == .notImplemented, error.offset == nil {
+    if let error = error as? ClearwayError, error.code == .notImplemented, error.offset == nil,
+      !error.isReply
+    {
       return answer(.notImplemented)
     }
     if connection.locked({ isSettled }) { return }

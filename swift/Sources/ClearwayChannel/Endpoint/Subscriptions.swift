@@ -74,11 +74,6 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
     unsent.bytes = sum(unsent.bytes, grant.bytes)
   }
 
-  private func sum(_ one: UInt32, _ other: UInt32) -> UInt32 {
-    let (sum, overflow) = one.addingReportingOverflow(other)
-    return overflow ? .max : sum
-  }
-
   /// Returns the credit that waits, which is sent now; nil if there is none.
   func takeUnsent() -> (items: UInt32, bytes: UInt32)? {
     if unsent.items == 0 { return nil }
@@ -154,7 +149,7 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
 
   private func count(_ more: Int) {
     if more == 0 { return }
-    dropped += more
+    dropped = sum(dropped, more)
     if let onDrop = options.onDrop { connection.later { onDrop(more) } }
   }
 
@@ -163,6 +158,12 @@ final class Subscription: QueuedRequest, @unchecked Sendable {
     kept.removeAll()
     waitingBytes = 0
   }
+}
+
+/// Returns the sum of two numbers of which the other end may have sent one, or the largest number.
+func sum<N: FixedWidthInteger>(_ one: N, _ other: N) -> N {
+  let (sum, overflow) = one.addingReportingOverflow(other)
+  return overflow ? .max : sum
 }
 
 /// The streams that this end listens to. The endpoint's lock guards it.

@@ -84,6 +84,9 @@ public struct ClearwayError: Error, Sendable, Equatable {
   public let offset: Int?
   /// Why the transport closed; nil unless the code is ``Code/transportClosed``.
   public let reason: CloseReason?
+  /// Whether another end replied with the error. A handler that forwards a call rethrows it, and does not
+  /// mean by it that its own method is missing.
+  package private(set) var isReply = false
 
   /// Makes an error.
   public init(_ code: Code, _ message: String, offset: Int? = nil, reason: CloseReason? = nil) {
@@ -91,6 +94,18 @@ public struct ClearwayError: Error, Sendable, Equatable {
     self.message = message
     self.offset = offset
     self.reason = reason
+  }
+
+  /// Makes the error of a reply.
+  package init(replied code: Code, _ message: String) {
+    self.init(code, message)
+    isReply = true
+  }
+
+  /// Whether the code, the message, the offset and the reason are the same.
+  public static func == (one: Self, other: Self) -> Bool {
+    (one.code, one.message, one.offset, one.reason)
+      == (other.code, other.message, other.offset, other.reason)
   }
 }
 

@@ -51,6 +51,17 @@ enum System {
     }
   }
 
+  /// Ends the output, and reads to the end of the input, if there is one. A socket that is closed with
+  /// unread bytes would reset the connection, and the other end could lose the reason.
+  static func linger(
+    _ input: Int32?, _ output: Int32, _ piece: UnsafeMutableRawBufferPointer, atMostMs: Int64
+  ) {
+    if input == output { _ = shutdown(output, Int32(SHUT_WR)) } else { close(output) }
+    guard let input else { return }
+    readToEnd(input, piece, atMostMs: atMostMs)
+    close(input)
+  }
+
   private static func platformRead(_ fd: Int32, _ to: UnsafeMutableRawPointer?, _ count: Int) -> Int
   {
     #if canImport(Glibc)

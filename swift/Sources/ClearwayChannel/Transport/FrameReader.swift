@@ -15,6 +15,9 @@ protocol StreamFraming: Sendable {
 
   /// Returns the window of an end that says which frames it has taken, or nil for another end.
   func window(_ bytes: Int) -> MarkedWindow?
+
+  /// How this end notices that the other one has gone silent; nil if it does not.
+  var keepAlive: KeepAlive? { get }
 }
 
 /// Splits a stream of bytes into frames.
@@ -65,6 +68,8 @@ struct StdioFraming: StreamFraming {
   func reader(frameBytesMax: Int) -> any StreamReader { FrameReader(frameBytesMax: frameBytesMax) }
 
   func window(_ bytes: Int) -> MarkedWindow? { nil }
+
+  var keepAlive: KeepAlive? { nil }
 }
 
 // byte  0     1     2     3     4           8                    8 + size

@@ -185,6 +185,8 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     let mustStart = lock.held {
       if end != nil { return false }
       end = reason
+      // Nothing may follow the reason.
+      answers = [:]
       if !isSent { output.drop() }
       if isSent, writeError == nil {
         let (kind, body) = framing.closing(reason)
@@ -206,6 +208,7 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
     defer { piece.deallocate() }
     let clock = SystemClock()
+    var keepAlive = framing.keepAlive
     while true {
       deliverEarly()
       let (wantsInput, wantsOutput, hasEnded, hasFailed) = lock.held {
@@ -230,7 +233,8 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
         finish(CloseReason(.lost, "the other end closed its input"), isSent: false)
         continue
       }
-      let timeout = deadlineMs.map { Int32(clamping: max(1, $0 - clock.nowMs)) } ?? -1
+      let waits = [deadlineMs.map { $0 - clock.nowMs }, keepAlive?.leftMs].compactMap { $0 }
+      let timeout = waits.min().map { Int32(clamping: max(1, $0)) } ?? -1
       var places = [
         pollfd(fd: wantsInput ? input : -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: wantsOutput ? outputFD : -1, events: Int16(POLLOUT), revents: 0),
@@ -245,11 +249,19 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
         }
       }
       if places[1].revents != 0 { writeMore() }
-      if places[0].revents != 0 { isInputOver = readMore(&reader, piece) }
+      if places[0].revents != 0 {
+        keepAlive?.heard()
+        isInputOver = readMore(&reader, piece)
+      }
+      switch keepAlive?.step(isRead: wantsInput) {
+      case .ping: answer(WebSocketLayout.ping, [])
+      case .lost(let reason): finish(reason, isSent: false)
+      case nil: break
+      }
     }
     reportClosed()
     // The child's end owns its copy of the standard output, and not its standard input.
-    if ownsInput { linger(piece) } else { System.close(outputFD) }
+    System.linger(ownsInput ? input : nil, outputFD, piece, atMostMs: Self.leaveMs)
     child?.reap()
   }
 
@@ -329,12 +341,12 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
     if hasRoom { lock.held { sink }?.drained() }
   }
 
-  /// Answers the other end. An end that asks and never reads must not fill the memory: if there is no
-  /// room, only the last answer of a kind is kept.
+  /// Answers the other end, or asks it. An end that asks and never reads must not fill the memory: if there is no
+  /// room, only the last answer of a kind is kept. A newer one replaces it, and does not overtake it.
   private func answer(_ kind: UInt8, _ body: [UInt8]) {
     lock.held {
       if end != nil || writeError != nil { return }
-      if output.waitingBytes >= limits.windowBytes {
+      if answers[kind] != nil || output.waitingBytes >= limits.windowBytes {
         answers[kind] = body
       } else {
         // `writeMore` writes what is behind other bytes: only it reports that there is room again.
@@ -377,18 +389,6 @@ public final class StreamTransport: OwnTransport, @unchecked Sendable {
       return (end ?? .closed, self.sink)
     }
     sink?.closed(reason)
-  }
-
-  /// Ends the output, and reads to the end of the input. A socket that is closed with unread bytes
-  /// would reset the connection, and the other end could lose the reason.
-  private func linger(_ piece: UnsafeMutableRawBufferPointer) {
-    if input == outputFD {
-      _ = shutdown(input, Int32(SHUT_WR))
-    } else {
-      System.close(outputFD)
-    }
-    System.readToEnd(input, piece, atMostMs: Self.leaveMs)
-    System.close(input)
   }
 
   private func closeStreams() {

@@ -68,7 +68,7 @@ func statusError(_ status: UInt32, channel: String) -> ClearwayError {
     case .busy: (.queueFull, "the other end runs as many calls as its callsMax allows")
     default: (.protocolViolation, "status \(status)")
     }
-  return ClearwayError(code, "\(channel): \(what)")
+  return ClearwayError(replied: code, "\(channel): \(what)")
 }
 
 /// Returns the error of a failed reply, or of the end of a stream.

@@ -116,7 +116,7 @@ func code(of status: clearway_status) -> ClearwayError.Code {
 func error(_ status: clearway_status, _ what: String, _ text: String = "") -> ClearwayError {
   let code = code(of: status)
   return ClearwayError(
-    code, "\(what): \(text.isEmpty ? "\(code.rawValue) (status \(status))" : text)")
+    replied: code, "\(what): \(text.isEmpty ? "\(code.rawValue) (status \(status))" : text)")
 }
 
 func invalid(_ name: String, mustBe rule: String, _ value: some Any) -> ClearwayError {

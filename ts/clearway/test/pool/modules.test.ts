@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { type Callable, type PoolOptions, pool, run } from "clearway";
 import { describe, expect, test } from "vitest";
+import { nestsWorkers } from "../fixtures/capabilities.js";
 import { builtUrl, type Plain, plainUrl, reasonOf, testPool, workerMaker } from "../fixtures/pools.js";
 
 type All = typeof import("../fixtures/combined.tasks.js");
@@ -157,7 +158,7 @@ test("a pool whose function returns no worker fails its calls with an error that
 
 type Nested = typeof import("../fixtures/nested.tasks.js");
 
-test("a worker may have its own pool, and errors pass through both", async () => {
+test.runIf(nestsWorkers)("a worker may have its own pool, and errors pass through both", async () => {
   const pool = testPool<Nested>(builtUrl("nested"));
   expect(await pool.call.sumOf([1, 2, 3])).toBe(12);
   expect(await reasonOf(pool.call.errorOf("deep"))).toMatchObject({ name: "RangeError", message: "deep" });

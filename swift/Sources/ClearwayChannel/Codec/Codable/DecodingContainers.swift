@@ -19,7 +19,10 @@ extension DecodingLevel: SingleValueDecodingContainer {
   func decode(_ type: UInt16.Type) throws -> UInt16 { try whole() }
   func decode(_ type: UInt32.Type) throws -> UInt32 { try whole() }
   func decode(_ type: UInt64.Type) throws -> UInt64 { try whole() }
-  func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, node, nil) }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    try checkSingles(singles, codingPath)
+    return try decode(type, node, nil)
+  }
 
   @inline(__always)
   private func exactly<T>(_ type: T.Type, _ value: T?) throws -> T {

@@ -196,10 +196,16 @@ final class EncodingScope: Encoder {
     try message.write(value, from: self, key: key(), index: index, depth: inside)
   }
 
+  /// Returns the value of a part that is collected.
+  func boxed<T: Encodable>(_ value: T, path: @autoclosure () -> [any CodingKey]) throws -> Value {
+    try collecting().boxed(value, path: path())
+  }
+
   /// Collects the parts from now on, and takes what was written back.
   func collecting() -> CollectingEncoder {
     if let collected { return collected }
-    let made = CollectingEncoder(codingPath: codingPath, message.rules.extensions)
+    let made = CollectingEncoder(
+      codingPath: codingPath, message.rules.extensions, nesting: message.nesting)
     do {
       try check()
       if kind == .map {

@@ -65,6 +65,8 @@ final class DecodingLevel: Decoder {
   private let key: (any CodingKey)?
   /// The position in a list. It is negative if the value has a key, or if it is the parent's own.
   private let index: Int
+  /// The types around this one that decode themselves as a single value, which is this one's.
+  let singles: Int
   /// The key that is probably asked for next, because most types ask in the order of writing.
   @exclusivity(unchecked) private var nextKey = -1
   @exclusivity(unchecked) private var lastKey = -1
@@ -83,6 +85,7 @@ final class DecodingLevel: Decoder {
     self.parent = parent
     self.key = key
     self.index = index
+    singles = parent?.node == node ? (parent?.singles ?? 0) + 1 : 0
   }
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }

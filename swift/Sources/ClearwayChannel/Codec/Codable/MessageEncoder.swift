@@ -18,7 +18,8 @@ final class MessageEncoder {
   let rules: StandardRules
   /// The scope whose containers may write: the innermost one.
   @exclusivity(unchecked) private(set) var current: EncodingScope?
-  private var nesting = 0
+  /// The types that encode themselves now.
+  private(set) var nesting = 0
   /// The last type that turned out to have no count.
   private var uncounted: ObjectIdentifier?
 
@@ -184,7 +185,7 @@ struct KeyedScope<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try scope.entry(key.stringValue) {
-      try boxed(value, scope.message.rules.extensions, path: codingPath + [key])
+      try scope.boxed(value, path: codingPath + [key])
     } write: {
       try scope.write(value, key)
     }
@@ -226,8 +227,7 @@ struct UnkeyedScope: UnkeyedEncodingContainer {
 
   func encode<T: Encodable>(_ value: T) throws {
     try scope.element {
-      try boxed(
-        value, scope.message.rules.extensions, path: codingPath + [PathKey.index(count)])
+      try scope.boxed(value, path: codingPath + [PathKey.index(count)])
     } write: {
       try scope.write(value, nil, index: scope.size)
     }

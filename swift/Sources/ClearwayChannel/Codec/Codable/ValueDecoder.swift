@@ -16,8 +16,10 @@ public struct ValueDecoder: Sendable {
 }
 
 /// Makes an instance of a value. The path is read only for types that need a decoder.
+///
+/// `singles` counts the types around it that decode themselves as a single value, which is this one.
 func unboxed<T: Decodable>(
-  _ type: T.Type, _ value: Value, path: @autoclosure () -> [any CodingKey]
+  _ type: T.Type, _ value: Value, singles: Int = 0, path: @autoclosure () -> [any CodingKey]
 ) throws -> T {
   switch value {
   case .string(let text): if T.self == String.self { return cast(text) }
@@ -35,7 +37,16 @@ func unboxed<T: Decodable>(
   default: break
   }
   if T.self == Value.self { return cast(value) }
-  return try T(from: Decoding(value: value, codingPath: path()))
+  let path = path()
+  try checkSingles(singles, path)
+  return try T(from: Decoding(value: value, codingPath: path, singles: singles))
+}
+
+/// Throws if a type seems to decode itself as a single value without end.
+func checkSingles(_ singles: Int, _ path: @autoclosure () -> [any CodingKey]) throws {
+  if singles < CodecLimits.deepest { return }
+  throw DecodingError.dataCorrupted(
+    .init(codingPath: path(), debugDescription: "nested too deep, or in a circle"))
 }
 
 func mismatch(_ type: Any.Type, _ path: [any CodingKey]) -> DecodingError {
@@ -88,6 +99,7 @@ func checkKeys<Key: CodingKey>(
 struct Decoding: Decoder {
   let value: Value
   let codingPath: [any CodingKey]
+  var singles = 0
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -111,13 +123,14 @@ struct Decoding: Decoder {
   }
 
   func singleValueContainer() -> any SingleValueDecodingContainer {
-    SingleReader(value: value, codingPath: codingPath)
+    SingleReader(value: value, codingPath: codingPath, singles: singles)
   }
 }
 
 private struct SingleReader: SingleValueDecodingContainer {
   let value: Value
   let codingPath: [any CodingKey]
+  let singles: Int
 
   func decodeNil() -> Bool { value.isNull }
 
@@ -155,7 +168,7 @@ private struct SingleReader: SingleValueDecodingContainer {
   func decode(_ type: UInt64.Type) throws -> UInt64 { try number(type, value, codingPath) }
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try unboxed(type, value, path: codingPath)
+    try unboxed(type, value, singles: singles + 1, path: codingPath)
   }
 }
 

@@ -11,19 +11,22 @@ public struct ValueEncoder: Sendable {
 
   /// Returns the value. Throws `EncodingError`, or the error of the type's own code.
   public func encode(_ value: some Encodable) throws -> Value {
-    try boxed(value, nil, path: [])
+    try boxed(value, nil, nesting: 0, path: [])
   }
 }
 
 /// Returns the value of an encodable one. The path is read only for types that need an encoder.
+///
+/// `nesting` counts the types around the value. A type may encode itself as a single value without end, which
+/// has no longer path.
 func boxed<T: Encodable>(
-  _ value: T, _ extensions: Extensions?, path: @autoclosure () -> [any CodingKey]
+  _ value: T, _ extensions: Extensions?, nesting: Int, path: @autoclosure () -> [any CodingKey]
 ) throws -> Value {
   if let plain = plainValue(value) { return plain }
   if let own = extensions?.of(T.self)?.wrap(value) { return .custom(own) }
   let path = path()
-  if path.count >= CodecLimits.deepest { throw tooDeep(value, path) }
-  let encoder = CollectingEncoder(codingPath: path, extensions)
+  if nesting >= CodecLimits.deepest { throw tooDeep(value, path) }
+  let encoder = CollectingEncoder(codingPath: path, extensions, nesting: nesting + 1)
   try value.encode(to: encoder)
   return encoder.result
 }
@@ -64,6 +67,8 @@ final class CollectingEncoder: Encoder {
   let codingPath: [any CodingKey]
   /// The types that become custom values.
   let extensions: Extensions?
+  /// The types that encode themselves so far, and the containers between them.
+  let nesting: Int
   var userInfo: [CodingUserInfoKey: Any] { [:] }
   private var single: Value?
   private var list: [Part]?
@@ -84,9 +89,10 @@ final class CollectingEncoder: Encoder {
     }
   }
 
-  init(codingPath: [any CodingKey], _ extensions: Extensions?) {
+  init(codingPath: [any CodingKey], _ extensions: Extensions?, nesting: Int) {
     self.codingPath = codingPath
     self.extensions = extensions
+    self.nesting = nesting
   }
 
   var result: Value {
@@ -132,14 +138,15 @@ final class CollectingEncoder: Encoder {
 
   /// Adds a part that its containers fill later, to the map or to the list.
   func inner(_ key: String, _ path: any CodingKey) -> CollectingEncoder {
-    let inner = CollectingEncoder(codingPath: codingPath + [path], extensions)
+    let inner = CollectingEncoder(
+      codingPath: codingPath + [path], extensions, nesting: nesting + 1)
     append(key, .later(inner))
     return inner
   }
 
   func inner() -> CollectingEncoder {
     let inner = CollectingEncoder(
-      codingPath: codingPath + [PathKey.index(count)], extensions)
+      codingPath: codingPath + [PathKey.index(count)], extensions, nesting: nesting + 1)
     append(.later(inner))
     return inner
   }
@@ -155,6 +162,11 @@ final class CollectingEncoder: Encoder {
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { Single(encoding: self) }
+
+  /// Returns the value of a part.
+  func boxed<T: Encodable>(_ value: T, path: @autoclosure () -> [any CodingKey]) throws -> Value {
+    try ClearwayChannel.boxed(value, extensions, nesting: nesting, path: path())
+  }
 }
 
 private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -180,7 +192,7 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: UInt64, forKey key: Key) { put(unsigned(value), key) }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    put(try boxed(value, encoding.extensions, path: codingPath + [key]), key)
+    put(try encoding.boxed(value, path: codingPath + [key]), key)
   }
 
   private func inner(_ key: String, _ path: any CodingKey) -> CollectingEncoder {
@@ -210,8 +222,7 @@ private struct Unkeyed: UnkeyedEncodingContainer {
 
   func encode<T: Encodable>(_ value: T) throws {
     encoding.append(
-      .value(
-        try boxed(value, encoding.extensions, path: codingPath + [PathKey.index(count)])))
+      .value(try encoding.boxed(value, path: codingPath + [PathKey.index(count)])))
   }
 
   func encode<T: Sequence>(contentsOf sequence: T) throws where T.Element == UInt8 {
@@ -249,7 +260,7 @@ private struct Single: SingleValueEncodingContainer {
   func encode(_ value: UInt32) { encoding.put(.int(Int64(value))) }
   func encode(_ value: UInt64) { encoding.put(unsigned(value)) }
   func encode<T: Encodable>(_ value: T) throws {
-    encoding.put(try boxed(value, encoding.extensions, path: codingPath))
+    encoding.put(try encoding.boxed(value, path: codingPath))
   }
 }
 

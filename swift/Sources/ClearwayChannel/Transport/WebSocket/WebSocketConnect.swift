@@ -48,7 +48,8 @@ extension StreamTransport {
     return try StreamTransport(
       input: opened.fd, output: opened.fd, name: "websocket", limits: limits, isTrusted: false,
       owns: true, child: nil,
-      framing: WebSocketFraming(role: .client, hasMarks: opened.hasMarks), first: opened.rest)
+      framing: WebSocketFraming(
+        role: .client, hasMarks: opened.hasMarks, keepAlive: KeepAlive()), first: opened.rest)
   }
 }
 

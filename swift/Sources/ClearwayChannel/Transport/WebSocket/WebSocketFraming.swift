@@ -36,6 +36,7 @@ struct WebSocketFraming: StreamFraming {
   let role: Role
   /// Whether the other end speaks Clearway's subprotocol, and so sends and answers marks.
   let hasMarks: Bool
+  var keepAlive: KeepAlive?
 
   var frameKind: UInt8 { WebSocketLayout.binary }
 
