@@ -14,7 +14,7 @@ import { callable } from "./error/checked.js";
 import { ClearwayError, invalid } from "./error/clearway-error.js";
 import { newAbortController, OwnPromise } from "./globals.js";
 import { within } from "./lazy/lazy.js";
-import { subprotocol } from "./websocket/socket.js";
+import { type Link, subprotocol } from "./websocket/socket.js";
 import { SocketTransport } from "./websocket/socket-transport.js";
 import {
   authorize,
@@ -182,7 +182,7 @@ export async function serveWebSockets(
     try {
       sockets.handleUpgrade(request, socket, head, (opened) => {
         const transport = new SocketTransport(opened, rules);
-        connections.add(opened, transport, socket);
+        connections.add(opened, transport, socket as Link);
         // `ws` ends its side of the socket when the client begins to close or breaks the protocol, and reports that only once both sides have ended.
         socket.once("finish", () => transport.limitClose());
         void accept(transport, request);

@@ -23,7 +23,7 @@ export function asyncIteratorOf(source: object): (() => AsyncIterator<unknown, u
     pipe,
   } = source as Partial<AsyncIterable<unknown, unknown, void> & StreamMethods>;
   if (typeof getReader === "function") return () => readWebStream(getReader.call(source));
-  if (typeof destroy === "function" && typeof pipe === "function" && method)
+  if (hasProcesses && typeof destroy === "function" && typeof pipe === "function" && method)
     return () => {
       // Its iterator listens for errors only from the first `next()` on. An earlier error would end the process; that `next()` reports it, too.
       on?.call(source, "error", Boolean);

@@ -28,10 +28,10 @@ describe("a server's connection", () => {
   test("does not accumulate answers to marks and pings for a client that never reads", async () => {
     const transports: ChannelTransport[] = [];
     let socket: WebSocket | undefined;
-    const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (this: Connections, ws, each) {
+    const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (this: Connections, ws, ...more) {
       socket = ws;
       listening.mockRestore();
-      this.add(ws, each);
+      this.add(ws, ...more);
     });
     const log = new Log();
     const channels = await serveWebSockets({ windowBytes: 2000 }, (transport) => {
