@@ -204,7 +204,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Held {
     pub memory: Memory,
     /// The second reference, which belongs to an ArrayBuffer over the memory. `release` drops this reference after it has detached the
-    /// buffer. Otherwise the reference is dropped when the garbage collector frees the buffer.
+    /// buffer. Otherwise the reference is dropped when the garbage collector frees the buffer, or the one that JavaScript moved it to.
     viewed: Option<Viewed>,
 }
 
