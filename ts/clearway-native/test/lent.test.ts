@@ -90,6 +90,15 @@ suite("lent JavaScript memory", () => {
     await lent.returned;
   });
 
+  test("without bytes comes back as the same view, and is returned", async () => {
+    await using plugin = await open();
+    const lent = plugin.lend(new Uint8Array(0));
+    expect(plugin.channel("echo").call(null, [lent]).attachments[0]?.bytes).toBe(lent.bytes);
+    expect((await plugin.channel("pool/echo").send(lent)).bytes).toBe(lent.bytes);
+    lent.release();
+    await lent.returned;
+  });
+
   test("a part of a buffer comes back as that part", async () => {
     await using plugin = await open();
     const all = new Uint8Array(10_000);
