@@ -9,7 +9,7 @@ export interface MemoryOwner {
   readonly port: object;
   readonly views: ViewKind;
   readonly fromNative: NativeLedgerSide;
-  /** The number of memories that the garbage collector released. */
+  /** The number of memories and loans that the garbage collector released. */
   leaked: number;
 }
 

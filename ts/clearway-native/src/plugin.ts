@@ -29,7 +29,7 @@ export interface PluginOptions {
 export interface PluginStats {
   /** The numbers of bytes that were shared, moved and copied between JavaScript and native code. */
   ledger: NativeLedger;
-  /** The number of native memories that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
+  /** The number of native memories and loans that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
   leaked: number;
   /** The number of loans that native code has not returned: messages without a copy, and memory from `lend`. */
   lent: number;
