@@ -4,11 +4,9 @@
 
 #include "clearway.h"
 
-static const clearway_host *host;
-
-// Answers with the message in capital letters.
+// Answers with the message in capital letters. The context is the table of the host that has opened the plugin.
 static clearway_status shout(void *context, const clearway_content *message, clearway_reply reply) {
-  (void)context;
+  const clearway_host *host = context;
   uint8_t *loud = malloc(message->size + 1);
   if (loud == NULL) return CLEARWAY_OUT_OF_MEMORY;
   for (size_t at = 0; at < message->size; at++) loud[at] = (uint8_t)toupper(message->data[at]);
@@ -18,12 +16,14 @@ static clearway_status shout(void *context, const clearway_content *message, cle
   return status;
 }
 
-clearway_status clearway_plugin_init(const clearway_host *table, clearway_plugin *plugin) {
-  if (table->abi_major != CLEARWAY_ABI_MAJOR) return CLEARWAY_VERSION;
-  host = table;
+clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin) {
+  if (host->abi_major != CLEARWAY_ABI_MAJOR) return CLEARWAY_VERSION;
   plugin->abi_major = CLEARWAY_ABI_MAJOR;
   plugin->abi_minor = CLEARWAY_ABI_MINOR;
-  const clearway_handler handler = {
-      .size = sizeof handler, .channel = CLEARWAY_TEXT("shout"), .runs = CLEARWAY_RUN_POOL, .on_message = shout};
+  const clearway_handler handler = {.size = sizeof handler,
+                                    .channel = CLEARWAY_TEXT("shout"),
+                                    .runs = CLEARWAY_RUN_POOL,
+                                    .context = (void *)host,
+                                    .on_message = shout};
   return host->handle(plugin->id, &handler);
 }

@@ -215,8 +215,8 @@ typedef struct clearway_source {
   clearway_on_drop on_drop;
 } clearway_source;
 
-// The id of one opened plugin, for calls to the host. These calls return `CLEARWAY_CLOSED` once the plugin is closed,
-// and `CLEARWAY_STALE` once it is freed.
+// The id of one opened plugin, for calls to the host. Once the plugin is closed, these calls except `log` return
+// `CLEARWAY_CLOSED`. Once it is freed, all of them return `CLEARWAY_STALE`.
 typedef struct clearway_plugin_id {
   uint64_t handle;
 } clearway_plugin_id;

@@ -255,8 +255,8 @@ clearway_status clearway_channel_find(clearway_plugin_id id, clearway_text name,
 // - `CLEARWAY_EVENT_ANSWER`: any other answer. If its bytes are not in a memory and fit in `into`, which has `room`
 //   bytes, they are copied to `into`. Such an answer needs no release.
 //
-// Returns `CLEARWAY_PENDING` if the handler runs on another thread or answers later. The host then drains the answer,
-// with tag 0. `answer->handle` is the call.
+// Returns `CLEARWAY_PENDING` if the handler answers later. The host then drains the answer, with tag 0, and
+// `answer->handle` is the call. Returns it with the handle 0 if the handler runs on another thread: it is not called.
 clearway_status clearway_channel_call(clearway_channel channel,
                                       const uint8_t *data,
                                       size_t size,

@@ -12,7 +12,12 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-undefined,dynamic_lookup");
     }
     if os == "windows" {
-        return; // Windows has no weak symbols, which `shared_map.cc` needs
+        return; // Windows has no weak symbols, which `shared_map.cc` needs. An addon for Windows would also have to pin its module.
+    }
+    if os != "macos" {
+        // Node unloads an addon when its last thread that has loaded it ends. The threads of plugins, and buffers that other threads
+        // still have, use the addon's code after that. So the system must never unload it. macOS's linker has no such option.
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     let built = cc::Build::new()
         .cpp(true)

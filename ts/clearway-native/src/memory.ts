@@ -9,7 +9,7 @@ export interface MemoryOwner {
   readonly port: object;
   readonly views: ViewKind;
   readonly fromNative: NativeLedgerSide;
-  /** The number of memories that the garbage collector released. */
+  /** The number of memories and loans that the garbage collector released. */
   leaked: number;
 }
 
@@ -46,6 +46,8 @@ export class NativeMemory implements Disposable {
   readonly #owner: MemoryOwner;
   #handle: Handle | undefined;
   #bytes: Uint8Array | undefined;
+  // The view's buffer. Code may redefine the property `buffer` of the view.
+  #buffer: ArrayBuffer | SharedArrayBuffer | undefined;
   #kind: ViewKind | undefined;
 
   /** @internal */
@@ -91,9 +93,10 @@ export class NativeMemory implements Disposable {
   release(): void {
     const handle = this.#handle;
     if (handle === undefined) return;
-    const buffer = this.#bytes?.buffer;
+    const buffer = this.#buffer;
     this.#handle = undefined;
     this.#bytes = undefined;
+    this.#buffer = undefined;
     releaseRegistry.unregister(this);
     this.#owner.addon.release(this.#owner.port, handle, buffer);
   }
@@ -116,6 +119,7 @@ export class NativeMemory implements Disposable {
       const buffer = addon.view(port, handle, kind);
       if (!buffer) continue;
       this.#kind = kind;
+      this.#buffer = buffer;
       if (kind === "copied") enterCopy(fromNative, "not-viewed", this.size);
       else if (kind === "detachable") fromNative.movedBytes += this.size;
       else {

@@ -86,15 +86,27 @@ export class Message implements NativeMessage {
   }
 }
 
-/** The method of the plugin that lent memory uses. */
+/** What lent memory uses of the plugin. */
 export interface LoanOwner {
-  endLoan(handle: Handle): void;
+  /** Ends JavaScript's part of a loan whose return is `returned`. */
+  endLoan(handle: Handle, returned: Promise<void>): void;
+  release(handle: Handle): void;
+  /** The number of memories and loans that the garbage collector released. */
+  leaked: number;
 }
+
+// After a `LentMemory` was collected without a call of `release()`, ends JavaScript's part of the loan. Unlike `release()`, this does not
+// keep the process alive until the return.
+const releaseRegistry = new FinalizationRegistry<{ owner: LoanOwner; handle: Handle }>(({ owner, handle }) => {
+  owner.leaked++;
+  owner.release(handle);
+});
 
 /**
  * JavaScript's memory that is lent to native code without a copy. Native code may use it after a call has returned. A loan ends in two
  * steps. First, JavaScript calls `release()`; it can then no longer send the memory. Second, native code releases its last reference, and
- * `returned` settles. Until then, native code may write to the memory. `await using` does the first step and waits for the second.
+ * `returned` settles. Until then, native code may write to the memory. `await using` does the first step and waits for the second. If the
+ * owner forgets the first step, the garbage collector does it later. The plugin's `stats().leaked` counts such loans.
  */
 export class LentMemory implements AsyncDisposable {
   /** The lent view itself. JavaScript can read it at any time. */
@@ -116,6 +128,7 @@ export class LentMemory implements AsyncDisposable {
     this.lentBytes = bytes.byteLength;
     this.message = new Message(bytes);
     this.returned = returned;
+    releaseRegistry.register(this, { owner, handle }, this);
   }
 
   /** The size in bytes. It is 0 if JavaScript has transferred the view's buffer. */
@@ -133,7 +146,8 @@ export class LentMemory implements AsyncDisposable {
     if (this.#handle === undefined) return;
     const handle = this.#handle;
     this.#handle = undefined;
-    this.#owner.endLoan(handle);
+    releaseRegistry.unregister(this);
+    this.#owner.endLoan(handle, this.returned);
   }
 
   /** Ends the loan at the end of an `await using` block. Waits until native code has released the memory. */

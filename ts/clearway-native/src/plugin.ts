@@ -29,7 +29,7 @@ export interface PluginOptions {
 export interface PluginStats {
   /** The numbers of bytes that were shared, moved and copied between JavaScript and native code. */
   ledger: NativeLedger;
-  /** The number of native memories that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
+  /** The number of native memories and loans that the garbage collector released. If it is above 0, a `using` or `release()` is missing. */
   leaked: number;
   /** The number of loans that native code has not returned: messages without a copy, and memory from `lend`. */
   lent: number;
@@ -59,8 +59,8 @@ export interface NativeChannel {
   /**
    * Calls the handler at once, on this thread. Use it only for direct handlers, which the plugin registers to run on the calling thread.
    * Does not copy the message. Allocates nothing if the call has no attachments and the answer is null. The handler may write to the
-   * message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no handler, and `not-direct` if the handler runs on
-   * another thread or answers later.
+   * message's bytes. Throws the handler's error. Throws `no-handler` if the channel has no handler. Throws `not-direct` for a
+   * handler that runs on another thread, without calling it, and after one that answers later.
    */
   call(message?: Payload, attachments?: Attachments): NativeMessage;
   /**

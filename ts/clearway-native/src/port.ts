@@ -224,10 +224,7 @@ export class Port implements MemoryOwner, RecordSink {
     const returnedPromise = new Promise<void>((resolve) => {
       returned = resolve;
     });
-    const loan = this.loans.start(bytes, () => {
-      this.#loansEnded--;
-      returned();
-    });
+    const loan = this.loans.start(bytes, returned);
     if (loan === undefined) {
       throw new NativeError(
         "invalid-argument",
@@ -243,9 +240,10 @@ export class Port implements MemoryOwner, RecordSink {
   }
 
   /** Ends JavaScript's part of a loan. Keeps the process alive until native code returns the loan, because code may wait for that. */
-  endLoan(handle: Handle): void {
+  endLoan(handle: Handle, returned: Promise<void>): void {
     this.#loansEnded++;
     this.#updateKeepsAlive();
+    void returned.then(() => this.#loansEnded--).then(() => this.#updateKeepsAlive());
     this.release(handle);
   }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { expect, test } from "vitest";
-import { codeOf, numberIn, open, suite, told } from "./fixtures/probe.js";
+import type { Plugin } from "../src/index.js";
+import { Collected, codeOf, collect, numberIn, open, suite, told } from "./fixtures/probe.js";
 
 // Makes buffers of ES2024, which TypeScript's library types do not have yet.
 const resizable = (size: number, maxByteLength: number): ArrayBuffer & { resize(size: number): void } =>
   Reflect.construct(ArrayBuffer, [size, { maxByteLength }]);
 const growing = (size: number, maxByteLength: number): SharedArrayBuffer & { grow(size: number): void } =>
   Reflect.construct(SharedArrayBuffer, [size, { maxByteLength }]);
+/** Lends memory and forgets the loan. A function of its own: the registers of an awaiting function keep what they held. */
+function lendAndForget(plugin: Plugin): Promise<void> {
+  return plugin.lend(new Uint8Array(8)).returned;
+}
 
 suite("lent JavaScript memory", () => {
   test.each([ArrayBuffer, SharedArrayBuffer])(
@@ -87,6 +92,42 @@ suite("lent JavaScript memory", () => {
     plugin.channel("keep").call(lent);
     lent.release();
     await plugin.close();
+    await lent.returned;
+  });
+
+  test("that is never released is garbage-collected, returned and counted as leaked, also after the close", async () => {
+    const plugin = await open();
+    let returned = lendAndForget(plugin);
+    await collect(() => plugin.stats().leaked === 1);
+    await returned;
+    returned = lendAndForget(plugin);
+    await plugin.close();
+    await collect(() => plugin.stats().leaked === 2);
+    await returned;
+    expect(plugin.stats()).toMatchObject({ lent: 0, native: { held: 0 } });
+  });
+
+  test("that was released is not counted as leaked when it is garbage-collected", async () => {
+    await using plugin = await open();
+    const collected = new Collected();
+    const lendAndRelease = (): void => {
+      const lent = plugin.lend(new Uint8Array(8));
+      lent.release();
+      collected.watch(lent);
+    };
+    lendAndRelease();
+    void lendAndForget(plugin);
+    await collect(() => plugin.stats().leaked === 1);
+    await collected.all();
+    expect(plugin.stats().leaked).toBe(1);
+  });
+
+  test("without bytes comes back as the same view, and is returned", async () => {
+    await using plugin = await open();
+    const lent = plugin.lend(new Uint8Array(0));
+    expect(plugin.channel("echo").call(null, [lent]).attachments[0]?.bytes).toBe(lent.bytes);
+    expect((await plugin.channel("pool/echo").send(lent)).bytes).toBe(lent.bytes);
+    lent.release();
     await lent.returned;
   });
 

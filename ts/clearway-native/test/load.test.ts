@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { execFile, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { addon, packageNames, whyMissing } from "../src/addon.js";
-import { loadPlugin, NativeError, nativeFeatures } from "../src/index.js";
+import { loadPlugin, NativeError, nativeFeatures, type Plugin } from "../src/index.js";
 import { Port } from "../src/port.js";
 import { kind } from "../src/record.js";
 import { built, Collected, codeOf, include, missing, open, probes, suite } from "./fixtures/probe.js";
@@ -18,6 +18,26 @@ suite("loading", () => {
     expect(two.channel("null").call().bytes).toBe(null);
     await one.close();
     expect(two.channel("null").call().bytes).toBe(null);
+  });
+
+  test("two copies of the addon in one process refuse each other's memory", async () => {
+    const openCopy = async (name: string): Promise<Plugin> => {
+      const [addonCopy, pluginCopy] = [`${built}/${name}.node`, `${built}/${name}.so`];
+      copyFileSync(process.env["CLEARWAY_NATIVE_ADDON"] as string, addonCopy);
+      copyFileSync(probes.whole.path, pluginCopy); // a probe of its own, because a probe has one host
+      vi.stubEnv("CLEARWAY_NATIVE_ADDON", addonCopy);
+      vi.resetModules();
+      const copy = await import("../src/index.js");
+      const plugin = await copy.loadPlugin(pluginCopy);
+      vi.unstubAllEnvs();
+      return plugin;
+    };
+    await using one = await openCopy("one");
+    await using two = await openCopy("two");
+    using memory = one.allocate(8);
+    using _ = two.allocate(8);
+    expect(await codeOf(() => two.channel("echo").call(memory))).toBe("released");
+    expect(one.channel("echo").call(memory).bytes?.length).toBe(8);
   });
 
   test("a closed opening and its arrays are garbage-collected", async () => {

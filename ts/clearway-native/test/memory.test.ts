@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import type { Plugin, PluginOptions } from "../src/index.js";
 import { codeOf, collect, open, suite, told } from "./fixtures/probe.js";
 
+// The method of ES2024, which TypeScript's library types do not have yet. Node 20 does not have it either, and refuses to clone the buffer.
+type Transferable = ArrayBufferLike & { transfer(): ArrayBuffer };
 const views = ["shared", "detachable", "copied"] as const;
 const live = (plugin: Plugin): number => plugin.stats().native["slabsLive"] ?? -1;
 const held = (plugin: Plugin): number => plugin.stats().native["held"] ?? -1;
@@ -61,6 +63,32 @@ suite("native memory", () => {
     made?.release();
     sealed?.release();
     expect(await codeOf(() => sealed?.sealed)).toBe("released");
+  });
+
+  test.runIf("transfer" in ArrayBuffer.prototype)(
+    "stays valid in a buffer that JavaScript has moved it to",
+    async () => {
+      await using plugin = await open();
+      for (const memory of [plugin.allocate(100_000), plugin.channel("make").call(told(100_000)).memory]) {
+        const buffer = memory?.bytes.fill(5).buffer as Transferable;
+        const moved = new Uint8Array(buffer.transfer());
+        expect(memory?.bytes.length).toBe(0);
+        memory?.release();
+        using other = plugin.allocate(100_000);
+        other.bytes.fill(1);
+        expect(moved.every((byte) => byte === 5)).toBe(true);
+      }
+    },
+  );
+
+  test("is detached from its own view also if code has redefined the view's buffer", async () => {
+    await using plugin = await open();
+    const memory = plugin.allocate(10_000);
+    const view = memory.bytes;
+    const other = new ArrayBuffer(8);
+    Object.defineProperty(view, "buffer", { value: other });
+    memory.release();
+    expect([view.length, other.byteLength]).toEqual([0, 8]);
   });
 
   test("is free at once when it is released", async () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { spawn } from "node:child_process";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
@@ -12,14 +13,15 @@ const said = (worker: Worker): Promise<unknown> =>
   new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
 const gone = (worker: Worker): Promise<number> => new Promise((resolve) => worker.once("exit", resolve));
 
-function run(what: string): Promise<{ code: number | null; signal: string | null; out: string }> {
-  const child = spawn(process.execPath, [program, probes.whole.path, what], { stdio: ["ignore", "pipe", "ignore"] });
+function child(...args: string[]): Promise<{ code: number | null; signal: string | null; out: string }> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
   let out = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     out += text;
   });
   return new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal, out })));
 }
+const run = (what: string): ReturnType<typeof child> => child(program, probes.whole.path, what);
 
 suite("JavaScript threads", () => {
   test("use separate openings of a plugin at once, and end while they are open", async () => {
@@ -43,6 +45,26 @@ suite("JavaScript threads", () => {
     }
     await collect(() => (plugin.stats().native["slabsLive"] ?? 0) <= before);
   });
+});
+
+suite("the addon", () => {
+  // The system unloads what nothing uses any more when it unloads something else, here a library that is no addon.
+  test.runIf(process.platform === "linux")(
+    "stays loaded after the only thread that has loaded it has ended",
+    async () => {
+      const code = `
+      const { Worker } = require("node:worker_threads");
+      const [program, path, other, addon] = process.argv.slice(1);
+      const isLoaded = () => require("node:fs").readFileSync("/proc/self/maps", "utf8").includes(addon);
+      const before = isLoaded();
+      new Worker(program, { workerData: { path, what: "calls" } }).once("exit", () => {
+        try { process.dlopen({ exports: {} }, other); } catch (error) { console.log(before, isLoaded()); }
+      });`;
+      const addon = basename(process.env["CLEARWAY_NATIVE_ADDON"] ?? "");
+      const { out } = await child("-e", code, program, probes.whole.path, probes.none.path, addon);
+      expect(out).toBe("false true\n");
+    },
+  );
 });
 
 suite("a process", () => {

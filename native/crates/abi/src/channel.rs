@@ -101,8 +101,8 @@ pub unsafe extern "C" fn clearway_channel_find(id: PluginId, name: Text, channel
 /// - `CLEARWAY_EVENT_ANSWER`: any other answer. If its bytes are not in a memory and fit in `into`, which has `room`
 ///   bytes, they are copied to `into`. Such an answer needs no release.
 ///
-/// Returns `CLEARWAY_PENDING` if the handler runs on another thread or answers later. The host then drains the answer,
-/// with tag 0. `answer->handle` is the call.
+/// Returns `CLEARWAY_PENDING` if the handler answers later. The host then drains the answer, with tag 0, and
+/// `answer->handle` is the call. Returns it with the handle 0 if the handler runs on another thread: it is not called.
 ///
 /// # Safety
 /// Each pointer must be null, or valid for its stated size. `answer` must be writable.
@@ -138,6 +138,10 @@ pub unsafe extern "C" fn clearway_channel_call(
                 (Direct::More, Some(Sent::Answered(outcome))) => answer.write(answered(outcome, into, room)),
                 (Direct::More, Some(Sent::Pending(call))) => {
                     answer.write(Event { handle: call, ..Event::NONE });
+                    return Err(CLEARWAY_PENDING);
+                }
+                (Direct::Queued, _) => {
+                    answer.write(Event::NONE);
                     return Err(CLEARWAY_PENDING);
                 }
                 (Direct::Null, _) | (Direct::More, _) => (*answer).kind = Event::NONE.kind,

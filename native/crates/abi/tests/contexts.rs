@@ -52,8 +52,10 @@ fn a_handler_that_closes_or_frees_is_refused_wherever_it_runs() {
             assert_eq!(told.recv(), Ok(true), "sent: runs={runs}");
             send(id, "close", null_mut());
             assert_eq!(told.recv(), Ok(true), "sent without an answer: runs={runs}");
-            clearway_channel_call(channel, null(), 0, 0, null(), 0, null_mut(), 0, &mut answer);
-            assert_eq!(told.recv(), Ok(true), "called: runs={runs}");
+            if runs == CLEARWAY_RUN_DIRECT {
+                clearway_channel_call(channel, null(), 0, 0, null(), 0, null_mut(), 0, &mut answer);
+                assert_eq!(told.recv(), Ok(true), "called: runs={runs}");
+            }
         }
         assert_eq!(clearway_plugin_close(id, LONG.as_millis() as u32), CLEARWAY_OK);
         assert_eq!(clearway_plugin_free(id), CLEARWAY_OK);

@@ -203,7 +203,7 @@ fn call(channel: ChannelId, content: &Content, into: &mut [u8], answer: &mut Eve
 fn a_channel_is_called_by_its_number() {
     let plugin = fixture::plugin();
     handle(&plugin, "echo", CLEARWAY_RUN_DIRECT, "", |message, to| give(to, message));
-    handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, to| reply(to, b"x"));
+    handle(&plugin, "pooled", CLEARWAY_RUN_POOL, "", |_, _| panic!("a direct call runs no handler that has a queue"));
     let find = |name| {
         let mut channel = 0;
         // SAFETY: all pointers point to values that live during the call.
@@ -229,7 +229,9 @@ fn a_channel_is_called_by_its_number() {
     assert_eq!((call(echo, &memory, &mut into, &mut answer), answer.kind), (CLEARWAY_OK, CLEARWAY_EVENT_BACK));
     assert_eq!(clearway_memory_release(view.memory), CLEARWAY_OK);
     assert_eq!(call(echo, &memory, &mut into, &mut answer), CLEARWAY_STALE);
+    answer.handle = 9;
     assert_eq!(call(find("pooled").1, &Content::NULL, &mut into, &mut answer), CLEARWAY_PENDING);
+    assert_eq!((answer.handle, plugin.counts().messages), (0, 4));
     assert_eq!(call(find("nobody").1, &Content::NULL, &mut into, &mut answer), CLEARWAY_NO_HANDLER);
     assert_eq!(call(u64::MAX, &Content::NULL, &mut into, &mut answer), CLEARWAY_STALE);
     // SAFETY: the function refuses a null answer.

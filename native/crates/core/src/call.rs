@@ -119,8 +119,9 @@ impl<M: Copy, A: Empty> Calls<M, A> {
         drop(free);
         let (segment, _, size) = handle::place(index);
         self.segments[segment].get_or_init(|| {
+            let first = u64::from(handle::generations_start() + 1);
             let slots = (0..if cfg!(loom) { 4 } else { size }).map(|_| Slot {
-                word: AtomicU64::new(1 << GENERATION),
+                word: AtomicU64::new(first << GENERATION),
                 owner: AtomicU64::new(0),
                 meta: UnsafeCell::new(None),
                 answer: UnsafeCell::new(None),

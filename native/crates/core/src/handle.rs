@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+
 // A handle is a number of 53 bits, so that a JavaScript number holds it:
 //
 //    52   50 49                        22 21                    0
 //    ┌──────┬────────────────────────────┬──────────────────────┐
-//    │ kind │ generation, from 1 on      │ index of the slot    │
+//    │ kind │ generation, at least 1     │ index of the slot    │
 //    └──────┴────────────────────────────┴──────────────────────┘
+//
+// Each copy of this library in a process starts its generations at a random number. A handle of another copy is therefore stale, although
+// the slots have the same indices.
 //
 // A slot whose generations are used up is never used again. A handle therefore never names another object later.
 
@@ -31,6 +37,12 @@ pub(crate) const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
 pub(crate) const SLOTS_MAX: u32 = 1024 * ((1 << SEGMENTS) - 1);
 /// The number of segments of a table. The first segment has 1024 slots. Each next one has twice as many.
 pub(crate) const SEGMENTS: usize = 12;
+
+/// Returns the number before the first generation of every slot. Leaves at least half of the generations.
+pub(crate) fn generations_start() -> u32 {
+    static START: OnceLock<u32> = OnceLock::new();
+    *START.get_or_init(|| RandomState::new().hash_one(0) as u32 & (GENERATION_MAX >> 1))
+}
 
 pub(crate) const fn join(kind: Kind, generation: u32, index: u32) -> u64 {
     (kind as u64) << (INDEX_BITS + GENERATION_BITS) | (generation as u64) << INDEX_BITS | index as u64

@@ -47,20 +47,16 @@ impl Line {
         Ok(Line { plugin: plugin.clone(), channel, handler: None, messages, lent: None })
     }
 
-    /// Sends a message whose answer is wanted. If the function returns `Direct::More`, the result is in `more`.
+    /// Calls a direct handler. If the function returns `Direct::More`, the result is in `more`.
     #[inline]
     pub fn call(&mut self, content: &Given<'_>, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {
-        let (plugin, Way { entry, lane }) = self.ready()?;
-        if entry.queue.is_some() {
-            *more = Some(plugin.send_to(entry, content, tag, true)?);
-            return Ok(Direct::More);
-        }
+        let Some((plugin, Way { entry, lane })) = self.ready()? else { return Ok(Direct::Queued) };
         plugin.open()?;
         let content = content.checked()?;
         plugin.call(|call| entry.message_by(lane, &content, call), &content, tag, false, more)
     }
 
-    /// Sends a whole memory as a message whose answer is wanted. The caller keeps its reference until it has the answer. A handler that
+    /// Calls a direct handler with a whole memory. The caller keeps its reference until it has the answer. A handler that
     /// answers with that same memory makes no new reference.
     #[inline]
     pub fn lend(&mut self, memory: u64, tag: u64, more: &mut Option<Sent>) -> Result<Direct, Status> {
@@ -72,26 +68,25 @@ impl Line {
             }
         };
         let content = Content { data: data as *const u8, size, memory, ..Content::NULL };
-        let (plugin, Way { entry, lane }) = self.ready()?;
-        if entry.queue.is_some() {
-            // SAFETY: the pointer and the size are the core's own view of a memory. `send_to` checks the handle again.
-            *more = Some(plugin.send_to(entry, &unsafe { Given::raw(content) }, tag, true)?);
-            return Ok(Direct::More);
-        }
+        let Some((plugin, Way { entry, lane })) = self.ready()? else { return Ok(Direct::Queued) };
         plugin.open()?;
         plugin.call(|call| entry.message_by(lane, &content, call), &content, tag, true, more)
     }
 
+    /// Returns the way to the handler, and counts the message. Returns `None` if the handler has a queue.
     #[inline]
-    fn ready(&mut self) -> Result<(&Plugin, &Way), Status> {
+    fn ready(&mut self) -> Result<Option<(&Plugin, &Way)>, Status> {
         if self.handler.as_ref().is_none_or(|handler| handler.entry.is_closed()) {
             let found = lock(&self.channel.handler).clone();
             self.handler = found.map(|entry| Way { lane: entry.lane(), entry });
         }
         let handler = self.handler.as_ref().ok_or_else(|| self.plugin.missing_handler_status())?;
+        if handler.entry.queue.is_some() {
+            return Ok(None);
+        }
         // Only this thread writes the counter, so that a load and a store lose no message.
         self.messages.store(self.messages.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        Ok((&self.plugin, handler))
+        Ok(Some((&self.plugin, handler)))
     }
 }
 

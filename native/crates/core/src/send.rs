@@ -32,7 +32,7 @@ pub enum Sent {
     Taken,
 }
 
-/// The result of sending a message whose answer is wanted, in a compact form.
+/// The result of a direct call, in a compact form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direct {
     /// The handler has run on this thread. The answer is null.
@@ -41,6 +41,8 @@ pub enum Direct {
     Back,
     /// Any other result, written to the caller's `more`.
     More,
+    /// The handler has a queue. It does not run, because a direct call could not wait for it.
+    Queued,
 }
 
 impl Plugin {

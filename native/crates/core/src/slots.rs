@@ -144,8 +144,9 @@ impl<T> Slots<T> {
     fn slot_or_new(&self, index: u32) -> &Slot<T> {
         let (segment, at, size) = handle::place(index);
         let made = || {
+            let generation = handle::generations_start();
             let slots = (0..if cfg!(loom) { 4 } else { size })
-                .map(|_| Slot { live: AtomicU64::new(0), entry: Mutex::new(Entry { generation: 0, value: None }) });
+                .map(|_| Slot { live: AtomicU64::new(0), entry: Mutex::new(Entry { generation, value: None }) });
             slots.collect()
         };
         &self.segments[segment].get_or_init(made)[at]
@@ -192,6 +193,6 @@ mod tests {
         let last = slots.insert(2).unwrap();
         slots.remove(last);
         let next = slots.insert(3).unwrap();
-        assert_eq!(handle::split(Kind::Stream, next), Some((1, 1)));
+        assert_eq!(handle::split(Kind::Stream, next), Some((handle::generations_start() + 1, 1)));
     }
 }

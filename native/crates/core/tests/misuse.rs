@@ -236,12 +236,14 @@ fn closing_cancels_listeners_answers_waiting_calls_drops_handlers_and_refuses_la
     let mut view = View::NONE;
     // SAFETY: the view lives during the call.
     let allocate = |view| unsafe { (HOST.allocate)(plugin.id(), 8, 0, view) };
-    assert_eq!(allocate(&mut view), CLEARWAY_CLOSED);
+    // SAFETY: the text lives during the call.
+    let log = || unsafe { (HOST.log)(plugin.id(), CLEARWAY_LOG_INFO, text("late")) };
+    assert_eq!((allocate(&mut view), log()), (CLEARWAY_CLOSED, CLEARWAY_OK));
     plugin.close(LONG).unwrap();
     let id = plugin.id();
     plugin.free().unwrap();
     assert!(Plugin::find(id).is_none());
-    assert_eq!(allocate(&mut view), CLEARWAY_STALE);
+    assert_eq!((allocate(&mut view), log()), (CLEARWAY_STALE, CLEARWAY_STALE));
 }
 
 #[test]

@@ -24,8 +24,8 @@ use crate::shared::KeptBuffer;
 /// arrays from which JavaScript reads answers.
 const WRITTEN: i32 = 1;
 
-/// The value that `call` returns if the handler did not answer during the call. A status in an answer record could not say this, because a
-/// plugin may define any status.
+/// The value that `call` returns if the handler has a queue, and was not called, or if it did not answer during the call. A status in an
+/// answer record could not say this, because a plugin may define any status.
 const NOT_DIRECT: i32 = 2;
 
 /// Runs `use_it` with content from JavaScript. `value` is undefined for the null message, a `Uint8Array`, or a memory's number. `attached`
@@ -121,9 +121,9 @@ pub unsafe fn prepare_line(env: sys::napi_env, info: sys::napi_callback_info) ->
 }
 
 /// `call(line, payload?, attached?, keeps?)`: calls the channel's handler on this thread. Returns undefined if the answer is null.
-/// Otherwise writes the answer to the answer records and returns 1. Returns 2 if the handler did not answer during the call. With four
-/// arguments, `payload` is the number of a memory to which JavaScript keeps its reference. In this case, `call` returns the argument
-/// `keeps` if the answer is all of that memory.
+/// Otherwise writes the answer to the answer records and returns 1. Returns 2 if the handler has a queue, and was not called, or if it
+/// did not answer during the call. With four arguments, `payload` is the number of a memory to which JavaScript keeps its reference. In this
+/// case, `call` returns the argument `keeps` if the answer is all of that memory.
 pub unsafe fn call(env: sys::napi_env, info: sys::napi_callback_info) -> Value {
     let env = Env(env);
     let ([number, payload, attached, keeps], count, data) = env.counted(info);
@@ -162,6 +162,7 @@ fn refused(status: i32) -> Outcome {
 fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
+        (Ok(Direct::Queued), _) => return env.small(NOT_DIRECT),
         (Ok(_), Some(Sent::Answered(outcome))) => outcome,
         (Ok(_), Some(Sent::Pending(call))) => {
             // The late answer will have the tag 0. JavaScript's call numbers begin at 1, so JavaScript ignores that answer.

@@ -316,10 +316,15 @@ impl Env {
         buffer
     }
 
-    /// Detaches an `ArrayBuffer`: the buffer and all its views then have the length 0. Returns whether the buffer was detached.
+    /// Detaches an `ArrayBuffer`: the buffer and all its views then have the length 0. Returns whether this call has detached it. If
+    /// JavaScript has detached the buffer before, for example by `transfer()`, another buffer may have its memory.
     pub fn detach(self, buffer: Value) -> bool {
-        // SAFETY: Node checks the type of `buffer`, and whether the buffer may be detached.
-        unsafe { sys::napi_detach_arraybuffer(self.0, buffer) == OK }
+        let mut was_detached = true;
+        // SAFETY: Node checks the type of `buffer`, and whether the buffer may be detached, and writes to a local variable.
+        unsafe {
+            sys::napi_is_detached_arraybuffer(self.0, buffer, &mut was_detached);
+            !was_detached && sys::napi_detach_arraybuffer(self.0, buffer) == OK
+        }
     }
 
     /// Reports to the garbage collector that memory outside of its heap has grown or shrunk by `change` bytes.

@@ -145,15 +145,15 @@ impl Loans {
     /// `None` if the bytes cannot be kept: see [`KeptBuffer::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = KeptBuffer::of(env, bytes.buffer)?;
+        // An empty view may have a null address.
+        let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
         // Called only if the lend succeeds. JavaScript must not read the return of a loan that it does not have.
         let loan = || {
             lock(&self.returned).unread_returns += 1;
-            let address = bytes.data as usize;
+            let address = data as usize;
             lock(&self.by_address).entry(address).or_default().push((id, bytes.size));
             Box::new(Loan { _kept: kept, id, address, loans: self.clone() }) as Box<dyn Send + Sync>
         };
-        // An empty view may have a null address.
-        let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
         // SAFETY: V8 keeps the memory until the loan is dropped. JavaScript may still write to the memory; the flag `SHARED` says so.
         Some(unsafe { Memory::owned(data, bytes.size, CLEARWAY_MEMORY_LENT | CLEARWAY_MEMORY_SHARED, loan) })
     }
@@ -204,7 +204,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Held {
     pub memory: Memory,
     /// The second reference, which belongs to an ArrayBuffer over the memory. `release` drops this reference after it has detached the
-    /// buffer. Otherwise the reference is dropped when the garbage collector frees the buffer.
+    /// buffer. Otherwise the reference is dropped when the garbage collector frees the buffer, or the one that JavaScript moved it to.
     viewed: Option<Viewed>,
 }
 

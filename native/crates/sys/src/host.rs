@@ -14,8 +14,8 @@ pub const CLEARWAY_ABI_MAJOR: u32 = 1;
 /// The minor version of the ABI. A larger minor version only adds functions at the end of `clearway_host`.
 pub const CLEARWAY_ABI_MINOR: u32 = 0;
 
-/// The id of one opened plugin, for calls to the host. These calls return `CLEARWAY_CLOSED` once the plugin is closed,
-/// and `CLEARWAY_STALE` once it is freed.
+/// The id of one opened plugin, for calls to the host. Once the plugin is closed, these calls except `log` return
+/// `CLEARWAY_CLOSED`. Once it is freed, all of them return `CLEARWAY_STALE`.
 pub type PluginId = u64;
 
 /// A detail for debugging.

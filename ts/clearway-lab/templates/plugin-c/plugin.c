@@ -6,17 +6,21 @@
 
 #include "clearway.h"
 
-static const clearway_host *host; // one table for the whole process
+// The state of one opening of the plugin. A process may open it several times, for instance once per Node worker.
+typedef struct my_plugin {
+  const clearway_host *host; // not a global variable: a process may have several hosts, each with its own table
+  struct listener *listeners; // only callbacks of `ticks` use the list, and they run one after the other: no lock
+} my_plugin;
 
 // #region handler
 // Answers with the text in capital letters. Runs on the calling thread, which waits: for work of microseconds only.
 static clearway_status uppercase(void *context, const clearway_content *message, clearway_reply reply) {
-  (void)context;
+  const my_plugin *self = context;
   char *text = malloc(message->size + 1);
   if (text == NULL) return CLEARWAY_OUT_OF_MEMORY;
   for (size_t at = 0; at < message->size; at++) text[at] = (char)toupper(message->data[at]);
   const clearway_content answer = {.data = (const uint8_t *)text, .size = message->size};
-  const clearway_status status = host->reply(reply, &answer); // copies the bytes
+  const clearway_status status = self->host->reply(reply, &answer); // copies the bytes
   free(text);
   return status;
 }
@@ -24,10 +28,10 @@ static clearway_status uppercase(void *context, const clearway_content *message,
 
 // Answers with two numbers of 32 bits: the words and the letters of a text. Runs on the plugin's pool of threads.
 static clearway_status count(void *context, const clearway_content *message, clearway_reply reply) {
-  (void)context;
+  const my_plugin *self = context;
   if (message->size == 0) {
     const clearway_text why = CLEARWAY_TEXT("text must not be empty");
-    return host->reply_error(reply, CLEARWAY_INVALID_ARGUMENT, why);
+    return self->host->reply_error(reply, CLEARWAY_INVALID_ARGUMENT, why);
   }
   uint32_t counts[2] = {0, 0};
   for (size_t at = 0; at < message->size; at++) {
@@ -36,7 +40,7 @@ static clearway_status count(void *context, const clearway_content *message, cle
     counts[1] += isalpha(message->data[at]) != 0;
   }
   const clearway_content answer = {.data = (const uint8_t *)counts, .size = sizeof counts};
-  return host->reply(reply, &answer);
+  return self->host->reply(reply, &answer);
 }
 
 // One listener of `ticks`.
@@ -45,11 +49,6 @@ typedef struct listener {
   uint32_t next, last;
   struct listener *following;
 } listener;
-
-// The state of one opening of the plugin. A process may open it several times, for instance once per Node worker.
-typedef struct my_plugin {
-  listener *listeners; // only callbacks of `ticks` use the list, and they run one after the other: no lock
-} my_plugin;
 
 static listener **find(my_plugin *self, clearway_stream stream) {
   listener **place = &self->listeners;
@@ -67,17 +66,18 @@ static void forget(void *self, clearway_stream stream) {
 
 // #region events
 // Emits events while the stream has room, and ends the stream after the last event. The host calls it again when there is room.
-static void emit(void *self, clearway_stream stream) {
+static void emit(void *context, clearway_stream stream) {
+  my_plugin *self = context;
   listener *to = *find(self, stream);
   if (to == NULL) return;
   while (to->next <= to->last) {
     const clearway_content event = {.data = (const uint8_t *)&to->next, .size = sizeof to->next};
-    const clearway_status status = host->emit(stream, &event);
+    const clearway_status status = self->host->emit(stream, &event);
     if (status == CLEARWAY_FULL) return;
     if (status != CLEARWAY_OK) break;
     to->next++;
   }
-  host->end(stream);
+  self->host->end(stream);
   forget(self, stream);
 }
 // #endregion events
@@ -111,7 +111,8 @@ static clearway_status add_channels(my_plugin *self, clearway_plugin_id id) {
   for (size_t at = 0; at < sizeof handlers / sizeof *handlers; at++) {
     clearway_handler handler = handlers[at];
     handler.size = sizeof handler;
-    const clearway_status status = host->handle(id, &handler);
+    handler.context = self;
+    const clearway_status status = self->host->handle(id, &handler);
     if (status != CLEARWAY_OK) return status;
   }
   const clearway_source ticks = {.size = sizeof ticks,
@@ -122,16 +123,16 @@ static clearway_status add_channels(my_plugin *self, clearway_plugin_id id) {
                                  .on_listen = listen,
                                  .on_cancel = forget,
                                  .on_room = emit};
-  return host->source(id, &ticks);
+  return self->host->source(id, &ticks);
 }
 
-clearway_status clearway_plugin_init(const clearway_host *table, clearway_plugin *plugin) {
+clearway_status clearway_plugin_init(const clearway_host *host, clearway_plugin *plugin) {
   plugin->abi_major = CLEARWAY_ABI_MAJOR;
   plugin->abi_minor = CLEARWAY_ABI_MINOR;
-  if (table->abi_major != CLEARWAY_ABI_MAJOR) return CLEARWAY_VERSION;
-  host = table;
+  if (host->abi_major != CLEARWAY_ABI_MAJOR) return CLEARWAY_VERSION;
   my_plugin *self = calloc(1, sizeof *self);
   if (self == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  self->host = host;
   const clearway_status status = add_channels(self, plugin->id);
   if (status != CLEARWAY_OK) {
     free(self);
