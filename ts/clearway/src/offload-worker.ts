@@ -15,6 +15,6 @@ expose({
   run: (url, file, name, ...values) => runner.run(url, file, name, values),
   // Imports the task file before the generator's first value.
   async *stream(url, file, name, ...values) {
-    return yield* (await runner.run(url, file, name, values, true)) as AsyncIterable<unknown>;
+    return yield* (await runner.run(url, file, name, values)) as AsyncIterable<unknown>;
   },
 } satisfies OffloadTasks);

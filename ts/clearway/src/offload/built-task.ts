@@ -2,7 +2,6 @@
 
 import { ClearwayError } from "../error/clearway-error.js";
 import type { WorkerLike } from "../host/host.js";
-import { isGenerator } from "../task/task.js";
 
 /**
  * Where a build put a function that was passed to `offload()`.
@@ -78,15 +77,12 @@ export class TaskRunner {
     this.#load = load;
   }
 
-  /**
-   * Runs a function. Returns its result at once if the task file was imported before, otherwise a promise. The result is a generator only
-   * for a `stream`.
-   */
-  run(url: string, file: string, name: string, values: readonly unknown[], stream = false): unknown {
+  /** Runs a function. Returns its result at once if the task file was imported before, otherwise a promise. */
+  run(url: string, file: string, name: string, values: readonly unknown[]): unknown {
     const known = this.#registry.files.get(file);
     return known
-      ? start(known, url, name, values, stream)
-      : this.#import(url, file).then((fresh) => start(fresh, url, name, values, stream));
+      ? start(known, url, name, values)
+      : this.#import(url, file).then((fresh) => start(fresh, url, name, values));
   }
 
   async #import(url: string, file: string): Promise<TaskFile> {
@@ -109,14 +105,8 @@ export class TaskRunner {
 }
 
 // `length` of the outer function is the number of captured values, because the build writes it with plain parameters only.
-function start(tasks: TaskFile, url: string, name: string, values: readonly unknown[], stream: boolean): unknown {
+function start(tasks: TaskFile, url: string, name: string, values: readonly unknown[]): unknown {
   const bind = Object.hasOwn(tasks, name) ? tasks[name] : undefined;
   if (!bind) throw new ClearwayError("unknown-task", `${url} has no offloaded function ${name}; build the app again`);
-  const result = bind(...values.slice(0, bind.length))(...values.slice(bind.length));
-  // The build does not see that an imported function is a generator, and the caller waits for one result.
-  if (stream || !isGenerator(result)) return result;
-  throw new ClearwayError(
-    "not-cloneable",
-    "the offloaded function returned a generator: write one around it, offload(async function* (a) { yield* work(a); }, a)",
-  );
+  return bind(...values.slice(0, bind.length))(...values.slice(bind.length));
 }

@@ -63,9 +63,11 @@ export class Columns {
     const count = last - first;
     const slice = items.slice(first, count);
     const present = validityOf(column, slice, count);
-    for (let row = 0; row < (present.length > 0 ? rows : 0); row++) {
-      for (let at = offsets[row]!; at < offsets[row + 1]! && isValid(validity, row); at++)
-        if (!isValid(present, at)) throw unsupported(column, "lists with nulls in them", String(data.type));
+    if (present.length > 0) {
+      for (let row = 0; row < rows; row++)
+        for (let at = offsets[row]!; at < offsets[row + 1]!; at++)
+          if (isValid(validity, row) && !isValid(present, at))
+            throw unsupported(column, "lists with nulls in them", String(data.type));
     }
     if (of === "text") return [memory(offsets), ...bytesFrom(column, slice, count, this.bytesLeft)];
     if (of === "bool") return [memory(offsets), bitsOf(column, slice.values, slice.offset, count)];
@@ -200,8 +202,7 @@ export function isValid(validity: Uint8Array, row: number): boolean {
 
 /** Returns the bitmap of the rows that have a value in both bitmaps. */
 function inBoth(one: Uint8Array, other: Uint8Array): Uint8Array {
-  if (one.length === 0 || other.length === 0) return one.length === 0 ? other : one;
-  return one.map((byte, at) => byte & other[at]!);
+  return one.length === 0 ? other : one.map((byte, at) => byte & (other[at] ?? 255));
 }
 
 /** Returns the memory of a typed array's first elements. Copies nothing. */
