@@ -9,36 +9,38 @@ import { type RollupCache, rollup } from "rollup";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { built, offloadOfApps, sources } from "./app.js";
 
+// Each app has functions of its own: the workers keep a task file that they have loaded.
 afterAll(async () => (await offloadOfApps()).terminate());
 
 const head = 'import { offload } from "clearway/offload";\n';
 const resultOf = async (url: string): Promise<unknown> => (await import(/* @vite-ignore */ url)).default();
 
 test.each(["node", "browser"] as const)("esbuild's outExtension may have two dots, for %s", async (platform) => {
-  const folder = sources({ "main.ts": `${head}export default () => offload(() => "built");\n` });
+  const folder = sources({ "main.ts": `${head}export default () => offload(() => "${platform}");\n` });
   const url = await built(folder, "main.ts", { platform, outExtension: { ".js": ".min.js" } });
-  expect(await resultOf(url.replace(/mjs$/, "min.js"))).toBe("built");
+  expect(await resultOf(url.replace(/mjs$/, "min.js"))).toBe(platform);
 });
 
 test.each(["dist", "dist/js"])("an external module is found from a worker's file in %s", async (outdir) => {
   const folder = sources({
     "data.js": 'export const data = "outside";\n',
-    "src/main.ts": `${head}import { data } from "../data.js";\nexport default () => offload(() => data);\n`,
+    "src/main.ts": `${head}import { data } from "../data.js";\nexport default () => offload(() => [data, "${outdir}"]);\n`,
   });
   const url = await built(folder, "src/main.ts", { outdir: join(folder, outdir), external: ["./data.js"] });
-  expect(await resultOf(url.replace("/dist/src/", `/${outdir}/`))).toBe("outside");
+  expect(await resultOf(url.replace("/dist/src/", `/${outdir}/`))).toEqual(["outside", outdir]);
 });
 
 test("esbuild watches what only a function imports, also while that is broken", async () => {
   const folder = sources({
-    "main.ts": `${head}import { a } from "./a.js";\noffload(() => a);\n`,
-    "a.js": 'export { a } from "./b.js";\n',
-    "b.js": "export const a = 1;\n",
+    "main.ts": `${head}import { a } from "./work/a.js";\noffload(() => a);\n`,
+    "work/a.js": 'export { a } from "./b.js";\n',
+    "work/b.js": "export const a = 1;\n",
   });
-  // The file changes at once: a watcher never sees a part of it.
+  // The file changes at once, from another folder: a watcher never sees a part of it, nor a new name.
+  const elsewhere = sources({});
   const edit = (name: string, text: string): void => {
-    writeFileSync(join(folder, "edited"), text);
-    renameSync(join(folder, "edited"), join(folder, name));
+    writeFileSync(join(elsewhere, "edited"), text);
+    renameSync(join(elsewhere, "edited"), join(folder, name));
   };
   const ends: ((failed: boolean) => void)[] = [];
   const end = (failed: boolean) => new Promise<void>((resolve) => ends.push((each) => each === failed && resolve()));
@@ -70,17 +72,17 @@ test("esbuild watches what only a function imports, also while that is broken", 
   await watching.watch();
   await begun;
   const broken = end(true);
-  edit("b.js", "export const a = ((;\n");
+  edit("work/b.js", "export const a = ((;\n");
   await broken;
   const mended = end(false);
-  edit("b.js", "export const a = 2;\n");
+  edit("work/b.js", "export const a = 2;\n");
   await mended;
   // The error is in a.js, and its cause is in b.js.
   const missing = end(true);
-  edit("b.js", "export const other = 1;\n");
+  edit("work/b.js", "export const other = 1;\n");
   await missing;
   const found = end(false);
-  edit("b.js", "export const a = 3;\n");
+  edit("work/b.js", "export const a = 3;\n");
   await found;
 });
 
