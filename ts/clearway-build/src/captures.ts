@@ -106,8 +106,14 @@ function refuseOwn(fn: Node, refuse: Refuse): void {
   const arrow = fn.type === "ArrowFunctionExpression";
   const visit = (node: Node): void => {
     if (node.type === "FunctionExpression" || node.type === "FunctionDeclaration") return;
-    if (node.type === "ThisExpression") {
-      refuse(node, "an offloaded function has no `this`; pass what it needs as an argument, or put it into a variable");
+    // `typeof this.name` is a type. The end of an element repeats the name of its start.
+    if (node.type === "TSTypeQuery" || node.type === "JSXClosingElement") return;
+    const inJsx = node.type === "JSXMemberExpression" && node.object.type === "JSXIdentifier" ? node.object : undefined;
+    if (node.type === "ThisExpression" || inJsx?.name === "this") {
+      refuse(
+        inJsx ?? node,
+        "an offloaded function has no `this`; pass what it needs as an argument, or put it into a variable",
+      );
     } else if (node.type === "Super") {
       refuse(node, "an offloaded function cannot use `super`; move the code to a module and import it");
     } else if (arrow && node.type === "MetaProperty" && node.meta.name === "new") {

@@ -6,7 +6,7 @@
  */
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, extname, isAbsolute, resolve } from "node:path";
+import { basename, dirname, extname, resolve } from "node:path";
 import type {
   BuildFailure,
   BuildOptions,
@@ -39,6 +39,8 @@ interface Shared {
   readonly worker: { path?: string };
   /** Files that bundles of workers need next to them, by name, such as the bundles of their own offloaded functions. */
   readonly assets: Map<string, OutputFile>;
+  /** Files of which bundles of workers were made, or could not be made. They are watched also while a build fails. */
+  readonly inputs: Set<string>;
 }
 
 /**
@@ -47,7 +49,7 @@ interface Shared {
  * The build fails for a function that cannot move to a worker.
  */
 export default function clearway(): Plugin {
-  return plugin({ store: new TaskStore(), chain: [], worker: {}, assets: new Map() });
+  return plugin({ store: new TaskStore(), chain: [], worker: {}, assets: new Map(), inputs: new Set() });
 }
 
 function plugin(shared: Shared): Plugin {
@@ -140,27 +142,33 @@ async function referencesTo(
 
 /** Bundles a task file, or the worker, and returns it as a file whose URL is the module's value. */
 async function bundle(build: PluginBuild, shared: Shared, file: string): Promise<OnLoadResult> {
-  const name = file.slice(0, -extname(file).length);
+  const extension = fileExtension(build.initialOptions);
+  const name = file.slice(0, -extension.length);
   const task = shared.store.byName(name);
   const entry = name === workerName ? shared.worker.path : task?.path;
   if (entry === undefined) return { errors: [{ text: `no offloaded functions are called ${name}` }] };
   const chain = task ? [...shared.chain, task.name] : shared.chain;
   const options = inherited(build.initialOptions, plugin({ ...shared, chain }));
+  const watched = (files: readonly string[]): string[] => {
+    const paths = files.map((path) => resolve(options.absWorkingDir ?? "", path));
+    for (const path of paths) if (!taskFilePath.test(path)) shared.inputs.add(path);
+    return [...shared.inputs];
+  };
   try {
-    const result = await build.esbuild.build({ ...options, entryPoints: [entry] });
-    const inputs = Object.keys(result.metafile.inputs).map((path) => resolve(options.absWorkingDir ?? "", path));
-    const isEntry = ({ path }: OutputFile): boolean => basename(path, extname(path)) === entryName;
-    for (const each of result.outputFiles) if (!isEntry(each)) shared.assets.set(basename(each.path), each);
-    return {
-      contents: result.outputFiles.find((each) => isEntry(each) && !each.path.endsWith(".css"))?.contents ?? "",
-      loader: "file",
-      watchFiles: inputs.filter((path) => isAbsolute(path) && !taskFilePath.test(path)),
-      warnings: result.warnings,
-    };
+    const { outputFiles, metafile, warnings } = await build.esbuild.build({ ...options, entryPoints: [entry] });
+    const watchFiles = watched(Object.keys(metafile.inputs));
+    const code = entryName + (options.outExtension?.[".js"] ?? ".js");
+    const contents = outputFiles.find(({ path }) => basename(path) === code)?.contents;
+    if (contents === undefined) return { errors: [{ text: `the bundle of ${name} has no file ${code}` }], watchFiles };
+    for (const each of outputFiles) {
+      const base = basename(each.path);
+      if (!base.startsWith(`${entryName}.`)) shared.assets.set(base, each);
+    }
+    return { contents, loader: "file", watchFiles, warnings };
   } catch (error) {
     const { errors } = error as Partial<BuildFailure>;
     if (errors === undefined) throw error;
-    return { errors };
+    return { errors, watchFiles: watched(errors.flatMap(({ location }) => location?.file ?? [])) };
   }
 }
 
@@ -173,11 +181,8 @@ const entryName = "clearway-offload-entry";
 
 /** Adds the assets of the workers' bundles to the app's build, in the folder of its assets. */
 async function addAssets(options: BuildOptions, assets: Shared["assets"], result: BuildResult): Promise<void> {
-  const { absWorkingDir = "", outfile = "", assetNames = "" } = options;
-  const outdir = options.outdir ?? dirname(outfile);
   for (const [name, file] of result.errors.length === 0 ? assets : []) {
-    const folder = dirname(assetNames).replaceAll("[ext]", extname(name).slice(1));
-    const path = resolve(absWorkingDir, outdir, folder, name);
+    const path = resolve(assetFolder(options, extname(name)), name);
     if (options.write === false) {
       if (!result.outputFiles?.some((each) => each.path === path)) result.outputFiles?.push({ ...file, path });
     } else {
@@ -185,6 +190,12 @@ async function addAssets(options: BuildOptions, assets: Shared["assets"], result
       await writeFile(path, file.contents);
     }
   }
+}
+
+/** Returns the folder of the output in which assets with this extension are. */
+function assetFolder(options: BuildOptions, extension: string): string {
+  const { absWorkingDir = "", outfile = "", outdir = dirname(outfile), assetNames = "" } = options;
+  return resolve(absWorkingDir, outdir, dirname(assetNames).replaceAll("[ext]", extension.slice(1)));
 }
 
 /** The options of the app's build that also hold for the bundle of a worker: one file, in memory. */
@@ -200,7 +211,8 @@ function inherited(options: BuildOptions, own: Plugin) {
     metafile: true,
     format: "esm",
     logLevel: "silent",
-    outdir: "clearway-offload",
+    // The bundle becomes an asset. Paths to modules that stay outside of it are relative to this folder.
+    outdir: assetFolder(options, fileExtension(options)),
     sourcemap: options.sourcemap ? "inline" : false,
     plugins: [own, ...plugins.filter(({ name }) => name !== pluginName)],
   } as const satisfies BuildOptions;

@@ -66,12 +66,12 @@ export async function emitChunks(
   context: BundlerContext,
   file: OffloadFile,
   importer: string,
-  emitted: string[] = [],
+  emitted = new Set<string>(),
 ): Promise<References> {
   const { path, name } = file.taskFile;
   const emit = (id: string, chunk: string): string => {
     const reference = context.emitFile({ type: "chunk", id, name: chunk });
-    emitted.push(reference);
+    emitted.add(reference);
     return `import.meta.ROLLUP_FILE_URL_${reference}`;
   };
   const url = emit(slashes(path), name);

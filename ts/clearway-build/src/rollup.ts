@@ -8,6 +8,7 @@
 import type { Plugin } from "rollup";
 import { emitChunks, loadTaskFile, readModule, resolveTaskFile } from "./rollup-hooks.js";
 import { TaskStore } from "./task-store.js";
+import { mayOffload } from "./transform.js";
 
 /**
  * Moves the functions in calls of `offload()` to task files, which become chunks of the bundle.
@@ -27,6 +28,8 @@ export default function clearway(): Plugin {
       const written = file.write(await emitChunks(this, file, id));
       return { code: written.code, map: written.map.toString() };
     },
+    // Rollup's cache has the module's code, but this instance does not have its task file.
+    shouldTransformCachedModule: ({ code }) => mayOffload(code),
     renderStart({ format }) {
       if (store.size > 0 && format !== "es") this.error(`offload() needs the output format "es": format=${format}`);
     },

@@ -48,7 +48,8 @@ export function taskFileOf(file: ParsedFile, path: string, root: string, tasks: 
   const from = relative(root, path).replaceAll("\\", "/");
   const hash = createHash("sha256").update(`${from}\n${imports}\n${text}`).digest("hex").slice(0, 12);
   const extension = extname(path);
-  const stem = basename(path, extension);
+  // The name becomes a part of a URL, as it is. The hash keeps it unique.
+  const stem = basename(path, extension).replace(/[#%?]/g, "_");
   const name = `${stem}-${hash}`;
   const add = `globalThis.__clearwayOffload?.files.set(${JSON.stringify(name)}, {\n`;
   text.prepend(`// @ts-nocheck\n${jsxPragmas(file)}${imports}${add}`).append("});\n");

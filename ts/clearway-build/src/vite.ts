@@ -5,9 +5,10 @@
  * @module clearway-build/vite
  */
 
-import { join, posix } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Plugin, ResolvedConfig } from "vite";
+import type { Plugin, ResolvedConfig, UserConfig } from "vite";
 import { emitChunks, loadTaskFile, readModule, resolveTaskFile, slashes, workerModule } from "./rollup-hooks.js";
 import type { TaskFile } from "./task-file.js";
 import { TaskStore } from "./task-store.js";
@@ -26,20 +27,27 @@ export default function clearway(): Plugin {
 // Vite bundles each worker with plugins of its own.
 function plugin(store: TaskStore, inWorker: boolean): Plugin {
   let config: ResolvedConfig;
-  const emitted: string[] = [];
+  let workerPlugins: NonNullable<UserConfig["worker"]>["plugins"];
+  // The bundler's references to emitted files, of all builds: a watching build and builds of several environments share this plugin.
+  const emitted = new Set<string>();
   let ownTaskFile: string | undefined;
   return {
     name: "clearway-offload",
     // Sees the file as the user wrote it, before TypeScript is compiled.
     enforce: "pre",
-    config: () =>
-      inWorker
-        ? undefined
-        : {
-            worker: { plugins: () => [plugin(store, true)] },
-            // Vite's dev server otherwise finds the second import only with the first call, and reloads the page.
-            optimizeDeps: { include: ["clearway/offload"] },
-          },
+    config: {
+      // After other plugins have added theirs to `worker.plugins`.
+      order: "post",
+      handler({ worker }) {
+        if (inWorker) return undefined;
+        workerPlugins = worker?.plugins;
+        return {
+          worker: { plugins: () => [plugin(store, true)] },
+          // Vite's dev server otherwise finds the second import only with the first call, and reloads the page.
+          optimizeDeps: { include: ["clearway/offload"] },
+        };
+      },
+    },
     configResolved(resolved) {
       config = resolved;
       const bundled = bundleChainOf(config).at(-1);
@@ -49,19 +57,22 @@ function plugin(store: TaskStore, inWorker: boolean): Plugin {
     // A module with the query `?worker` is one that Vite writes.
     load: { order: "pre", handler: (id) => (/[?&]worker(&|$)/.test(id) ? undefined : loadTaskFile(store, id)) },
     // In a server's build, a file's URL is relative to the module. Vite would write one that is relative to the site.
-    resolveFileUrl({ fileName, chunkId }) {
-      if (!emitted.some((reference) => this.getFileName(reference) === fileName)) return undefined;
+    resolveFileUrl({ fileName, chunkId, referenceId }) {
+      if (!emitted.has(referenceId)) return undefined;
       const path = JSON.stringify(relativeUrl(chunkId, fileName));
       return `new URL(${path}, import.meta.url).href`;
     },
     async transform(code, id) {
       const file = readModule(this, store, { code, id, root: config.root });
       if (!file) return undefined;
-      const forServer = this.environment.config.consumer === "server";
+      const { consumer, resolve } = this.environment.config;
+      const forServer = consumer === "server";
       const serving = config.command === "serve";
       const references = async (): Promise<References> => {
         if (!forServer) return workerFiles(file, ownTaskFile);
-        return serving ? nodeFile(config, store, file.taskFile) : emitChunks(this, file, id, emitted);
+        if (!serving) return emitChunks(this, file, id, emitted);
+        const plugins = [workerPlugins?.(), plugin(store, false)];
+        return nodeFile(config, resolve, plugins, file.taskFile);
       };
       const written = file.write(await references());
       return { code: written.code, map: written.map.toString() };
@@ -97,17 +108,26 @@ function workerFiles(file: OffloadFile, ownTaskFile: string | undefined): Refere
  * Bundles a task file for Node into Vite's folder of caches: a dev server has no files that a worker of Node could load. Vitest loads
  * modules from such a server.
  */
-async function nodeFile(config: ResolvedConfig, store: TaskStore, { path, name }: TaskFile): Promise<References> {
-  const outDir = join(config.cacheDir, "clearway-offload");
+async function nodeFile(
+  config: ResolvedConfig,
+  { external: _external, noExternal: _noExternal, ...resolve }: ResolvedConfig["environments"][string]["resolve"],
+  plugins: UserConfig["plugins"],
+  { path, name }: TaskFile,
+): Promise<References> {
+  const outDir = join(cacheOf(config), "clearway-offload");
   const { build } = await import("vite");
   await build({
     configFile: false,
     root: config.root,
     mode: config.mode,
+    envDir: config.envDir,
+    envPrefix: config.envPrefix ?? "VITE_",
     logLevel: "warn",
     define: config.define ?? {},
+    // Packages stay outside of the file, also in Vitest, which sets `noExternal`.
+    environments: { ssr: { resolve } },
     resolve: { alias: config.resolve.alias },
-    plugins: [plugin(store, false)],
+    plugins,
     build: {
       ssr: true,
       outDir,
@@ -123,4 +143,14 @@ async function nodeFile(config: ResolvedConfig, store: TaskStore, { path, name }
   });
   const url = JSON.stringify(pathToFileURL(join(outDir, `${name}.mjs`)).href);
   return { url, base: "import.meta.url", worker: undefined, imports: "" };
+}
+
+/** Returns Vite's folder of caches. One outside of the app's package is replaced: Node looks for packages from the importing file upwards. */
+function cacheOf({ root, cacheDir }: ResolvedConfig): string {
+  let app = root;
+  while (!existsSync(join(app, "package.json"))) {
+    if (dirname(app) === app) return cacheDir;
+    app = dirname(app);
+  }
+  return slashes(cacheDir).startsWith(`${slashes(app)}/`) ? cacheDir : join(app, "node_modules/.vite");
 }

@@ -24,11 +24,12 @@ export type OffloadOptions = Pick<
 >;
 
 /**
- * Calls a function in a worker of the shared pool. Returns its result: a promise, or a stream if `fn` is a generator.
+ * Calls a function in a worker of the shared pool. Returns its result: a promise, or a stream if `fn` is a generator that is written in the
+ * call.
  *
- * `fn` is a function that is written in the call, or an imported one. Its arguments, the variables that it captures and its result cross by
- * structured clone. Memory in the result moves. An argument under `move()` moves. Captured variables are copied when the call is made; the
- * function may not assign to them.
+ * `fn` is a function that is written in the call, or an imported one that is no generator: a call of an imported generator rejects with
+ * `not-cloneable`. Its arguments, the variables that it captures and its result cross by structured clone. Memory in the result moves. An
+ * argument under `move()` moves. Captured variables are copied when the call is made; the function may not assign to them.
  *
  * Rejects with the function's own error, with the signal's reason, or with a `ClearwayError`. Without the build plugin, rejects with
  * `invalid-argument`; for a generator, it throws that error.

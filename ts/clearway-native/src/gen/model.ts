@@ -84,14 +84,18 @@ export function words(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-// The reserved words of C and of Rust, and the macros that C compilers for Linux define without `-std=c11`. They are one set, so that a
-// schema has the same names in both languages.
+// The reserved words of C, C++ and Rust, and the macros that C compilers for Linux or <errno.h> define. They are one set, so that a
+// schema has the same names in all languages.
 const reservedWords = new Set(
   (
-    "abstract alignas alignof as asm async await auto become bool box break case char const constexpr continue crate default do double dyn " +
-    "else enum extern false final float fn for gen goto i386 if impl in inline int let linux long loop macro match mod move mut null nullptr " +
-    "override priv pub ref register restrict return self short signed sizeof static static_assert struct super switch " +
-    "thread_local trait true try type typedef typeof typeof_unqual union unix unsafe unsigned unsized use virtual void volatile where while yield"
+    "abstract alignas alignof and and_eq as asm async auto await become bitand bitor bool box break case catch char char16_t " +
+    "char32_t char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue crate " +
+    "decltype default delete do double dyn dynamic_cast else enum errno explicit export extern false final float fn for friend gen " +
+    "goto i386 if impl in inline int let linux long loop macro match mod move mut mutable namespace new noexcept not not_eq null " +
+    "nullptr operator or or_eq override priv private protected pub public ref register reinterpret_cast requires restrict return " +
+    "self short signed sizeof static static_assert static_cast struct super switch template this thread_local throw trait true try " +
+    "type typedef typeid typename typeof typeof_unqual union unix unsafe unsigned unsized use using virtual void volatile wchar_t " +
+    "where while xor xor_eq yield"
   ).split(" "),
 );
 

@@ -241,6 +241,20 @@ describe("gen", () => {
     execFileSync("cc", ["-Wall", "-Werror", "-fsyntax-only", "-x", "c", ...include, out], { stdio: "pipe" });
   });
 
+  test.runIf(has("cc"))("writes C that compiles as C and as C++, for fields with names of C++ and errno", async () => {
+    const out = join(folder, "words.h");
+    const file = join(folder, "words.json");
+    const names = ["errno", "class", "new", "delete", "this", "operator", "template", "namespace", "constCast", "xor"];
+    const struct = Object.fromEntries(names.map((name) => [name, "text"]));
+    const methods = { public: { args: { struct } } };
+    writeFileSync(file, JSON.stringify({ channel: "words", methods }));
+    expect(await gen(file, { c: out })).toBe(0);
+    const include = ["-include", "errno.h", `-I${native}/include`, `-I${native}/c/include`];
+    for (const language of has("c++") ? ["c", "c++"] : ["c"]) {
+      execFileSync("cc", ["-Wall", "-Werror", "-fsyntax-only", "-x", language, ...include, out], { stdio: "pipe" });
+    }
+  });
+
   test("writes Rust with valid names for events that begin with a digit or have no value", async () => {
     const out = join(folder, "digits.rs");
     const file = join(folder, "digits.json");

@@ -390,6 +390,6 @@ function isObject(value: unknown): value is object {
 function generatorReturned(): ClearwayError {
   return new ClearwayError(
     "not-cloneable",
-    "the task returned a generator: write the task itself as one (async function*)",
+    "the task returned a generator: write the task itself, or the function in offload(), as one (async function*)",
   );
 }

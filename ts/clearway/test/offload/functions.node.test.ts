@@ -30,6 +30,23 @@ describe("a built app", () => {
     expect(result).toEqual([0, 5, 10, 7, 8]);
   });
 
+  test("streams an imported generator through a written one, and says so where that is missing", async () => {
+    const result = await run(
+      `
+      import { count } from "./count.js";
+      const bare = () => (offload(count, 2) as unknown as Promise<never>).catch((error: Error & { code: string }) => [error.code, error.message]);
+      const seen: unknown[] = [await bare(), await bare()];
+      for await (const each of offload(function* (n: number) { yield* count(n); }, 2)) seen.push(each);
+      export default seen;`,
+      { "count.ts": "export function* count(n: number) { for (let at = 0; at < n; at++) yield at; }" },
+    );
+    const refused = [
+      "not-cloneable",
+      expect.stringContaining("write the task itself, or the function in offload(), as one"),
+    ];
+    expect(result).toEqual([refused, refused, 0, 1]);
+  });
+
   test("captures constants, parameters, loop variables and destructured variables by value", async () => {
     const result = await run(`
       const base = 100;

@@ -85,6 +85,18 @@ test("a fault in a nested function is named in the source file", async () => {
   expect(error?.text).toContain("function `own`");
 });
 
+test("`this` in JSX is refused once, where its element begins", async () => {
+  const [error, ...others] = await refusals(`${head}offload(() => <this.Part.x this={1}></this.Part.x>);`, "main.jsx");
+  expect(error?.text).toContain("has no `this`");
+  expect(error?.location).toMatchObject({ line: 2, column: 15, length: 4 });
+  expect(others).toEqual([]);
+});
+
+test("`this` in a type is no use of it", async () => {
+  const code = `${head}export class A { y = 1; m() { return offload((x: typeof this.y) => x, this.y); } }`;
+  await built(sources({ "main.ts": code }));
+});
+
 test("a syntax error is the bundler's own", async () => {
   const [error] = await refusals(`${head}offload(() => { let 1x; });`);
   expect(error?.pluginName).toBe("");

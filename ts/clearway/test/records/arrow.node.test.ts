@@ -118,6 +118,44 @@ describe("the conversion from Arrow", () => {
     });
   });
 
+  test("ignores what is under a null struct and under a null list, and refuses a null elsewhere", async () => {
+    const Wanted = record({ at: nullable(struct({ x: u8, day: date })), items: nullable(list(u8)) });
+    const builder = arrow.makeBuilder({
+      type: new arrow.Struct([
+        new arrow.Field("x", new arrow.Uint8(), true),
+        new arrow.Field("day", new arrow.DateMillisecond(), true),
+      ]),
+      nullValues: [null],
+    });
+    for (const each of [{ x: 1, day: 0 }, null, { x: 3, day: 86_400_000 }]) builder.append(each as never);
+    const at = builder.finish().toVector();
+    const items = (...nulls: number[]): arrow.Vector =>
+      new arrow.Vector([
+        arrow.makeData({
+          type: new arrow.List(new arrow.Field("item", new arrow.Uint8(), true)),
+          length: 3,
+          nullCount: 1,
+          nullBitmap: Uint8Array.of(0b101),
+          valueOffsets: Int32Array.of(0, 1, 2, 3),
+          child: arrow.vectorFromArray(
+            [0, 1, 2].map((n) => (nulls.includes(n) ? null : n)),
+            new arrow.Uint8(),
+          ).data[0]!,
+        }),
+      ]);
+    expect((await Wanted.fromArrow(new arrow.Table({ at, items: items(1) }))).toObjects()).toEqual([
+      { at: { x: 1, day: 0 }, items: Uint8Array.of(0) },
+      { at: null, items: null },
+      { at: { x: 3, day: 1 }, items: Uint8Array.of(2) },
+    ]);
+    await expect(Wanted.fromArrow(new arrow.Table({ at, items: items(1, 2) }))).rejects.toThrow("lists with nulls");
+    const missing = new arrow.Table({
+      at: arrow.vectorFromArray([{ x: null, day: null }], at.type),
+      items: items(1).slice(0, 1),
+    });
+    await expect(Wanted.fromArrow(missing)).rejects.toThrow('column "at.x" of the Arrow table is not nullable');
+  });
+
   test("refuses columns of another type, and unsupported types, by name", async () => {
     const Wanted = record({ s: u8 });
     await expect(Wanted.fromArrow(arrow.tableFromArrays({ s: ["x"] }))).rejects.toMatchObject({ code: "protocol" });

@@ -105,8 +105,13 @@ export function addExtensions(before: Extensions, added: readonly Extension[]): 
       throw invalid("tag", "a whole number from 128 to 255", tag);
     if (byTag[tag] !== undefined) throw invalid("tag", "used once", tag);
     const prototype: unknown = typeof type === "function" ? type.prototype : undefined;
-    if (prototype === null || typeof prototype !== "object" || prototype === Object.prototype)
-      throw invalid("type", "a class other than Object", String(type));
+    if (
+      prototype === null ||
+      typeof prototype !== "object" ||
+      prototype === Object.prototype ||
+      prototype === Array.prototype
+    )
+      throw invalid("type", "a class other than Object and Array", String(type));
     if (byPrototype.has(prototype)) throw invalid("type", "used once", type.name);
     for (const name of ["write", "read"] as const) callable(`${name} of the extension with tag ${tag}`, each[name]);
     byTag[tag] = each;

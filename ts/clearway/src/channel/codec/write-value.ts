@@ -92,11 +92,13 @@ function writeInteger(writer: Writer, value: bigint): void {
 
 function writeObject(writer: Writer, value: object, depth: number, options: WriteOptions): void {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (Array.isArray(value)) return writeList(writer, value, depth, options);
+  if (prototype === Array.prototype && Array.isArray(value)) return writeList(writer, value, depth, options);
   if (prototype === Object.prototype || prototype === null)
     return writeRecord(writer, value, prototype, depth, options);
   const own = options.extensions.byPrototype.get(prototype as object);
   if (own !== undefined) return writeExtension(writer, value, own, depth, options);
+  // An array of a subclass without an extension, or of another realm.
+  if (Array.isArray(value)) return writeList(writer, value, depth, options);
   if (ArrayBuffer.isView(value)) return writeView(writer, value);
   if (value instanceof Float64) {
     writer.byte(Tag.float64);

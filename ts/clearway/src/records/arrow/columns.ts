@@ -12,10 +12,15 @@ export class Columns {
   constructor(private bytesLeft: number) {}
 
   // In apache-arrow, values and offsets begin at the first row, even if `offset` is not 0. Only bits count from `offset`.
-  copy(shape: Shape, column: string, data: Data, rows: number): Uint8Array[] {
-    const validity = validityOf(column, data, rows);
-    if (validity.length > 0 && !shape.nullable) throw corrupt(column, "is not nullable and has nulls");
-    const buffers = [validity, ...this.#values(shape, column, data, rows, validity)];
+  // `outer` says where the structs around the column are not null. Where one is null, the column's content is undefined.
+  copy(shape: Shape, column: string, data: Data, rows: number, outer: Uint8Array = noBytes): Uint8Array[] {
+    const own = validityOf(column, data, rows);
+    if (own.length > 0 && !shape.nullable) {
+      for (let row = 0; row < rows; row++)
+        if (isValid(outer, row) && !isValid(own, row)) throw corrupt(column, "is not nullable and has nulls");
+    }
+    const values = this.#values(shape, column, data, rows, inBoth(outer, own));
+    const buffers = [shape.nullable ? own : noBytes, ...values];
     // The columns of a struct have already subtracted their own bytes.
     if (shape.kind !== "struct") for (const { length } of buffers) this.bytesLeft -= length;
     if (this.bytesLeft >= 0) return buffers;
@@ -39,25 +44,31 @@ export class Columns {
       case "date":
         return [memory(daysOf(column, data, rows, validity))];
       case "list":
-        return this.#list(shape.of, column, data, rows);
+        return this.#list(shape.of, column, data, rows, validity);
       case "struct":
         return shape.columns.flatMap((each, at) => {
           const child = data.children[at];
           if (!child) throw corrupt(column, `has no ${shown(each.name)}`);
-          return this.copy(each, `${column}.${each.name}`, child, rows);
+          return this.copy(each, `${column}.${each.name}`, child, rows, validity);
         });
       default:
         return [firstElements(column, values, rows)];
     }
   }
 
-  #list(of: string, column: string, data: Data, rows: number): Uint8Array[] {
+  #list(of: string, column: string, data: Data, rows: number, validity: Uint8Array): Uint8Array[] {
     const items = data.children[0];
     if (!items) throw corrupt(column, "has no items");
     const { offsets, first, last } = spanOf(column, data, rows, items.length);
     const count = last - first;
     const slice = items.slice(first, count);
-    if (slice.nullCount > 0) throw unsupported(column, "lists with nulls in them", String(data.type));
+    const present = validityOf(column, slice, count);
+    if (present.length > 0) {
+      for (let row = 0; row < rows; row++)
+        for (let at = offsets[row]!; at < offsets[row + 1]!; at++)
+          if (isValid(validity, row) && !isValid(present, at))
+            throw unsupported(column, "lists with nulls in them", String(data.type));
+    }
     if (of === "text") return [memory(offsets), ...bytesFrom(column, slice, count, this.bytesLeft)];
     if (of === "bool") return [memory(offsets), bitsOf(column, slice.values, slice.offset, count)];
     return [memory(offsets), firstElements(column, slice.values, count)];
@@ -187,6 +198,11 @@ export function bitsOf(column: string, from: Uint8Array | undefined, start: numb
 /** Returns whether a row has a value, given the result of {@link validityOf}. */
 export function isValid(validity: Uint8Array, row: number): boolean {
   return validity.length === 0 || ((validity[row >> 3]! >> (row & 7)) & 1) === 1;
+}
+
+/** Returns the bitmap of the rows that have a value in both bitmaps. */
+function inBoth(one: Uint8Array, other: Uint8Array): Uint8Array {
+  return one.length === 0 ? other : one.map((byte, at) => byte & (other[at] ?? 255));
 }
 
 /** Returns the memory of a typed array's first elements. Copies nothing. */

@@ -306,6 +306,30 @@ describe("a decoded message", () => {
   });
 });
 
+describe("a subclass of Array", () => {
+  class Vector extends Array<number> {}
+  const type = extension({
+    tag: 128,
+    type: Vector,
+    write: (vector, writer) => writer.uint8(vector.length),
+    read: (reader) => new Vector(reader.uint8()),
+  });
+
+  test("is encoded by its extension, and as a list without one", () => {
+    const codec = standard.with({ extensions: [type] });
+    const read = codec.decode(codec.encode([Vector.of(7, 8, 9), [1]])) as unknown[];
+    expect(read[0]).toBeInstanceOf(Vector);
+    expect(read[0]).toHaveLength(3);
+    expect(read[1]).toEqual([1]);
+    expect(back(Vector.of(7, 8))).toEqual([7, 8]);
+  });
+
+  test("can have an extension, and Array itself cannot", () => {
+    const forArrays = { ...type, type: Array } as never;
+    expect(() => standard.with({ extensions: [forArrays] })).toThrow("a class other than Object and Array");
+  });
+});
+
 describe("a JSON message", () => {
   test.each([
     ["[1,2,3]", 3],
