@@ -31,8 +31,9 @@ test.each(["dist", "dist/js"])("an external module is found from a worker's file
 });
 
 test("esbuild watches what only a function imports, also while that is broken", async () => {
+  const main = `${head}import { a } from "./work/a.js";\noffload(() => a);\n`;
   const folder = sources({
-    "main.ts": `${head}import { a } from "./work/a.js";\noffload(() => a);\n`,
+    "main.ts": main,
     "work/a.js": 'export { a } from "./b.js";\n',
     "work/b.js": "export const a = 1;\n",
   });
@@ -74,6 +75,10 @@ test("esbuild watches what only a function imports, also while that is broken", 
   const broken = end(true);
   edit("work/b.js", "export const a = ((;\n");
   await broken;
+  // One more failed build: what is watched now is what failed builds name, and not what the good one did.
+  const still = end(true);
+  edit("main.ts", `${main}// edited\n`);
+  await still;
   const mended = end(false);
   edit("work/b.js", "export const a = 2;\n");
   await mended;
