@@ -28,7 +28,11 @@ describe("a server's connection", () => {
   test("does not accumulate answers to marks and pings for a client that never reads", async () => {
     const transports: ChannelTransport[] = [];
     let socket: WebSocket | undefined;
-    const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (this: Connections, ws, ...more) {
+    const listening = vi.spyOn(Connections.prototype, "add").mockImplementation(function (
+      this: Connections,
+      ws,
+      ...more
+    ) {
       socket = ws;
       listening.mockRestore();
       this.add(ws, ...more);
