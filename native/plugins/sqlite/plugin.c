@@ -201,16 +201,15 @@ static outcome table_write_columns(const row_table *table, bytes *to) {
   return added == DONE ? add_text(to, "]") : added;
 }
 
-static const clearway_host *host;
-
-// The state of one opening of the plugin.
+// The state of one opening of the plugin. Another opening may have another host.
 typedef struct reader {
+  const clearway_host *host;
   clearway_plugin_id id;
   sqlite3 *database; // null before the first `open`
 } reader;
 
-static clearway_status refuse(clearway_reply reply, clearway_status status, const char *text) {
-  return host->reply_error(reply, status, (clearway_text){.data = text, .size = strlen(text)});
+static clearway_status refuse(const reader *self, clearway_reply reply, clearway_status status, const char *text) {
+  return self->host->reply_error(reply, status, (clearway_text){.data = text, .size = strlen(text)});
 }
 
 // Opens the database file that the message names, and closes an earlier one. The connection can only read.
@@ -218,23 +217,32 @@ static clearway_status open_database(void *context, const clearway_content *mess
   reader *self = context;
   char path[4096];
   if (message->size == 0 || message->size >= sizeof path || memchr(message->data, '\0', message->size) != NULL)
-    return refuse(reply, CLEARWAY_INVALID_ARGUMENT, "the message must be a path of 1 to 4095 bytes");
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message must be a path of 1 to 4095 bytes");
   memcpy(path, message->data, message->size);
   path[message->size] = '\0';
   sqlite3 *opened = NULL;
   if (sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-    const clearway_status status = refuse(reply, CLEARWAY_FAILED, sqlite3_errmsg(opened));
+    const clearway_status status = refuse(self, reply, CLEARWAY_FAILED, sqlite3_errmsg(opened));
     sqlite3_close(opened);
     return status;
   }
   sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, (int)TABLE_BYTES_MAX);
   sqlite3_close(self->database);
   self->database = opened;
-  return host->reply(reply, NULL);
+  return self->host->reply(reply, NULL);
 }
 
+// A query that runs.
+typedef struct running {
+  const clearway_host *host;
+  clearway_reply reply;
+} running;
+
 // SQLite calls this while a query runs. A result other than 0 ends the query.
-static int is_unwanted(void *reply) { return host->wanted(*(clearway_reply *)reply) != CLEARWAY_OK; }
+static int is_unwanted(void *context) {
+  const running *self = context;
+  return self->host->wanted(self->reply) != CLEARWAY_OK;
+}
 
 // Answers with the columns as JSON, and with the chunk as an attached memory.
 static clearway_status answer(const reader *self, clearway_reply reply, const row_table *rows) {
@@ -242,13 +250,13 @@ static clearway_status answer(const reader *self, clearway_reply reply, const ro
   clearway_view chunk;
   clearway_status status = CLEARWAY_OUT_OF_MEMORY;
   if (table_write_columns(rows, &columns) == DONE)
-    status = host->allocate(self->id, table_chunk_size(rows), CLEARWAY_MEMORY_ZEROED, &chunk);
+    status = self->host->allocate(self->id, table_chunk_size(rows), CLEARWAY_MEMORY_ZEROED, &chunk);
   if (status == CLEARWAY_OK) {
     table_write_chunk(rows, chunk.data);
     const clearway_content content = {
         .data = columns.data, .size = columns.size, .attachments = &chunk.memory, .attachments_count = 1};
-    status = host->reply(reply, &content);
-    host->release(chunk.memory); // the answer has a reference of its own
+    status = self->host->reply(reply, &content);
+    self->host->release(chunk.memory); // the answer has a reference of its own
   }
   free(columns.data);
   return status;
@@ -262,17 +270,17 @@ static int is_blank(const char *from, const char *end) {
 
 static clearway_status read_rows(const reader *self, clearway_reply reply, sqlite3_stmt *statement) {
   if (statement == NULL || sqlite3_column_count(statement) == 0 || !sqlite3_stmt_readonly(statement))
-    return refuse(reply, CLEARWAY_INVALID_ARGUMENT, "the statement must read rows");
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the statement must read rows");
   row_table rows = {0};
   int step = sqlite3_step(statement);
   outcome collected = table_open(&rows, statement);
   for (; step == SQLITE_ROW && collected == DONE; step = sqlite3_step(statement))
     collected = table_add(&rows, statement);
   clearway_status status;
-  if (collected == TOO_LARGE) status = refuse(reply, CLEARWAY_TOO_LARGE, "the rows have more than 256 MiB");
+  if (collected == TOO_LARGE) status = refuse(self, reply, CLEARWAY_TOO_LARGE, "the rows have more than 256 MiB");
   else if (collected == NO_MEMORY) status = CLEARWAY_OUT_OF_MEMORY;
   else if (step == SQLITE_INTERRUPT) status = CLEARWAY_CANCELLED;
-  else if (step != SQLITE_DONE) status = refuse(reply, CLEARWAY_FAILED, sqlite3_errmsg(self->database));
+  else if (step != SQLITE_DONE) status = refuse(self, reply, CLEARWAY_FAILED, sqlite3_errmsg(self->database));
   else status = answer(self, reply, &rows);
   table_free(&rows);
   return status;
@@ -281,17 +289,18 @@ static clearway_status read_rows(const reader *self, clearway_reply reply, sqlit
 // Runs the query in the message, which is one statement of SQL.
 static clearway_status query(void *context, const clearway_content *message, clearway_reply reply) {
   reader *self = context;
-  if (self->database == NULL) return refuse(reply, CLEARWAY_INVALID_ARGUMENT, "open a database first");
+  if (self->database == NULL) return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "open a database first");
   if (message->size == 0 || message->size > 1 << 20)
-    return refuse(reply, CLEARWAY_INVALID_ARGUMENT, "the message must be a statement of 1 byte to 1 MiB");
-  sqlite3_progress_handler(self->database, 10000, is_unwanted, &reply);
+    return refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message must be a statement of 1 byte to 1 MiB");
+  running wanted = {.host = self->host, .reply = reply};
+  sqlite3_progress_handler(self->database, 10000, is_unwanted, &wanted);
   sqlite3_stmt *statement = NULL;
   const char *sql = (const char *)message->data, *rest = NULL;
   clearway_status status;
   if (sqlite3_prepare_v2(self->database, sql, (int)message->size, &statement, &rest) != SQLITE_OK)
-    status = refuse(reply, CLEARWAY_INVALID_ARGUMENT, sqlite3_errmsg(self->database));
+    status = refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, sqlite3_errmsg(self->database));
   else if (!is_blank(rest, sql + message->size))
-    status = refuse(reply, CLEARWAY_INVALID_ARGUMENT, "the message must be one statement");
+    status = refuse(self, reply, CLEARWAY_INVALID_ARGUMENT, "the message must be one statement");
   else status = read_rows(self, reply, statement);
   sqlite3_finalize(statement);
   sqlite3_progress_handler(self->database, 0, NULL, NULL);
@@ -308,9 +317,9 @@ clearway_status clearway_plugin_init(const clearway_host *table, clearway_plugin
   plugin->abi_major = CLEARWAY_ABI_MAJOR;
   plugin->abi_minor = CLEARWAY_ABI_MINOR;
   if (table->abi_major != CLEARWAY_ABI_MAJOR) return CLEARWAY_VERSION;
-  host = table;
   reader *self = calloc(1, sizeof *self);
   if (self == NULL) return CLEARWAY_OUT_OF_MEMORY;
+  self->host = table;
   self->id = plugin->id;
   const struct {
     clearway_text channel;
@@ -323,7 +332,7 @@ clearway_status clearway_plugin_init(const clearway_host *table, clearway_plugin
                                       .queue = CLEARWAY_TEXT("sqlite"),
                                       .context = self,
                                       .on_message = rows[at].on_message};
-    const clearway_status status = host->handle(plugin->id, &handler);
+    const clearway_status status = self->host->handle(plugin->id, &handler);
     if (status != CLEARWAY_OK) {
       free(self);
       return status;

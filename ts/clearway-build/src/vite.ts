@@ -71,7 +71,9 @@ function plugin(store: TaskStore, inWorker: boolean): Plugin {
       const references = async (): Promise<References> => {
         if (!forServer) return workerFiles(file, ownTaskFile);
         if (!serving) return emitChunks(this, file, id, emitted);
-        const plugins = [workerPlugins?.(), plugin(store, false)];
+        // Older configurations of Vite have a list.
+        const theirs = typeof workerPlugins === "function" ? workerPlugins() : workerPlugins;
+        const plugins = [theirs, plugin(store, false)];
         return nodeFile(config, resolve, plugins, file.taskFile);
       };
       const written = file.write(await references());

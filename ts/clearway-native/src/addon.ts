@@ -57,11 +57,14 @@ export interface Addon {
   prepareLine(port: object, channel: string): number;
   /**
    * Calls a channel's handler at once, on this thread. Returns undefined if the answer is null. Writes any other answer to the first
-   * answer record and returns 1. Returns 2 if the handler is not direct, and was not called, or if it did not answer
+   * answer record and returns 1. Returns 3 if the handler is not direct, and was not called, and 2 if it did not answer
    * during the call. With `keeps`, JavaScript keeps its reference to the memory that it sends. In this case, `call` returns true if the
    * answer is that whole memory.
    */
-  call(line: number, ...message: AddonMessage | [lent: Handle, none: undefined, keeps: true]): 1 | 2 | true | undefined;
+  call(
+    line: number,
+    ...message: AddonMessage | [lent: Handle, none: undefined, keeps: true]
+  ): 1 | 2 | 3 | true | undefined;
   /** Sends a message. A record of kind `reply` with the id `call` follows. Returns a status. */
   send(port: object, channel: string, call: number, ...message: AddonMessage): number;
   /** Tells the plugin that the caller of `send` no longer waits. */

@@ -114,6 +114,7 @@ export class LentMemory implements AsyncDisposable {
   /** Settles when the loan has ended: after `release()`, native code has released its last reference. */
   readonly returned: Promise<void>;
   readonly #owner: LoanOwner;
+  readonly #returned: Promise<void>;
   #handle: Handle | undefined;
   /** @internal The answer of a handler that answers with the whole memory. It needs no release, so all calls return this object. */
   readonly message: NativeMessage;
@@ -128,6 +129,7 @@ export class LentMemory implements AsyncDisposable {
     this.lentBytes = bytes.byteLength;
     this.message = new Message(bytes);
     this.returned = returned;
+    this.#returned = returned;
     releaseRegistry.register(this, { owner, handle }, this);
   }
 
@@ -147,7 +149,7 @@ export class LentMemory implements AsyncDisposable {
     const handle = this.#handle;
     this.#handle = undefined;
     releaseRegistry.unregister(this);
-    this.#owner.endLoan(handle, this.returned);
+    this.#owner.endLoan(handle, this.#returned);
   }
 
   /** Ends the loan at the end of an `await using` block. Waits until native code has released the memory. */

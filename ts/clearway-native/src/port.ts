@@ -108,6 +108,7 @@ export class Port implements MemoryOwner, RecordSink {
       }
     } else if (payload instanceof Uint8Array) result = call(line, payload);
     else result = call(line, handleOf(payload));
+    if (result === 3) throw notDirectError(channel); // the handler did not run
     if (payload !== null)
       this.ledger.toNative.sharedBytes += payload instanceof Uint8Array ? payload.byteLength : payload.size;
     if (result === undefined) return nullMessage;
@@ -243,8 +244,8 @@ export class Port implements MemoryOwner, RecordSink {
   endLoan(handle: Handle, returned: Promise<void>): void {
     this.#loansEnded++;
     this.#updateKeepsAlive();
-    void returned.then(() => this.#loansEnded--).then(() => this.#updateKeepsAlive());
     this.release(handle);
+    void returned.then(() => this.#loansEnded--).then(() => this.#updateKeepsAlive());
   }
 
   /**

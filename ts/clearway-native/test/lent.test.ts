@@ -124,8 +124,11 @@ suite("lent JavaScript memory", () => {
 
   test("without bytes comes back as the same view, and is returned", async () => {
     await using plugin = await open();
-    const lent = plugin.lend(new Uint8Array(0));
-    expect(plugin.channel("echo").call(null, [lent]).attachments[0]?.bytes).toBe(lent.bytes);
+    const [lent, other] = [plugin.lend(new Uint8Array(0)), plugin.lend(new Uint8Array(0))];
+    const { attachments } = plugin.channel("echo").call(null, [other, lent]);
+    expect(attachments[0]?.bytes).toBe(other.bytes);
+    expect(attachments[1]?.bytes).toBe(lent.bytes);
+    other.release();
     expect((await plugin.channel("pool/echo").send(lent)).bytes).toBe(lent.bytes);
     lent.release();
     await lent.returned;

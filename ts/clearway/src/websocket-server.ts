@@ -196,6 +196,7 @@ export async function serveWebSockets(
   const own = rules.server ? undefined : await listening(rules);
   const server = rules.server ?? (own as Server);
   attach(server, upgrade, rules.path);
+  const ownUrl = own && urlOf(own, rules);
   const shut = async (): Promise<void> => {
     await connections.close({ code: "closed", message: "the server closes" });
     server.off("upgrade", upgrade);
@@ -208,7 +209,7 @@ export async function serveWebSockets(
   };
   return {
     get url() {
-      return urlOf(server, rules);
+      return ownUrl ?? urlOf(server, rules);
     },
     token: typeof rules.token === "string" ? rules.token : undefined,
     get connections() {

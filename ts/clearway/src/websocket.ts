@@ -35,8 +35,8 @@ export interface WebSocketOptions extends TransportLimits {
   /** Maximum time for the connection to open, in milliseconds. Default: 10,000. */
   readonly openMs?: number;
   /**
-   * Interval of pings, in milliseconds. The transport closes with `lost` if nothing arrives for one interval after a ping. Only sockets of
-   * the package `ws` can ping. Default: 15,000.
+   * Interval of pings, in milliseconds. The transport closes with `lost` if nothing arrives for one interval after a ping, unless bytes of a
+   * large message leave. Only sockets of the package `ws` can ping. Default: 15,000.
    */
   readonly pingMs?: number;
 }

@@ -82,6 +82,7 @@ impl Line {
         }
         let handler = self.handler.as_ref().ok_or_else(|| self.plugin.missing_handler_status())?;
         if handler.entry.queue.is_some() {
+            self.plugin.open()?;
             return Ok(None);
         }
         // Only this thread writes the counter, so that a load and a store lose no message.

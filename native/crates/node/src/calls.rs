@@ -24,9 +24,12 @@ use crate::shared::KeptBuffer;
 /// arrays from which JavaScript reads answers.
 const WRITTEN: i32 = 1;
 
-/// The value that `call` returns if the handler has a queue, and was not called, or if it did not answer during the call. A status in an
-/// answer record could not say this, because a plugin may define any status.
+/// The value that `call` returns if the handler did not answer during the call. A status in an answer record could not say this, because a
+/// plugin may define any status.
 const NOT_DIRECT: i32 = 2;
+
+/// The value that `call` returns if the handler has a queue. It was not called.
+const QUEUED: i32 = 3;
 
 /// Runs `use_it` with content from JavaScript. `value` is undefined for the null message, a `Uint8Array`, or a memory's number. `attached`
 /// is a `Float64Array` with the numbers of the attached memories. Returns `CLEARWAY_INVALID_ARGUMENT` for other values.
@@ -157,12 +160,12 @@ fn refused(status: i32) -> Outcome {
     Err(Failure { status, text: String::new() })
 }
 
-/// Writes the result of a direct call to the answer records and returns 1. Returns 2 if the handler did not answer during the call, and
-/// undefined if there is no result to write.
+/// Writes the result of a direct call to the answer records and returns 1. Returns 2 if the handler did not answer during the call, 3 if the
+/// handler has a queue and did not run, and undefined if there is no result to write.
 fn written(env: Env, lines: &Lines<Port>, number: usize, sent: Result<Direct, i32>, more: Option<Sent>) -> Value {
     let Some(port) = lines.port(number) else { return null_mut() };
     let outcome = match (sent, more) {
-        (Ok(Direct::Queued), _) => return env.small(NOT_DIRECT),
+        (Ok(Direct::Queued), _) => return env.small(QUEUED),
         (Ok(_), Some(Sent::Answered(outcome))) => outcome,
         (Ok(_), Some(Sent::Pending(call))) => {
             // The late answer will have the tag 0. JavaScript's call numbers begin at 1, so JavaScript ignores that answer.

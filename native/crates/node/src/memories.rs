@@ -145,8 +145,8 @@ impl Loans {
     /// `None` if the bytes cannot be kept: see [`KeptBuffer::of`].
     pub fn lend(self: &Arc<Loans>, env: Env, bytes: Bytes, id: u64) -> Option<Result<Memory, i32>> {
         let kept = KeptBuffer::of(env, bytes.buffer)?;
-        // An empty view may have a null address.
-        let data = if bytes.data.is_null() { std::ptr::NonNull::dangling().as_ptr() } else { bytes.data };
+        // An empty view may have a null address. Each gets an address of its own, at which nothing is read.
+        let data = if bytes.data.is_null() { std::ptr::without_provenance_mut(id as usize + 1) } else { bytes.data };
         // Called only if the lend succeeds. JavaScript must not read the return of a loan that it does not have.
         let loan = || {
             lock(&self.returned).unread_returns += 1;

@@ -97,6 +97,7 @@ export function watch(options: WatchOptions = {}): Watch {
   recorder.begin(observer.begin(), wallMs());
   let finalReport: StallReport | undefined;
   let stopped = false;
+  let resetting = false;
   const stop = (): void => {
     if (stopped) return;
     stopped = true;
@@ -115,10 +116,14 @@ export function watch(options: WatchOptions = {}): Watch {
     report: () => finalReport ?? recorder.report(observer.flushHidden()),
     reset: () => {
       if (stopped) return;
-      const endMs = observer.end(false);
       try {
-        recorder.explain(endMs);
+        // Not again if `onStall` calls this: each call of it may be a stall.
+        if (!resetting) {
+          resetting = true;
+          recorder.explain(observer.end(false));
+        }
       } finally {
+        resetting = false;
         recorder.begin(observer.begin(), wallMs());
       }
     },

@@ -146,10 +146,9 @@ export function preparedMove(
  * once in `side`.
  */
 export function addTransfer(earlier: readonly object[], transfer: readonly object[], side?: LedgerSide): object[] {
-  const all = new Set(earlier);
-  if (side) side.movedBytes -= totalBufferBytes(transfer.filter((each) => all.has(each)));
-  for (const each of transfer) all.add(each);
-  return [...all];
+  const known = new Set(earlier);
+  if (side) side.movedBytes -= totalBufferBytes(transfer.filter((each) => known.has(each)));
+  return [...earlier, ...transfer.filter((each) => !known.has(each))];
 }
 
 /**

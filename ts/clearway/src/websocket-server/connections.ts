@@ -37,8 +37,8 @@ export interface WebSocketServerOptions extends TransportLimits {
   /** Maximum time to accept a client, including the check of its token, in milliseconds. Default: 10,000. */
   readonly handshakeMs?: number;
   /**
-   * Interval of pings, in milliseconds. The server ends a connection that sends nothing for one interval after a ping. Default:
-   * 15,000.
+   * Interval of pings, in milliseconds. The server ends a connection that sends nothing for one interval after a ping, unless bytes of a large
+   * message move. Default: 15,000.
    */
   readonly pingMs?: number;
   /**

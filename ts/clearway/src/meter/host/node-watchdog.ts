@@ -5,7 +5,7 @@ import type { Session } from "node:inspector";
 export interface WatchdogData {
   /**
    * `[0]`: the time of the watched thread's last answer, in whole ms since `baseNs`. `[1]`: the time without an answer after which the
-   * watchdog samples the stack, in ms; 0 if no observer wants the thread's stacks. `[2]`: 1 while an inspector session is open.
+   * watchdog samples the stack, in ms; 0 if no observer wants the thread's stacks. `[2]`: 1 while an inspector session is open, or opens.
    */
   readonly shared: Int32Array;
   /** `process.hrtime` at the zero of the watched thread's clock, in nanoseconds. All threads share this clock. */
@@ -77,9 +77,10 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       }
     },
     sampleStack(atMs: number): void {
-      session ??= dog.connect();
-      if (!session) return;
+      // Before the session opens, so that the watched thread waits for its end if it exits now.
       Atomics.store(data.shared, 2, 1);
+      if (Atomics.load(data.shared, 1) > 0) session ??= dog.connect();
+      if (!session) return dog.noSession();
       sampling = true;
       samples++;
       // The interval between samples grows, because the first samples usually explain a long stall.
@@ -95,6 +96,9 @@ export function watchdog(requireModule: (name: string) => unknown): void {
       if (!session || sampling) return;
       session.disconnect();
       session = undefined;
+      dog.noSession();
+    },
+    noSession(): void {
       Atomics.store(data.shared, 2, 0);
       Atomics.notify(data.shared, 2);
     },

@@ -12,8 +12,8 @@ const hrtimeNs: () => bigint = process.hrtime.bigint.bind(process.hrtime);
 
 /** The time, in ms, for which an unused watchdog continues to run. Starting one takes about 20 ms and disturbs the next measurement. */
 const lingerMs = 5_000;
-/** Maximum wait for the watchdog to close its inspector session when the process exits, in ms. It does so at its next tick. */
-const closeMsMax = 100;
+/** Maximum wait for the watchdog to close its inspector session when the process exits, in ms. It takes one tick, and longer on a busy machine. */
+const closeMsMax = 1_000;
 
 interface WatcherSink {
   readonly stacks: boolean;

@@ -259,13 +259,10 @@ public class StallWatch internal constructor(private val watcher: Watcher) : Aut
 
     /**
      * Starts a new run and drops all recorded stalls. The function of [MeterOptions.onStall] still receives those that
-     * have ended. Does nothing after [close].
+     * the meter has found. Does nothing after [close].
      */
     public fun reset() {
-        if (last != null) return
-        val atMs = MeterClock.nowMs()
-        watcher.explain(atMs)
-        watcher.begin(atMs)
+        if (last == null) watcher.reset(MeterClock.nowMs())
     }
 
     /**

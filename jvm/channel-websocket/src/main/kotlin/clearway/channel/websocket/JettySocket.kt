@@ -106,10 +106,9 @@ internal class JettySocket(
 
     /**
      * Returns whether the peer has sent anything since the last ping. Returns true while the socket is not read,
-     * because no pong can arrive then, and while bytes move in the second half of `pingMs`, because the ping or its
-     * answer may wait behind a large message.
+     * because no pong can arrive then, and while bytes of a message leave, because the ping waits behind it.
      */
-    fun answered(pingMs: Long): Boolean = alive || !transport.isRead || idleMs() < pingMs / 2
+    fun answered(pingMs: Long): Boolean = alive || !transport.isRead || transport.isSending && idleMs() < pingMs
 
     fun ping() {
         alive = false

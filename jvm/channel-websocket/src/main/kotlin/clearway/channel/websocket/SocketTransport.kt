@@ -78,6 +78,10 @@ internal class SocketTransport(private val limits: TransportLimits) : ChannelTra
     val isRead: Boolean
         get() = synchronized(lock) { sink != null && requested }
 
+    /** Whether the connection has a message that has not left. */
+    val isSending: Boolean
+        get() = synchronized(lock) { sending }
+
     /** Whether the transport has ended or is ending. */
     val isOver: Boolean
         get() = synchronized(lock) { end != null }

@@ -223,7 +223,7 @@ public class WebSocketServerOptions {
 
     /**
      * Sets the interval between pings, in milliseconds. The default is 15,000. The server ends a connection from which
-     * nothing arrives between two pings.
+     * nothing arrives between two pings, unless bytes of a large message move.
      */
     public fun pingMs(ms: Long): WebSocketServerOptions = apply {
         require(ms >= 1) { "pingMs must be 1 or more: pingMs=$ms" }

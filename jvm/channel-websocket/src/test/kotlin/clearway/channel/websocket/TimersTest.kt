@@ -288,9 +288,11 @@ class ServerTimersTest {
     }
 
     @Test
-    fun `a peer that does not answer a ping is alive while bytes of a large message move`() {
+    fun `a peer that does not answer a ping is alive only while bytes of a message move to it`() {
+        var sent: Callback? = null
         val session =
-            Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Session::class.java)) { _, method, _ ->
+            Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Session::class.java)) { _, method, given ->
+                if (method.name == "sendBinary") sent = given[1] as Callback
                 if (method.name == "isOpen") false else null
             } as Session
         var idleMs = 0L
@@ -299,8 +301,13 @@ class ServerTimersTest {
         socket.onWebSocketOpen(session)
         transport.open(Log())
         socket.ping()
+        assertFalse(socket.answered(1000))
+        transport.send(ByteArray(1))
         assertTrue(socket.answered(1000))
         idleMs = 1000
+        assertFalse(socket.answered(1000))
+        idleMs = 0
+        sent!!.succeed()
         assertFalse(socket.answered(1000))
     }
 

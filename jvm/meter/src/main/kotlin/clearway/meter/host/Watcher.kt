@@ -114,6 +114,18 @@ internal class Watcher(
         }
     }
 
+    /** Explains every stall that was found, and starts a run at `atMs`. */
+    fun reset(atMs: Double) {
+        val started = runStarted
+        val explained =
+            synchronized(recorder) {
+                val found = recorder.explain(atMs)
+                begin(atMs)
+                found
+            }
+        deliver(explained, started)
+    }
+
     /**
      * Records that the calling thread, which began the run, ran `name` from `startMs` to `endMs`. It was blocked for
      * all of this time, unless it answered beats from a nested event loop. Then it was blocked before and after that
@@ -137,9 +149,12 @@ internal class Watcher(
 
     /** Explains every stall that ended by `untilMs`. Passes each of them to the flight recorder and to `onStall`. */
     fun explain(untilMs: Double) {
-        val explained = synchronized(recorder) { recorder.explain(untilMs) }
+        deliver(synchronized(recorder) { recorder.explain(untilMs) }, runStarted)
+    }
+
+    private fun deliver(explained: List<Stall>, started: Instant) {
         for (stall in explained) {
-            guarded { FlightRecording.write(stall, runStarted, monitor.thread, options.label) }
+            guarded { FlightRecording.write(stall, started, monitor.thread, options.label) }
             guarded { delivery?.add(stall) }
         }
     }

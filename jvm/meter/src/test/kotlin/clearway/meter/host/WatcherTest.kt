@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executor
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
 import java.util.concurrent.atomic.AtomicReference
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.CsvSource
 
-/** Tests the end of a watch whose executor blocks the meter's thread. */
+/** Tests a watch whose executor blocks the meter's thread. */
 class WatcherTest {
     private val uncaught = AtomicReference<Throwable?>()
     private val blocked = CompletableFuture<Thread>()
@@ -54,6 +55,21 @@ class WatcherTest {
         thread.join()
         assertNull(uncaught.get())
         assertEquals("the executor's execute does not return", whyNot(watcher))
+    }
+
+    @Test
+    fun `a reset delivers the stalls that were found before it`() {
+        val told = LinkedBlockingQueue<Stall>()
+        val marks = Marks(MeterClock::nowMs)
+        val executor = Executor { CountDownLatch(1).await() }
+        val watcher = Watcher(executor, MeterOptions(), MeterOptions.BEAT_MS, marks, told::add, stopMs = 20)
+        watcher.start()
+        val atMs = MeterClock.nowMs()
+        watcher.begin(atMs)
+        watcher.blocked(atMs, atMs + 100, "held")
+        watcher.reset(atMs + 100)
+        assertEquals(100.0, told.poll(1, TimeUnit.MINUTES)!!.lengthMs, 1e-6)
+        watcher.stop()
     }
 
     @Test
