@@ -163,7 +163,7 @@ private final class RawEnd: @unchecked Sendable {
     }
   }
 
-  /// Reads so many bytes.
+  /// Reads `count` bytes.
   func read(_ count: Int) async throws {
     var left = count
     try await read(atMost: { left }, until: { left == 0 }) { left -= $0 }

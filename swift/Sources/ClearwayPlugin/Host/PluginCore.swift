@@ -157,8 +157,8 @@ final class PluginCore: Sendable {
       continuation?.resume(throwing: failure(event.status, pending.channel, text(event.text)))
       return
     }
-    // The continuation orders this before the task's take, too. The thread sanitizer sees only locks
-    // there, because the runtime is built without it.
+    // The lock is for the thread sanitizer. The continuation alone orders `store` before `take`, but
+    // the sanitizer does not see that, because Swift's runtime is built without it.
     state.lock.lock()
     pending.result.store(answer)
     state.lock.unlock()

@@ -64,10 +64,11 @@ export class Columns {
     const slice = items.slice(first, count);
     const present = validityOf(column, slice, count);
     if (present.length > 0) {
-      for (let row = 0; row < rows; row++)
+      for (let row = 0; row < rows; row++) {
+        if (!isValid(validity, row)) continue;
         for (let at = offsets[row]!; at < offsets[row + 1]!; at++)
-          if (isValid(validity, row) && !isValid(present, at))
-            throw unsupported(column, "lists with nulls in them", String(data.type));
+          if (!isValid(present, at)) throw unsupported(column, "lists with nulls in them", String(data.type));
+      }
     }
     if (of === "text") return [memory(offsets), ...bytesFrom(column, slice, count, this.bytesLeft)];
     if (of === "bool") return [memory(offsets), bitsOf(column, slice.values, slice.offset, count)];
