@@ -345,7 +345,7 @@ fn misbehave(point: Point, act: Act, runs: u32, hangs: Hangs, other: &Plugin) {
         return; // the opening thread runs `init`, so a hanging `init` would block this test
     }
     // SAFETY: `init` keeps to the ABI, except for the misbehaviour that the core must survive.
-    let opened = unsafe { Plugin::start(init, Options { threads: 1, ..Options::default() }) };
+    let opened = unsafe { Plugin::start(init, Options { threads: 1, ..fixture::options() }) };
     if let (Init, Act::Panic | Act::Garbage) = (point, act) {
         let expected = if act == Act::Panic { CLEARWAY_PANICKED } else { CLEARWAY_INIT_FAILED };
         assert_eq!(opened.map(drop).unwrap_err().status, expected);

@@ -284,7 +284,7 @@ fn a_plugin_of_another_version_or_that_refuses_or_panics_is_not_opened() {
         panic!("in init")
     }
     // SAFETY: the init functions keep to the ABI.
-    let start = |init| unsafe { Plugin::start(init, Options::default()) }.map(drop).unwrap_err();
+    let start = |init| unsafe { Plugin::start(init, fixture::options()) }.map(drop).unwrap_err();
     assert_eq!(start(newer).status, CLEARWAY_VERSION);
     let failure = start(refuses);
     assert_eq!((failure.status, &*failure.text), (CLEARWAY_INIT_FAILED, "no camera"));
