@@ -27,7 +27,8 @@ final class BareEnd: ChannelSink, @unchecked Sendable {
     _ = transport.send(writeFrame(head, name: Array(name.utf8), body: body))
   }
 
-  func received(_ op: UInt8) -> [Frame] { frames.value.filter { $0.head.op == op } }
+  var received: [Frame] { frames.value }
+  func received(_ op: UInt8) -> [Frame] { received.filter { $0.head.op == op } }
 }
 
 extension Hello {

@@ -187,8 +187,11 @@ final class Posts: @unchecked Sendable {
 
   private let connection: Connection
   private var waiting: [ObjectIdentifier: Post] = [:]
+  private var whenIdle: [() -> Void] = []
 
   init(_ connection: Connection) { self.connection = connection }
+
+  var count: Int { waiting.count }
 
   /// Sends a message without a reply. Returns when the transport has accepted it.
   func post(_ channel: String, _ body: [UInt8]) async throws {
@@ -230,8 +233,17 @@ final class Posts: @unchecked Sendable {
     }
   }
 
+  /// Runs `act` when no post waits.
+  func whenIdle(_ act: @escaping () -> Void) {
+    if waiting.isEmpty { connection.later(act) } else { whenIdle.append(act) }
+  }
+
   private func settle(_ post: Post, _ error: (any Error)?) {
     waiting[ObjectIdentifier(post)] = nil
+    if waiting.isEmpty {
+      for act in whenIdle { connection.later(act) }
+      whenIdle = []
+    }
     guard let continuation = post.continuation else { return }
     post.continuation = nil
     connection.later {

@@ -10,6 +10,8 @@ final class Core: @unchecked Sendable {
   let subscriptions: Subscriptions
   let publishers: Publishers
   private var closedWaiters: [CheckedContinuation<CloseReason, Never>] = []
+  /// Who came first when there was room for the last time.
+  private var turn = 0
 
   init(_ transport: any ChannelTransport, _ settings: EndpointOptions, there: Hello) {
     connection = Connection(transport, settings, there: there)
@@ -69,9 +71,15 @@ final class Core: @unchecked Sendable {
     connection.locked {
       connection.isCongested = false
       subscriptions.drain()
-      router.drain()
-      publishers.drain()
-      connection.drainOutbox()
+      // Each comes first in turn, because what waits in one of them may take all the room every time.
+      turn = (turn + 1) % 3
+      for next in turn..<turn + 3 {
+        switch next % 3 {
+        case 0: router.drain()
+        case 1: publishers.drain()
+        default: connection.drainOutbox()
+        }
+      }
     }
   }
 
@@ -102,7 +110,8 @@ final class Core: @unchecked Sendable {
     }
   }
 
-  /// Ends the streams that this end serves, waits for the calls of both directions, then closes.
+  /// Ends the streams that this end serves, waits for the calls of both directions and for the posts that
+  /// wait for room, then closes.
   func close(timeoutMs: Int64) {
     connection.locked {
       if connection.isClosing || connection.reason != nil { return }
@@ -113,8 +122,12 @@ final class Core: @unchecked Sendable {
       calls.whenIdle { [self] in
         connection.locked {
           router.whenIdle { [self] in
-            late.stop()
-            terminate(.closed)
+            connection.locked {
+              posts.whenIdle { [self] in
+                late.stop()
+                terminate(.closed)
+              }
+            }
           }
         }
       }

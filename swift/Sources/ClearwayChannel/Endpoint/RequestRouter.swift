@@ -202,9 +202,11 @@ final class RequestRouter: @unchecked Sendable {
   }
 
   private func route(_ request: Request) {
+    // A closing end starts no new work. The answer says that nothing has run.
+    if connection.isClosing { return request.refuse(.noHandler) }
     if let handler = handlers[request.channel] { return dispatch(handler, request) }
     let settings = connection.settings
-    if settings.earlyTime == .zero || connection.isClosing { return request.refuse(.noHandler) }
+    if settings.earlyTime == .zero { return request.refuse(.noHandler) }
     for dropped in early.add(request.channel, request, request.bytes, settings.clock.nowMs) {
       dropped.refuse(.dropped)
     }

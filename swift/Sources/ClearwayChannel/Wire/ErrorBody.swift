@@ -61,7 +61,7 @@ func statusError(_ status: UInt32, channel: String) -> ClearwayError {
   let (code, what): (ClearwayError.Code, String) =
     switch Status(rawValue: status) {
     case .notImplemented: (.notImplemented, "the other end has no such method")
-    case .noHandler: (.noHandler, "the other end has no handler")
+    case .noHandler: (.noHandler, "the other end has no handler, or is closing")
     case .dropped: (.dropped, "dropped by the other end, whose buffer of early messages was full")
     case .cancelled: (.cancelled, "cancelled by the other end")
     case .timeout: (.timeout, "the handler ran longer than its timeout")

@@ -66,6 +66,18 @@ describe("the size of a pool", () => {
   });
 });
 
+test("a short call that waits for a call that never ends gets a worker of its own", async () => {
+  const pool = plainPool({ size: { min: 1, max: 2 } });
+  // Then the pool knows that the task is short.
+  for (let at = 0; at < 20; at++) await pool.call.add(at);
+  const controller = new AbortController();
+  const never = reasonOf(pool.with({ signal: controller.signal }).call.never());
+  expect(await pool.call.add(1, 2)).toBe(3);
+  expect(pool.stats().workers.size).toBe(2);
+  controller.abort();
+  await never;
+});
+
 describe("recycling", () => {
   test("replaces a worker after the given number of tasks, between calls", async () => {
     const pool = testPool<typeof import("../fixtures/crash.tasks.js")>(builtUrl("crash"), { recycle: { tasks: 3 } });

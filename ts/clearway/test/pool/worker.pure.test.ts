@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ClearwayError } from "../../src/error/clearway-error.js";
+import { clock } from "../../src/globals.js";
 import type { PoolCall } from "../../src/pool/call/call.js";
 import type { Engine } from "../../src/pool/engine.js";
 import { exitedBeforeCall, pauseOf } from "../../src/pool/lifecycle/lost-worker.js";
@@ -8,7 +9,7 @@ import { accepts, choose, Estimate, mayGoAhead, PoolTask } from "../../src/pool/
 import { type PoolWorker, WorkerLife, type WorkerState } from "../../src/pool/worker/worker.js";
 import { workerIndexOf } from "../../src/pool/worker-of-key.js";
 import { isFromWorker, Op } from "../../src/transport/protocol.js";
-import { useFakeTimers } from "../fixtures/fake-timers.js";
+import { fakeClock, useFakeTimers } from "../fixtures/fake-timers.js";
 import fc from "../fixtures/fast-check.js";
 
 const acts = {
@@ -170,10 +171,10 @@ const eight = (us: number): Estimate => estimateOf(...new Array<number>(8).fill(
 
 /** Creates workers and calls with the properties that the choice of a worker reads. */
 const worker = (
-  over: { state?: string; load?: number; guarded?: number; busyUs?: number; tasksRun?: number } = {},
+  over: { state?: string; load?: number; guarded?: number; busyUs?: number; movedMs?: number; tasksRun?: number } = {},
 ): PoolWorker => {
   const { state = "ready", ...rest } = over;
-  return { life: { state }, load: 0, guarded: 0, busyUs: 0, tasksRun: 0, ...rest } as unknown as PoolWorker;
+  return { life: { state }, load: 0, guarded: 0, busyUs: 0, movedMs: clock(), tasksRun: 0, ...rest } as never;
 };
 const call = (estimate: Estimate, guarded = false): PoolCall =>
   ({ guarded, task: { estimate } }) as unknown as PoolCall;
@@ -235,13 +236,27 @@ describe("the choice of a worker", () => {
   });
 
   test("sends short calls ahead, but not a call that may be killed, nor a call behind one", () => {
+    onTestFinished(fakeClock(() => 100));
     expect(accepts(worker({ load: 1 }), call(eight(10)), 1)).toBe(true);
     expect(accepts(worker({ load: 1 }), call(eight(10), true), 1)).toBe(false);
     expect(accepts(worker({ load: 1, guarded: 1 }), call(eight(10)), 1)).toBe(false);
     expect(accepts(worker({ load: 9, busyUs: 995 }), call(eight(10)), 1)).toBe(false);
   });
 
+  test("sends nothing ahead to a worker that has ended no call for a while, and rather wakes another", () => {
+    onTestFinished(fakeClock(() => 100));
+    const short = call(eight(10));
+    expect(accepts(worker({ load: 1, movedMs: 85 }), short, 1)).toBe(true);
+    expect(accepts(worker({ load: 1, movedMs: 84.9 }), short, 1)).toBe(false);
+    expect(accepts(worker({ load: 1, movedMs: 0 }), short, 2)).toBe(true);
+    const asleep = worker();
+    const awake = worker({ load: 1, busyUs: 10, movedMs: 99 });
+    expect(choose([asleep, awake], short, 1)).toBe(awake);
+    expect(choose([worker({ load: 1, busyUs: 10, movedMs: 98.9 }), asleep], short, 1)).toBe(asleep);
+  });
+
   test("adds a short call to a worker that is awake before it wakes another", () => {
+    onTestFinished(fakeClock(() => 100));
     const awake = worker({ load: 1, busyUs: 10 });
     expect(choose([worker(), awake], call(eight(5)), 1)).toBe(awake);
     const busy = worker({ load: 9, busyUs: 60 });

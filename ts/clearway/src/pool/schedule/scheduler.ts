@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { ClearwayError } from "../../error/clearway-error.js";
+import { clock, unref } from "../../globals.js";
+import { timeLimit } from "../../lazy/lazy.js";
 import type { Placement } from "../../task/task.js";
 import type { TaskKind } from "../../transport/protocol.js";
 import type { PoolCall } from "../call/call.js";
@@ -13,7 +15,8 @@ import type { Backlog } from "./backlog.js";
 const codesMax = 256;
 
 // Time that the start of a worker takes, in microseconds: 15 ms in Node and 6 to 12 ms in Chromium, measured. If the waiting calls will
-// finish sooner, another worker does not help.
+// finish sooner, another worker does not help. If a worker has ended no call for this long, its call takes longer than expected, and may
+// never end.
 const startUs = 15_000;
 
 // If a worker that is awake has less expected work than this, in microseconds, it takes the call. Waking another worker costs 20 to 50 us
@@ -117,7 +120,13 @@ export function accepts(worker: PoolWorker, call: PoolCall, concurrency: number,
   // Sends the call ahead: to a busy worker, where it waits for short calls to end. A guarded call (one that the pool may have to stop while
   // it runs) is never sent ahead, and no call is sent ahead to a worker that has a guarded call. To stop a guarded call, the pool may have
   // to kill the worker.
-  return ahead && !call.guarded && worker.guarded === 0 && mayGoAhead(call.task.estimate, worker.busyUs);
+  if (!ahead || call.guarded || worker.guarded > 0 || !mayGoAhead(call.task.estimate, worker.busyUs)) return false;
+  return !isStill(worker, startUs);
+}
+
+// Returns whether a busy worker has ended no call for longer than `us` microseconds.
+function isStill(worker: PoolWorker, us: number): boolean {
+  return (clock() - worker.movedMs) * 1_000 > us;
 }
 
 /**
@@ -135,8 +144,9 @@ export function choose(
   for (let at = 0; at < all.length; at++) {
     const worker = all[at];
     if (!worker || !accepts(worker, call, concurrency, ahead)) continue;
-    if (worker.load > 0 && call.task.estimate.short && worker.busyUs < wakeUs && !call.guarded && worker.guarded === 0)
-      return worker;
+    const { load, busyUs, guarded } = worker;
+    const awake = load > 0 && busyUs < wakeUs && guarded === 0 && call.task.estimate.short && !call.guarded;
+    if (awake && !isStill(worker, aheadBudgetUs)) return worker;
     if (!best || worker.load < best.load || (worker.load === best.load && worker.tasksRun > best.tasksRun)) {
       best = worker;
     }
@@ -162,6 +172,7 @@ export class Scheduler {
   readonly #mayWait: boolean;
   #running = false;
   #again = false;
+  #isWatching = false;
 
   constructor(engine: Engine) {
     const { settings, backlog, workers } = engine;
@@ -226,20 +237,34 @@ export class Scheduler {
     return worker;
   }
 
-  #grow(): void {
+  // `isLate` says that calls have waited for longer than expected.
+  #grow(isLate = false): void {
     const { shared, queues } = this.#backlog;
     queues.forEach((queue, at) => {
       if (queue !== shared && queue.length > 0) this.#workers.start(at);
     });
-    const { meanUs } = shared.peek()?.task.estimate ?? {};
+    const first = shared.peek();
+    const { meanUs } = first?.task.estimate ?? {};
     const soonDone =
       this.#mayWait && meanUs !== undefined && meanUs * shared.length < startUs && this.#workers.count("ready") > 0;
-    if (!soonDone) {
+    if (soonDone && !isLate) this.#lookAgain(first!);
+    else {
       for (let wanted = shared.length - this.#workers.starting.length; wanted > 0; wanted--) {
         if (!this.#workers.start()) break;
       }
     }
     // A call waits for these workers, so they keep the process alive until they are ready.
     for (const worker of this.#workers) if (worker.life.state === "starting") worker.setRef(true);
+  }
+
+  // Looks after the time of a worker's start whether `first` still waits. It then waits for a call that takes longer than expected.
+  #lookAgain(first: PoolCall): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    const timer = timeLimit(startUs / 1_000, () => {
+      this.#isWatching = false;
+      if (this.#backlog.length > 0 && !this.#workers.complete) this.#grow(this.#backlog.shared.peek() === first);
+    });
+    unref(timer);
   }
 }

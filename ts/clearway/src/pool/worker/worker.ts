@@ -2,7 +2,7 @@
 import { adopt, spawn } from "#host";
 import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
-import { clearTimeout, now, type Timer } from "../../globals.js";
+import { clearTimeout, clock, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
 import { timeLimit, within } from "../../lazy/lazy.js";
 import { cancelCellCount } from "../../task/context.js";
@@ -166,6 +166,8 @@ export class PoolWorker {
   guarded = 0;
   /** Expected run time of the calls in `load`, in microseconds. */
   busyUs = 0;
+  /** Time by `clock` at which the worker became busy or last ended a call, in milliseconds. Meaningless if `load` is 0. */
+  movedMs = 0;
   /** Whether the worker's load dropped while the pool read its current message. */
   loadDropped = false;
   tasksRun = 0;
@@ -249,6 +251,7 @@ export class PoolWorker {
     call.worker = this;
     call.post();
     this.count(call);
+    if (this.load === 1) this.movedMs = clock();
     if (engine.settings.metrics) call.postedMs = now();
     this.setRef(true);
     if (call.inputs ?? call.crossing ?? call.options.slices !== undefined) lifecycle?.announce(engine, this, call);
@@ -350,6 +353,7 @@ export class PoolWorker {
   endMessage(): void {
     if (!this.loadDropped || this.#gone) return;
     this.loadDropped = false;
+    if (this.load > 0) this.movedMs = clock();
     this.#engine.loadDropped(this);
   }
 
