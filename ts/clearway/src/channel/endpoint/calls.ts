@@ -180,14 +180,21 @@ export class Calls implements CallOwner {
     return this.#open.size + this.#late > 0;
   }
 
-  call(name: Uint8Array, channel: string, message: Encoded, options?: CallOptions): Promise<Received> {
+  /** Starts a call. Unless `isLimited`, `callsMax` does not refuse it. */
+  call(
+    name: Uint8Array,
+    channel: string,
+    message: Encoded,
+    options?: CallOptions,
+    isLimited = true,
+  ): Promise<Received> {
     const settings = options === undefined ? noOptions : checked(options, callRules);
     const { signal, timeoutMs, deadlineMs } = settings;
     const aborted = abortOf(signal);
     if (aborted) return OwnPromise.reject(aborted.reason);
     if (this.#connection.over) return OwnPromise.reject(this.#connection.closedError(`call to ${channel}`));
     const { callsMax } = this.#connection.settings;
-    if (this.#open.size >= callsMax)
+    if (isLimited && this.#open.size >= callsMax)
       return OwnPromise.reject(new ClearwayError("queue-full", `too many open calls: callsMax=${callsMax}`));
     return new OwnPromise((resolve, reject) => {
       const id = this.#nextId();

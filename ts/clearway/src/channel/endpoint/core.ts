@@ -4,7 +4,7 @@ import { OwnPromise, structuredClone } from "../../globals.js";
 import { within } from "../../lazy/lazy.js";
 import { keyText } from "../codec/text.js";
 import { type ChannelTransport, type CloseReason, closedHere, type ValueFrame } from "../transport/transport.js";
-import { Flag, type Hello, Op, readFrame, Status, type WireName } from "../wire/frame.js";
+import { Flag, type Hello, Op, readFrame, type WireName } from "../wire/frame.js";
 import { type CallOptions, Calls, type Head, Outbox, type QueuedRequest } from "./calls.js";
 import { Connection, nothing } from "./connection.js";
 import type { EndpointSettings } from "./options.js";
@@ -43,6 +43,8 @@ export class Core {
   #resolveClosed!: (reason: CloseReason) => void;
   /** Posts that wait for room. The endpoint rejects them when the transport closes. */
   readonly #posts = new Set<QueuedRequest>();
+  /** Called when no post waits any more. */
+  #onPosted = (): void => {};
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -91,18 +93,29 @@ export class Core {
       const post: QueuedRequest = {
         leave: () => {
           connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name, channel }, message);
-          this.#posts.delete(post);
+          this.#settled(post);
           resolve();
         },
         hold: () => message.value?.hold(),
         refuse: (reason) => {
-          this.#posts.delete(post);
+          this.#settled(post);
           reject(reason);
         },
       };
       this.#posts.add(post);
       this.#outbox.push(post);
     });
+  }
+
+  #settled(post: QueuedRequest): void {
+    this.#posts.delete(post);
+    if (this.#posts.size === 0) this.#onPosted();
+  }
+
+  /** Returns a promise that settles when no post waits. */
+  #posted(): Promise<void> {
+    if (this.#posts.size === 0) return OwnPromise.resolve();
+    return new OwnPromise((resolve) => (this.#onPosted = resolve));
   }
 
   frame(bytes: Uint8Array, attachments: readonly Uint8Array[]): void {
@@ -163,7 +176,7 @@ export class Core {
   }
 
   /**
-   * Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends, then closes the transport. A limit also applies if the
+   * Ends streams, waits up to `timeoutMs` milliseconds for waiting posts and open calls of both ends, then closes the transport. A limit also applies if the
    * endpoint is closing already.
    */
   close(timeoutMs?: number): Promise<void> {
@@ -180,9 +193,9 @@ export class Core {
 
   async #close(timeoutMs: number): Promise<void> {
     this.#publishers.finish();
-    for (const source of [...this.plainSources]) source.cancel(this.connection.closedError("closing"), Status.done);
+    for (const source of [...this.plainSources]) source.closing(this.connection.closedError("closing"));
     this.router.refuseEarly();
-    const idle = OwnPromise.all([this.#calls.idle(), this.router.idle()]);
+    const idle = OwnPromise.all([this.#posted(), this.#calls.idle(), this.router.idle()]);
     await within(OwnPromise.race([idle, this.closed]), timeoutMs);
     this.terminate();
   }

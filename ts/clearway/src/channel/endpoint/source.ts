@@ -193,6 +193,19 @@ export class Source implements EventSink {
   }
 
   /**
+   * Ends the stream because this end closes. If events wait, it ends with an error, so that the listener does not take the stream for
+   * complete.
+   */
+  closing(reason: unknown): void {
+    if (this.#ended) return;
+    const waits = this.queue.length + this.#waiters.length > 0;
+    const cut = { status: Status.error, error: new ClearwayError("cancelled", `${this.channel}: the endpoint closes`) };
+    const { status, error } = waits ? cut : (this.#ending ?? { status: Status.done, error: undefined });
+    this.#wire.end(status, error, this.queue.dropped);
+    this.#stop(reason);
+  }
+
+  /**
    * Reads an iterable and sends its values. Requests a value only when the value can leave at once: no event waits, the
    * transport is not congested, and there is credit. Closes the iterator unless the iterator has ended. Never rejects.
    */

@@ -176,8 +176,6 @@ function replaced(channel: string): ClearwayError {
   return new ClearwayError("cancelled", `${channel}: a second listen took this one's place`);
 }
 
-type Sent = (name: string, message: Encoded) => Promise<Received>;
-
 interface PlainListen {
   readonly stream: Listener<Received>;
   readonly end: (end: { error: unknown } | { error?: never }) => void;
@@ -200,12 +198,12 @@ const capacityDefault = 1024;
  */
 export class PlainSubscriptions {
   readonly #connection: Connection;
-  readonly #call: Sent;
+  readonly #calls: Calls;
   readonly #open = new Map<string, PlainListen>();
 
   constructor(connection: Connection, calls: Calls) {
     this.#connection = connection;
-    this.#call = (name, message) => calls.call(connection.name(name), name, message);
+    this.#calls = calls;
   }
 
   get size(): number {
@@ -261,7 +259,7 @@ export class PlainSubscriptions {
       if (unfollow === undefined) return stream;
       unlisten = unfollow;
     }
-    this.#call(channel, message).then(
+    this.#calls.call(this.#connection.name(channel), channel, message).then(
       (reply) => {
         if (this.#open.get(channel) !== listen) return;
         const error = readRefusal(this.#connection, codec, channel, reply);
@@ -276,7 +274,9 @@ export class PlainSubscriptions {
   // may be unable to encode them now.
   #cancel(channel: string, codec: MethodCodec, args: unknown): void {
     try {
-      this.#call(channel, this.#connection.encodeCall(codec, "cancel", args)).catch(() => {});
+      const message = this.#connection.encodeCall(codec, "cancel", args);
+      // If the cancel were refused, the other end would go on sending.
+      this.#calls.call(this.#connection.name(channel), channel, message, undefined, false).catch(() => {});
     } catch (error) {
       this.#connection.report(error, channel);
     }

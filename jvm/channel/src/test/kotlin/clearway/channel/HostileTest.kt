@@ -188,7 +188,7 @@ class AttachmentEchoTest {
             bare.read()
             val reply = bare.frames(Op.REPLY, 1).single()
             assertEquals(Status.ERROR, reply.a.toInt())
-            val error = readError(reply.body, "m")
+            val error = readError(reply.body, "m", Int.MAX_VALUE)
             assertEquals(Pair(code, null), Pair(error.code, error.details))
         }
     }

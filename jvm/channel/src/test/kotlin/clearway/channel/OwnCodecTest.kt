@@ -83,7 +83,7 @@ class OwnCodecTest {
             bare.end.messages("m", Own()).handle({ _, _ -> Reply.empty() })
             val names = ByteArray(100 * attached.size) { attached[it % attached.size] }
             bare.send(Head(Op.CALL, id = 1), "m", byteArrayOf(Tag.LIST.toByte(), 100) + names)
-            assertEquals("too-large", readError(bare.reply(), "").code)
+            assertEquals("too-large", readError(bare.reply(), "", Int.MAX_VALUE).code)
         }
 
     private companion object {

@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.ExecutionException
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.AtomicReference
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertInstanceOf
@@ -207,6 +208,30 @@ class SettleTest : WithExecutor(elasticMax = 4) {
         assertThrows(CancellationException::class.java) { running.ended() }
         assertEquals(0, ran.get())
         assertEquals(1, executor.callAsync(ordered) { 1 }.ended())
+    }
+
+    @Test
+    fun `a task's future whose cancel returned true is cancelled`() {
+        val future = AtomicReference<CompletableFuture<Int>>()
+        var cancelled: Boolean? = null
+        val running = CountDownLatch(1)
+        // The future asks an error for its text just before it fails with the error.
+        val error =
+            object : RuntimeException() {
+                override fun toString(): String {
+                    if (cancelled == null) cancelled = future.get().cancel(true)
+                    return "late"
+                }
+            }
+        future.set(
+            executor.callAsync(site) {
+                running.await()
+                throw error
+            }
+        )
+        running.countDown()
+        assertThrows(ExecutionException::class.java) { future.get().ended() }
+        assertEquals(future.get().isCancelled, cancelled)
     }
 
     @Test

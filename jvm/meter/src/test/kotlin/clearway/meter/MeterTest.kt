@@ -248,6 +248,12 @@ class PoorHostTest {
     }
 
     @Test
+    fun `the meter sees no collections without the module jdk-management`() {
+        val said = run("--limit-modules=java.management")
+        assertTrue("heartbeat: true" in said && "garbage collection: false" in said, "$said")
+    }
+
+    @Test
     fun `the meter reports stalls without stacks under a security manager`() {
         assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager")
         val said = run("-Djava.security.manager")

@@ -59,14 +59,21 @@ internal class Calls(
 
     /**
      * Starts a call. The caller holds the lock. Returns the call, which can be passed to [giveUp]. Returns null if the
-     * call was refused before it opened; `settle` then receives the reason.
+     * call was refused before it opened; `settle` then receives the reason. Unless `isLimited`, `callsMax` does not
+     * refuse it.
      */
-    fun call(channel: String, message: ByteArray, options: CallOptions, settle: Settle): Call? {
+    fun call(
+        channel: String,
+        message: ByteArray,
+        options: CallOptions,
+        isLimited: Boolean = true,
+        settle: Settle,
+    ): Call? {
         val callsMax = connection.settings.callsMax
         val refusal =
             when {
                 connection.over -> connection.closedError("call to $channel")
-                open.size >= callsMax ->
+                isLimited && open.size >= callsMax ->
                     ChannelException(ChannelError.QUEUE_FULL, "too many open calls: callsMax=$callsMax")
                 else -> null
             }
@@ -109,7 +116,7 @@ internal class Calls(
         if (late > 0) countLate(frame.id)
         val call = take(frame.id) ?: return
         if (frame.op == Op.ANSWER || frame.a == Status.DONE.toLong()) end(call, message, null)
-        else end(call, null, failure(frame, call.channel))
+        else end(call, null, failure(frame, call.channel, connection.valuesMax))
     }
 
     /**
@@ -190,10 +197,10 @@ internal class Calls(
 }
 
 /** Converts a failed reply, or the end of a stream, to an exception. */
-internal fun failure(frame: Frame, channel: String): Throwable {
+internal fun failure(frame: Frame, channel: String, valuesMax: Int): Throwable {
     if (frame.a != Status.ERROR.toLong() || frame.flags and Flag.EMPTY != 0) return statusError(frame.a, channel)
     return try {
-        readError(frame.body, channel)
+        readError(frame.body, channel, valuesMax)
     } catch (unreadable: CodecException) {
         ChannelException(ChannelError.PROTOCOL, "an error of $channel that could not be read", null, unreadable)
     }

@@ -101,7 +101,7 @@ internal class Connection(
     private val messageBytesMax = (frameBytesMax - OVERHEAD).toInt()
     /** Whether errors are sent in full. */
     private val exposes = settings.exposeErrors ?: transport.isTrusted
-    private val valuesMax = settings.valuesMax ?: if (transport.isTrusted) VALUES_MAX_TRUSTED else VALUES_MAX
+    val valuesMax: Int = settings.valuesMax ?: if (transport.isTrusted) VALUES_MAX_TRUSTED else VALUES_MAX
     private val names = ConcurrentHashMap<String, ByteArray>()
 
     /** Whether this end may start no more calls, posts or streams. */

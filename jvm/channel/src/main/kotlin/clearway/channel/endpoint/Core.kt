@@ -61,12 +61,14 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     val closed = SharedReason(settings.clock)
     /** The posts that wait to be sent. They fail when the connection ends. */
     private val posts = LinkedHashSet<QueuedRequest>()
+    /** Called under the lock when no post waits any more. */
+    private var onPosted: () -> Unit = {}
     private val closing = AtomicBoolean()
 
     /**
      * Sends a call with the message that `encode` returns. The future completes with the value that `read` returns for
-     * the answer. Cancelling the future cancels the call. Throws the exceptions of `encode`, except [OverLimit], with
-     * which the future fails.
+     * the answer. If the future ends before, for example by a cancel or `orTimeout`, the call is cancelled. Throws the
+     * exceptions of `encode`, except [OverLimit], with which the future fails.
      */
     fun <T> call(
         channel: String,
@@ -76,9 +78,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     ): CompletableFuture<T> {
         val future = CompletableFuture<T>()
         val message = encoded(future, encode) ?: return future
+        var settled = false
         val call =
             lock.locked {
                 calls.call(channel, message, options) { answer, failure ->
+                    settled = true
                     try {
                         if (answer != null) future.complete(read(answer)) else future.completeExceptionally(failure)
                     } catch (thrown: Throwable) {
@@ -88,8 +92,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             }
         if (call != null)
             future.whenComplete { _, _ ->
-                if (future.isCancelled)
-                    calls.giveUp(call, Status.CANCELLED, ChannelException(ChannelError.CANCELLED, "given up"))
+                if (!settled) calls.giveUp(call, Status.CANCELLED, ChannelException(ChannelError.CANCELLED, "given up"))
             }
         return future
     }
@@ -112,12 +115,12 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
                 override fun send() {
                     val op = if (connection.isPlain) Op.MESSAGE else Op.POST
                     connection.send(Head(op), name = connection.name(channel), body = message)
-                    posts.remove(this)
+                    settled(this)
                     lock.defer { future.complete(null) }
                 }
 
                 override fun refuse(reason: Throwable) {
-                    posts.remove(this)
+                    settled(this)
                     lock.defer { future.completeExceptionally(reason) }
                 }
             }
@@ -132,6 +135,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             }
         }
         return future
+    }
+
+    private fun settled(post: QueuedRequest) {
+        posts.remove(post)
+        if (posts.isEmpty()) onPosted()
     }
 
     fun frame(bytes: ByteArray): Unit =
@@ -175,20 +183,21 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         }
 
     /**
-     * Closes the endpoint after its calls are answered. Ends the streams that this end serves, waits until the calls in
-     * both directions are answered, then closes the transport. Closes the transport after `timeoutMs` milliseconds in
-     * any case.
+     * Closes the endpoint after its calls are answered. Ends the streams that this end serves, waits until the posts
+     * are sent and the calls in both directions are answered, then closes the transport. Closes the transport after
+     * `timeoutMs` milliseconds in any case.
      */
     fun close(timeoutMs: Long) {
         if (!closing.compareAndSet(false, true)) return
         lock.locked {
             connection.closing = true
             publishers.closed(Status.CANCELLED)
-            for (source in plainSources.toList()) source.cancel(Status.DONE)
+            for (source in plainSources.toList()) source.closing()
             router.refuseEarly()
             val late = connection.settings.clock.after(timeoutMs) { terminate(CloseReason.CLOSED) }
             closed.whenComplete { _, _ -> late.stop() }
-            calls.whenIdle { lock.locked { router.whenIdle { terminate(CloseReason.CLOSED) } } }
+            val posted = { calls.whenIdle { lock.locked { router.whenIdle { terminate(CloseReason.CLOSED) } } } }
+            if (posts.isEmpty()) posted() else onPosted = posted
         }
     }
 

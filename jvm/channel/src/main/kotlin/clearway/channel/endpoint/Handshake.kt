@@ -27,14 +27,16 @@ internal class Handshake(private val transport: ChannelTransport, private val se
     private var timer: Timer? = null
 
     fun begin() {
-        connected.whenComplete { _, _ ->
+        // A future that the caller ends, for example by a cancel or `orTimeout`, has no reason.
+        connected.whenComplete { _, thrown ->
             timer?.stop()
-            if (connected.isCancelled) transport.close(CloseReason(CloseCode.CLOSED, "gave up"))
+            val reason = (thrown as? ChannelException)?.reason ?: CloseReason(CloseCode.CLOSED, "gave up")
+            if (core == null) guarded { transport.close(reason) }
         }
         try {
             sendHello()
         } catch (thrown: Throwable) {
-            connected.completeExceptionally(thrown) // Also stops the timer.
+            timer?.stop() // The caller does not get the future.
             throw thrown
         }
     }
@@ -110,12 +112,13 @@ internal class Handshake(private val transport: ChannelTransport, private val se
     private fun agreed(wire: Int, there: Hello?) {
         val core = Core(transport, settings, wire, there)
         this.core = core
-        connected.complete(Endpoint(core))
+        // The caller may have given up meanwhile.
+        if (!connected.complete(Endpoint(core))) core.terminate(CloseReason(CloseCode.CLOSED, "gave up"))
     }
 
     private fun refuse(message: String): Unit = fail(ChannelError.PROTOCOL, CloseReason(CloseCode.PROTOCOL, message))
 
     private fun fail(error: ChannelError, reason: CloseReason) {
-        if (connected.completeExceptionally(ChannelException(error, reason.message, reason))) transport.close(reason)
+        connected.completeExceptionally(ChannelException(error, reason.message, reason)) // Also closes the transport.
     }
 }

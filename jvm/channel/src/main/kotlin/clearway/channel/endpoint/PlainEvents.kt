@@ -62,7 +62,7 @@ internal class PlainPublisher(
             served.answer(Status.DONE, done)
             open(served.message)
             // `close` has ended the streams that it found, and would miss this one.
-            if (connection.closing) active?.cancel(Status.DONE)
+            if (connection.closing) active?.closing()
         } else if (method == "cancel") {
             val running = active
             running?.cancel()
@@ -164,8 +164,8 @@ internal class PlainSubscriptions(private val connection: Connection, private va
         override fun cancel() {
             if (open[channel] !== this) return
             open.remove(channel)
-            // The answer to the cancel is ignored.
-            calls.call(channel, cancelMessage, CallOptions.NONE) { _, _ -> }
+            // The answer to the cancel is ignored. If the cancel were refused, the other end would go on sending.
+            calls.call(channel, cancelMessage, CallOptions.NONE, isLimited = false) { _, _ -> }
         }
 
         fun end(error: Throwable?) {

@@ -158,6 +158,19 @@ internal class Source(
     }
 
     /**
+     * Ends the stream, because the endpoint closes. If events wait, it ends with an error, so that the listener does
+     * not take the stream for complete. The caller holds the lock.
+     */
+    fun closing() {
+        val how = ending
+        if (ended || broken) return
+        if (queue.size > 0 || waiters.isNotEmpty()) {
+            val error = ChannelException(ChannelError.CANCELLED, "$channel: the endpoint closes")
+            connection.lock.defer { endNow(error) }
+        } else if (how != null) close(how) else cancel(Status.DONE)
+    }
+
+    /**
      * Sends the values of an iterator. Reads a value only when it can be sent at once. For that, no event may wait, the
      * transport must have room, and the listener must have granted credit. Runs on the endpoint's executor. Occupies no
      * thread while it waits.

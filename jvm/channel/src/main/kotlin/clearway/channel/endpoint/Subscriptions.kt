@@ -137,7 +137,8 @@ internal class Subscriptions(private val connection: Connection, private val out
 
     fun end(frame: Frame) {
         val listen = open.remove(frame.id) ?: return
-        listen.stream.ended(frame.b, if (frame.a == Status.DONE.toLong()) null else failure(frame, listen.channel))
+        val isDone = frame.a == Status.DONE.toLong()
+        listen.stream.ended(frame.b, if (isDone) null else failure(frame, listen.channel, connection.valuesMax))
     }
 
     /** Sends the credit that waits, because the transport has room again. */

@@ -11,6 +11,7 @@ import clearway.channel.codec.Codecs
 import clearway.channel.codec.OverLimit
 import clearway.channel.codec.encode
 import clearway.channel.codec.wellFormed
+import clearway.channel.shown
 import java.io.PrintWriter
 import java.io.StringWriter
 import java.nio.ByteBuffer
@@ -88,10 +89,13 @@ private fun plain(value: Any?, bytesMax: Int): Any? =
         "[not encodable: ${value?.javaClass?.name}]"
     }
 
-/** Decodes the error in a body that the other end sent. Throws [CodecException] if the body is not an error's list. */
-internal fun readError(body: ByteBuffer, channel: String): RemoteException {
+/**
+ * Decodes the error in a body that the other end sent. Throws [CodecException] if the body is not an error's list, or
+ * has more than `valuesMax` values.
+ */
+internal fun readError(body: ByteBuffer, channel: String, valuesMax: Int): RemoteException {
     val parts =
-        codec.decodeOwned(body) as? List<*>
+        codec.decode(body, true, null, valuesMax) as? List<*>
             ?: throw CodecException(CodecError.MALFORMED, "an error's body is no list", 0)
     fun text(index: Int) = parts.getOrNull(index) as? String ?: ""
     return RemoteException(text(0), text(1), parts.getOrNull(2), channel, readCause(parts.getOrNull(3), 0))
@@ -114,7 +118,11 @@ private fun describe(thrown: Throwable, depth: Int): Map<String, Any?> {
 private fun readCause(given: Any?, depth: Int): RemoteCause? {
     val parts = given as? Map<*, *> ?: return null
     fun text(key: String) = parts[key] as? String ?: ""
-    if (!parts.containsKey("base")) return RemoteCause("value", parts["value"].toString(), "", null)
+    if (!parts.containsKey("base")) {
+        val value = parts["value"]
+        // The reader holds the endpoint's lock. To write the digits of a large number could take minutes.
+        return RemoteCause("value", value as? String ?: shown(value), "", null)
+    }
     val cause = if (depth < CAUSES_MAX) readCause(parts["cause"], depth + 1) else null
     return RemoteCause(text("name"), text("message"), text("stack"), cause)
 }

@@ -61,6 +61,14 @@ internal class WatchedExecutor(
             .map { left -> if (left is Watched) left.task.also { site.dropped(left.burst) } else left }
             .toMutableList()
 
+    /**
+     * Closes the wrapped executor as it closes itself: a common pool is not closed. JDK 19 added this function. It is
+     * compiled without `override` for JDK 17, where an executor has it only if it is AutoCloseable.
+     */
+    fun close() {
+        if (behind is AutoCloseable) behind.close() else shutdown()
+    }
+
     override fun isShutdown(): Boolean = behind.isShutdown
 
     override fun isTerminated(): Boolean = behind.isTerminated

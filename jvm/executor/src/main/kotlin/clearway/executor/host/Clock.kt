@@ -51,7 +51,12 @@ internal object SystemClock : Clock {
         ManagementFactory.getThreadMXBean().takeIf { it.isCurrentThreadCpuTimeSupported && it.isThreadCpuTimeEnabled }
     private val collectors: Array<GarbageCollectorMXBean> =
         ManagementFactory.getGarbageCollectorMXBeans().toTypedArray()
-    private val system = ManagementFactory.getOperatingSystemMXBean() as? com.sun.management.OperatingSystemMXBean
+    private val process: ProcessClock? =
+        try {
+            ProcessClock()
+        } catch (_: LinkageError) {
+            null
+        }
 
     override fun nanoTime(): Long = System.nanoTime()
 
@@ -61,7 +66,7 @@ internal object SystemClock : Clock {
     override fun cpuNsOf(thread: Thread): Long =
         if (threads == null || VirtualThreads.isVirtual(thread)) -1 else threads.getThreadCpuTime(idOf(thread))
 
-    override fun processCpuNs(): Long = system?.processCpuTime ?: -1
+    override fun processCpuNs(): Long = process?.cpuNs() ?: -1
 
     override fun waitedForProcessorNs(): Long =
         if (VirtualThreads.isVirtual(Thread.currentThread())) -1 else Scheduler.waitedNs()
@@ -79,6 +84,14 @@ internal object SystemClock : Clock {
 
     // JDK 19 replaced this property by `threadId()`, which JDK 17 does not have.
     @Suppress("DEPRECATION") private fun idOf(thread: Thread): Long = thread.id
+}
+
+/** Reads the process's CPU time. This is a separate class, because not every JVM has the module `jdk.management`. */
+private class ProcessClock {
+    private val system = ManagementFactory.getOperatingSystemMXBean() as? com.sun.management.OperatingSystemMXBean
+
+    /** Returns the CPU time in ns, or -1. */
+    fun cpuNs(): Long = system?.processCpuTime ?: -1
 }
 
 /**

@@ -320,7 +320,7 @@ internal class Singles(private val runner: Runner, private val clock: Clock) {
  */
 internal class TaskFuture<R>(private val call: Callable<R>) : CompletableFuture<R>(), Runnable {
     @Volatile var single: Singles.Single? = null
-    @Volatile private var cancelled = false
+    private val decided = AtomicInteger(OPEN)
     private var ran = false
     private var value: R? = null
     private var failure: Throwable? = null
@@ -336,10 +336,11 @@ internal class TaskFuture<R>(private val call: Callable<R>) : CompletableFuture<
 
     /** Completes the future. Called once, when the task has run or was dropped, by the thread that ended it. */
     fun settle() {
+        val isCancelled = !decided.compareAndSet(OPEN, SETTLED)
         val thrown = failure
         @Suppress("UNCHECKED_CAST") // `value` is the result of `call`, if the call has returned.
         when {
-            cancelled || !ran -> completeExceptionally(CancellationException("cancelled"))
+            isCancelled || !ran -> completeExceptionally(CancellationException("cancelled"))
             thrown != null -> completeExceptionally(withSafeToString(thrown))
             else -> complete(value as R)
         }
@@ -347,11 +348,18 @@ internal class TaskFuture<R>(private val call: Callable<R>) : CompletableFuture<
 
     override fun cancel(mayInterruptIfRunning: Boolean): Boolean {
         if (isDone) return isCancelled
-        cancelled = true
+        // After its task has run, the future is about to complete with the task's outcome.
+        if (!decided.compareAndSet(OPEN, CANCELLED) && decided.get() == SETTLED) return !ran
         val mine = single
         if (mine != null) {
             if (mine.drop()) settle() else if (mayInterruptIfRunning) mine.interrupt()
         }
         return !isDone || isCancelled
+    }
+
+    private companion object {
+        const val OPEN = 0
+        const val SETTLED = 1
+        const val CANCELLED = 2
     }
 }

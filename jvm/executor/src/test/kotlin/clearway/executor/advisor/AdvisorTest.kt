@@ -9,6 +9,7 @@ import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.Callable
 import java.util.concurrent.ExecutorService
 import java.util.concurrent.Executors
+import java.util.concurrent.ForkJoinPool
 import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.TimeUnit
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -44,6 +45,13 @@ class AdvisorTest {
         assertTrue(advice.text.startsWith("would be 9.0 times faster inline: a burst of 1 takes 45"), advice.text)
         assertEquals(advice.bursts, advice.agreeing)
         assertEquals(listOf(60L, 60L, 0L), listOf(site.tasks, site.bursts, site.sleptBursts))
+    }
+
+    @Test
+    fun `close of a watched common pool returns`() {
+        val watched = advisor.watch(ForkJoinPool.commonPool(), "common")
+        watched.javaClass.getMethod("close").invoke(watched) // JDK 17 does not declare it.
+        assertFalse(watched.isShutdown)
     }
 
     @Test

@@ -201,6 +201,7 @@ internal class HeartbeatMonitor(
         synchronized(recorder) {
             recordTimes(sent.answeredMs)
             recordStall(sent, sent.answeredMs)
+            recorder.answered(sent.answeredMs)
         }
         answered = true
         samples = 0
@@ -314,6 +315,7 @@ internal class HeartbeatMonitor(
             val answeredMs = if (open.answeredMs.isNaN()) atMs else minOf(atMs, open.answeredMs)
             recordTimes(answeredMs)
             recordStall(open, answeredMs)
+            recorder.answered(atMs)
         }
         beat = null
     }

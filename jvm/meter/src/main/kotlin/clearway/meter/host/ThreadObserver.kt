@@ -246,6 +246,8 @@ internal class Collections(private val paused: (startMs: Double, endMs: Double) 
             // Beans with this suffix belong to concurrent collectors. They count whole cycles, in which the app
             // continues to run.
             .filter { !it.name.endsWith("Cycles") }
+            // Throws a LinkageError without the module jdk.management. The JVM then sends no notifications.
+            .filterIsInstance<com.sun.management.GarbageCollectorMXBean>()
             .filterIsInstance<NotificationEmitter>()
     private val listener = NotificationListener { notification, _ ->
         if (notification.type == GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION) {

@@ -34,6 +34,10 @@ internal class Recorder(private val options: RecorderOptions) {
     private val queued = SpanRing<Unit>(EVIDENCE_MAX)
     private val ran = SpanRing<Double>(EVIDENCE_MAX)
     private val collections = SpanRing<Unit>(EVIDENCE_MAX)
+    /** The garbage-collection pauses of which it is not known yet whether another stall covers them. */
+    private val pauses = ArrayDeque<Span<Unit>>()
+    /** The thread's newest answer. The stalls before it are known. */
+    private var answeredMs = Double.NEGATIVE_INFINITY
     private val calls = SpanRing<String>(CALLS_MAX)
     private val stacks = SpanRing<List<String>>(EVIDENCE_MAX)
 
@@ -44,6 +48,7 @@ internal class Recorder(private val options: RecorderOptions) {
         startedAt = wall
         history = StallHistory(options.stallsMax, atMs)
         pending.clear()
+        pauses.clear()
     }
 
     /** Ends the run at `atMs`. Later observations count only for the time before `atMs`. */
@@ -57,7 +62,8 @@ internal class Recorder(private val options: RecorderOptions) {
         val cut = if (stall.endMs > endMs) stall.copy(endMs = endMs) else stall
         val last = pending.lastOrNull()
         if (cut.continuesLast && last?.endMs == cut.startMs) pending[pending.lastIndex] = last.copy(endMs = cut.endMs)
-        else pending += cut
+        // The collector may tell a pause after a later stall.
+        else pending.add(pending.indexOfLast { it.endMs <= cut.endMs } + 1, cut)
     }
 
     /** Records that the idle watcher was due to wake at `startMs` and woke at `endMs`. */
@@ -69,8 +75,39 @@ internal class Recorder(private val options: RecorderOptions) {
     /** Records that the thread had a core for `ms` between these moments. */
     fun ran(startMs: Double, endMs: Double, ms: Double): Unit = ran.add(startMs, endMs, ms)
 
-    /** Records a garbage-collection pause. */
-    fun garbageCollected(startMs: Double, endMs: Double): Unit = collections.add(startMs, endMs, Unit)
+    /**
+     * Records a garbage-collection pause. It is a stall also of an idle thread, for which the detector shows none,
+     * because the pause stops the sender of the beats, too.
+     */
+    fun garbageCollected(startMs: Double, endMs: Double) {
+        collections.add(startMs, endMs, Unit)
+        if (endMs - startMs < options.floorMs) return
+        if (pauses.size == EVIDENCE_MAX) pauses.removeFirst()
+        pauses += Span(startMs, endMs, Unit)
+        addPauses()
+    }
+
+    /** Records that the thread answered at `atMs`. The stalls before were passed to [detected]. */
+    fun answered(atMs: Double) {
+        answeredMs = atMs
+        addPauses()
+    }
+
+    /** Adds the pauses before the newest answer as stalls, without the parts that other stalls cover. */
+    private fun addPauses() {
+        while (pauses.isNotEmpty() && pauses.first().endMs <= answeredMs) {
+            val pause = pauses.removeFirst()
+            var startMs = pause.startMs
+            var endMs = pause.endMs
+            fun leaveOut(fromMs: Double, untilMs: Double) {
+                if (untilMs - fromMs < options.floorMs || fromMs >= endMs || untilMs <= startMs) return
+                if (fromMs <= startMs) startMs = untilMs else endMs = fromMs
+            }
+            for (each in history.stalls) leaveOut(each.startMs, each.endMs)
+            for (each in pending) leaveOut(each.startMs, each.endMs)
+            if (endMs - startMs >= options.floorMs) detected(DetectedStall(startMs, endMs, startMs, PAUSE_ERROR_MS))
+        }
+    }
 
     /** Adds a stack sample. `frames` is empty if the thread had nothing to do. */
     fun stack(atMs: Double, frames: List<String>): Unit = stacks.add(atMs, atMs, frames)
@@ -197,6 +234,8 @@ internal class Recorder(private val options: RecorderOptions) {
          */
         const val EVIDENCE_MAX = 1024
         const val CALLS_MAX = 8
+        /** Error of a stall that is a pause, in ms. The collector rounds the pause's times to whole ms. */
+        const val PAUSE_ERROR_MS = 1.0
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package clearway.meter.host
 
+import clearway.meter.Stall
 import clearway.meter.StallReport
 import clearway.meter.forAll
 import clearway.meter.record.Recorder
@@ -157,6 +158,36 @@ class HeartbeatMonitorTest {
     @Test
     fun `the monitor finds no stall when it was delayed itself while the thread answered`() {
         assertTrue(World(emptyList()).play(1000.0, asleep = listOf(200.0 to 300.0)).stalls.isEmpty())
+    }
+
+    @Test
+    fun `a collection that another thread causes is a stall of an idle thread, with the cause gc`() {
+        fun stalls(isToldLate: Boolean): List<Stall> {
+            val world = World(emptyList())
+            fun tell() = world.recorder.garbageCollected(201.0, 259.0)
+            if (!isToldLate) tell()
+            val report = world.play(1000.0, asleep = listOf(200.5 to 259.5))
+            if (!isToldLate) return report.stalls
+            tell()
+            world.recorder.explain(1000.0)
+            return world.recorder.report(1000.0).stalls
+        }
+        for (isToldLate in listOf(false, true)) {
+            val stall = stalls(isToldLate).single()
+            assertEquals(listOf("gc", 201.0, 58.0), listOf(stall.cause.word, stall.startMs, stall.lengthMs))
+        }
+    }
+
+    @Test
+    fun `a collection in a stall of the thread counts once`() {
+        for (told in listOf(200.0 to 260.0, 190.0 to 202.0, 290.0 to 301.0)) {
+            val world = World(listOf(199.0 to 300.0), runs = false)
+            world.recorder.garbageCollected(told.first, told.second)
+            val stalls = world.play(1000.0).stalls
+            val sorted = stalls.sortedBy { it.startMs }
+            assertTrue(sorted.zipWithNext().all { (a, b) -> a.startMs + a.lengthMs <= b.startMs }) { "$sorted" }
+            assertTrue(stalls.sumOf { it.lengthMs } <= 111.0) { "$sorted" }
+        }
     }
 
     @TestFactory

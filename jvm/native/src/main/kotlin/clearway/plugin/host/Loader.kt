@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment
 import java.nio.file.Path
 
 /**
- * Opens plugins. Throws `addon-missing` if the JDK is too old, if libclearway is missing, or if its ABI has another
- * major version.
+ * Opens plugins. Throws `addon-missing` if the JDK is too old or denies native access, if libclearway is missing, or if
+ * its ABI has another major version.
  */
 internal object Loader {
     /** The first JDK release in which java.lang.foreign is no preview API. */
@@ -39,6 +39,8 @@ internal object Loader {
                 "add the artifact clearway-native with the classifier ${Library.platform()}, or build the library with: " +
                     "cargo build --release -p clearway-abi, and name it by -D${Library.PROPERTY}=FILE"
             throw missing("libclearway is not there: $path: ${problem.message}; $how", problem)
+        } catch (denied: IllegalCallerException) {
+            throw missing("this JVM needs the option --enable-native-access: ${denied.message}", denied)
         }
         val version = Abi.version()
         if (version ushr 16 != ABI_MAJOR)

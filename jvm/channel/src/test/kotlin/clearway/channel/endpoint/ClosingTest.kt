@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package clearway.channel.endpoint
+
+import clearway.channel.Bare
+import clearway.channel.Endpoint
+import clearway.channel.EndpointOptions
+import clearway.channel.EventSink
+import clearway.channel.FakeClock
+import clearway.channel.MethodTable
+import clearway.channel.ServeOptions
+import clearway.channel.codec.Codecs
+import clearway.channel.codec.MethodCall
+import clearway.channel.codec.MethodReply
+import clearway.channel.endpoints
+import clearway.channel.transport.CloseCode
+import clearway.channel.transport.Log
+import clearway.channel.transport.MemoryTransport
+import clearway.channel.transport.TransportLimits
+import clearway.channel.until
+import clearway.channel.wire.Head
+import clearway.channel.wire.Op
+import clearway.channel.wire.readFrame
+import clearway.channel.wire.writeFrame
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.TimeoutException
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Test
+
+/** Tests what is under way when an endpoint closes, or a caller gives up. */
+class ClosingTest {
+    private val codec = Codecs.STANDARD_METHODS
+
+    /** Closes an endpoint that serves a stream on the plain wire. Returns the bodies of the stream's messages. */
+    private fun closed(source: (EventSink) -> Unit): List<ByteArray> {
+        val (here, there) = MemoryTransport.pair(TransportLimits(1 shl 20, 1000))
+        val options = EndpointOptions().withoutHello().clock(FakeClock())
+        val end = Endpoint.connect(here, options).get(60, TimeUnit.SECONDS)
+        val served = CompletableFuture<Unit>()
+        end.events("e").serve({ _, sink -> served.complete(source(sink)) }, ServeOptions().capacity(100))
+        val listen = codec.encodeCall(MethodCall("listen", null))
+        there.send(writeFrame(Head(Op.MESSAGE, id = 1), "e".toByteArray(), listen))
+        served.get(60, TimeUnit.SECONDS)
+        val closing = end.closeAsync()
+        val log = Log()
+        there.open(log)
+        closing.get(60, TimeUnit.SECONDS)
+        log.end()
+        val frames = log.frames.map { readFrame(it)!! }
+        return frames.filter { it.op == Op.MESSAGE }.map { bytesOf(it.body) }
+    }
+
+    @Test
+    fun `a stream on the plain wire whose events wait at close ends with an error, and any other without one`() {
+        val cut = closed { sink -> repeat(10) { sink.send(ByteArray(500)) } }
+        assertEquals("cancelled", (codec.decodeReply(cut[cut.size - 2]) as MethodReply.Failure).code)
+        assertEquals(0, cut.last().size)
+        val whole = closed { sink -> sink.send(1) }
+        assertEquals(listOf(true, false), whole.map { it.isNotEmpty() })
+    }
+
+    @Test
+    fun `posts that wait for room are sent before close closes the transport`() {
+        Bare(EndpointOptions().clock(FakeClock())).use { bare ->
+            val log = bare.end.messages("log", Codecs.BINARY)
+            log.post(ByteArray(2000)) // It fills the window of the transport.
+            val waiting = List(3) { log.post(ByteArray(1)) }
+            val closed = bare.end.closeAsync()
+            bare.read()
+            for (post in waiting) assertNull(post.get(60, TimeUnit.SECONDS))
+            assertEquals(CloseCode.CLOSED, closed.get(60, TimeUnit.SECONDS).code)
+            assertEquals(4, bare.frames(Op.POST, 4).size)
+        }
+    }
+
+    @Test
+    fun `a plain stream is cancelled at the other end also while callsMax calls are open`() {
+        val (here, there) = MemoryTransport.pair()
+        val options = EndpointOptions().withoutHello().callsMax(2)
+        val end = Endpoint.connect(here, options).get(60, TimeUnit.SECONDS)
+        val log = Log()
+        there.open(log)
+        val stream = end.events("e").listen<Any?>()
+        there.send(writeFrame(Head(Op.ANSWER, id = 1), body = codec.encodeReply(MethodReply.Success(null))))
+        until { end.stats().calls == 0 }
+        repeat(2) { end.messages("m").send(null) }
+        stream.close()
+        end.messages("fence").post(null)
+        fun sent(channel: String) =
+            log.frames.map { readFrame(it)!! }.filter { Codecs.STRING.decodeOwned(it.name) == channel }
+        log.until { sent("fence").isNotEmpty() }
+        assertEquals(listOf("listen", "cancel"), sent("e").map { codec.decodeCall(bytesOf(it.body)).method })
+        end.terminate()
+    }
+
+    @Test
+    fun `a call and a connect that time out by orTimeout are given up at both ends`() {
+        val cancelled = CountDownLatch(1)
+        val begun = CountDownLatch(1)
+        endpoints { a, b ->
+            b.methods("slow")
+                .handle(
+                    MethodTable().on("it") { _, context ->
+                        context.onCancel { cancelled.countDown() }
+                        begun.countDown()
+                        CompletableFuture<Any?>()
+                    }
+                )
+            val call = a.methods("slow").call<Any?>("it")
+            begun.await()
+            call.completeExceptionally(TimeoutException())
+            cancelled.await()
+            assertEquals(0, a.stats().calls)
+        }
+        val (here, there) = MemoryTransport.pair()
+        val log = Log()
+        there.open(log)
+        Endpoint.connect(here).completeExceptionally(TimeoutException())
+        assertEquals(CloseCode.CLOSED, log.end().code)
+    }
+}
