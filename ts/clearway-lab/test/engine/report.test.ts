@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The words of an answer, and the page and the text that show them.
 import { describe, expect, test } from "vitest";
+import { statusOf } from "../../src/cli/engine-run.js";
 import { ANSWERS_VERSION, type Answer, type LabResults } from "../../src/engine/answer.js";
 import { COMPARISONS, CONTROLS } from "../../src/engine/comparison.js";
-import { adviceOf, openingOf } from "../../src/report/answers/advice.js";
+import { adviceOf, openingOf, withoutAdvice } from "../../src/report/answers/advice.js";
 import { answersHtml } from "../../src/report/answers/page.js";
 import { answersText } from "../../src/report/answers/text.js";
 import { controlText, doubtsOf, sentenceOf, shownAnswers } from "../../src/report/answers/words.js";
@@ -199,6 +200,22 @@ test("there are at most three doubts, and each has a next step", () => {
   );
   expect(doubts).toHaveLength(3);
   expect(doubts.every(({ text, next }) => text !== "" && next !== "")).toBe(true);
+});
+
+test("a control that failed is a doubt, by the name of its way, and the status of the run", () => {
+  const control = answer({
+    name: "same",
+    way: "only",
+    peer: "itself",
+    verdict: "open",
+    failed: "a call threw Error: no",
+  });
+  const run = results({ run: { ...results().run, kind: "bench" }, answers: [], controls: [control] });
+  expect(statusOf(run)).toBe(1);
+  expect(doubtsOf(run)).toEqual([
+    { text: "Failed: only (a call threw Error: no).", next: "correct it, and run again" },
+  ]);
+  expect(withoutAdvice(run)).toBe("Nothing could be measured.");
 });
 
 test("a quiet and complete run has no doubt", () => {

@@ -82,10 +82,11 @@ export function openingOf(results: LabResults): { title: string; lines: string[]
 }
 
 /** What a report says if nothing is advised. */
-export function withoutAdvice({ run, answers }: LabResults): string {
+export function withoutAdvice({ run, answers, controls }: LabResults): string {
   if (answers.some(({ verdict }) => verdict !== "open")) return "Nothing that was measured asks for a change.";
   if (run.interrupted) return "The run was interrupted before it could say what to do.";
-  if (answers.length > 0 && answers.every(({ failed }) => failed !== undefined)) return "Nothing could be measured.";
+  const all = answers.length > 0 ? answers : controls;
+  if (all.length > 0 && all.every(({ failed }) => failed !== undefined)) return "Nothing could be measured.";
   return "The time was too short to say what to do.";
 }
 

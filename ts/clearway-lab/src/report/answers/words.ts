@@ -156,7 +156,13 @@ const NAMES_MAX = 4;
 export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt[] {
   const names = (all: readonly { name: string }[]) =>
     all.length > NAMES_MAX ? `${all.length} answers` : all.map(({ name }) => name).join(", ");
-  const failed = answers.filter(({ failed }) => failed !== undefined);
+  const failed = [...answers, ...controls].filter(({ failed }) => failed !== undefined);
+  // A control is no answer, so a reader knows it by its way only. A way fails with its stalls.
+  const failedNames = new Set(
+    failed.map(({ name, way, peer, verb }) =>
+      peer === "itself" ? (way ?? name) : verb === "blocks" ? name.replace(/\/stall$/, "") : name,
+    ),
+  );
   const beside = answers.filter(({ otherShare = 0 }) => otherShare >= OTHERS_MIN);
   const warming = answers.filter(({ stillWarming = 0, pairs }) => stillWarming > pairs.length / 2);
   const apart = controls.filter(({ verdict }) => verdict === "faster" || verdict === "slower");
@@ -165,7 +171,7 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
     run.interrupted ? { text: "The run was interrupted.", next: `run it again: ${run.command}` } : undefined,
     failed.length > 0
       ? {
-          text: `Failed: ${names(failed)} (${failed[0]!.failed}).`,
+          text: `Failed: ${names([...failedNames].map((name) => ({ name })))} (${failed[0]!.failed}).`,
           next: run.kind === "bench" ? "correct it, and run again" : "clearway hosts shows what is installed",
         }
       : undefined,
