@@ -171,6 +171,21 @@ describe("the opening of a scenario's report", () => {
     ]);
   });
 
+  test("advises a way that is faster but blocks for more than half as long where no way frees the thread", () => {
+    const faster = { verdict: "faster" as const, interval: { ratio: 0.6, low: 0.59, high: 0.61 } };
+    const both = { subjectNs: 36e6, peerNs: 60e6 };
+    const open = call({
+      way: "rough",
+      name: "rough/big",
+      verdict: "open",
+      interval: { ratio: 0.5, low: 0.2, high: 1.2 },
+    });
+    const blocks = call({ ...faster, ...both, name: "pool/big/stall", verb: "blocks" });
+    expect(opening([open, call({ ...faster, ...both, name: "pool/big" }), blocks]).lines).toEqual([
+      "Input big: use pool. It is 1.67 times as fast as direct: 36 ms instead of 60 ms.",
+    ]);
+  });
+
   test("keeps the reference where nothing is gained", () => {
     expect(opening([call({})]).lines).toEqual([
       "Input big: use direct: it costs no frame, and no other way is measurably faster.",

@@ -106,15 +106,17 @@ function waysAdvice({ answers, controls }: LabResults): string[] {
     const start = input === "" ? "Use" : `Input ${input}: use`;
     const blockedNs = Math.max(0, ...ways.map((way) => stallOf(way)?.peerNs ?? 0));
     const free = ways.filter((way) => (stallOf(way)?.subjectNs ?? blockedNs) < Math.min(FRAME_NS, blockedNs / 2));
-    const [least] = [...(blockedNs > FRAME_NS ? free : ways)].sort((a, b) => a.interval!.ratio - b.interval!.ratio);
+    const least = (all: Answer[]) => [...all].sort((a, b) => a.interval!.ratio - b.interval!.ratio)[0];
     const takes = (way: Answer) =>
       way.verdict === "no difference"
         ? `takes as long as ${reference}`
         : `takes ${ratioText(way.interval!.ratio)} times as long`;
-    if (blockedNs > FRAME_NS && least !== undefined)
-      return `${start} ${least.way}. It blocks the main thread for ${timeText(stallOf(least)!.subjectNs!)}, not ${timeText(blockedNs)}, and ${takes(least)}.`;
-    if (least?.verdict === "faster")
-      return `${start} ${least.way}. It is ${ratioText(1 / least.interval!.ratio)} times as fast as ${reference}: ${times(least as Decided)}.`;
+    const freest = blockedNs > FRAME_NS ? least(free) : undefined;
+    if (freest !== undefined)
+      return `${start} ${freest.way}. It blocks the main thread for ${timeText(stallOf(freest)!.subjectNs!)}, not ${timeText(blockedNs)}, and ${takes(freest)}.`;
+    const fastest = least(ways.filter(isFaster));
+    if (fastest !== undefined)
+      return `${start} ${fastest.way}. It is ${ratioText(1 / fastest.interval!.ratio)} times as fast as ${reference}: ${times(fastest as Decided)}.`;
     const blocks = blockedNs > FRAME_NS ? `no way blocks the main thread for much less` : `it costs no frame`;
     return `${start} ${reference}: ${blocks}, and no other way is measurably faster.`;
   });
