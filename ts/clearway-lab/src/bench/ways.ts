@@ -141,6 +141,11 @@ export async function openWay(definition: Definition, wayName: string, steps: St
     const shared = input.isFresh ? undefined : input.make();
     const results: { first?: { value: unknown }; last?: unknown } = {};
     const next = async (): Promise<unknown> => (input.isFresh ? steps.run("making the input", input.make) : shared);
+    // A request has many runs, and each has the limit of time for itself.
+    const begin = (): Promise<unknown> => {
+      steps.restart();
+      return next();
+    };
     const call = async (value: unknown, times: number): Promise<void> => {
       for (let left = times; left > 0; left--) {
         const result = way.run(value, context);
@@ -149,11 +154,11 @@ export async function openWay(definition: Definition, wayName: string, steps: St
       }
       results.first ??= { value: results.last };
     };
-    works[callsOf(input.name)] = timedWork(next, call, input.isFresh, clock);
+    works[callsOf(input.name)] = timedWork(begin, call, input.isFresh, clock);
     works[stallsOf(input.name)] = {
       calls: 1,
       async run(costsNs) {
-        const value = await next();
+        const value = await begin();
         const { report } = await measure(() => named(() => call(value, 1)), {
           ...{ hz: 60, floorMs: STALL_MS_MIN, stacks: false },
         });

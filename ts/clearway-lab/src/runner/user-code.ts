@@ -51,7 +51,7 @@ const operations: RunnerOperations = {
 // The channel fails if the lab was killed. Whatever the code has left running ends then, too.
 await (way === undefined ? serve(operations, openChannel()) : serveWay(way)).finally(() => exit(0));
 
-/** Serves a way. Each request has the limit of time for itself; the result of the last call of a warm-up is verified. */
+/** Serves a way. Each run of a request has the limit of time for itself; the result of the last call of a warm-up is verified. */
 async function serveWay(name: string): Promise<void> {
   let opened: WayArm;
   const open = async (): Promise<WayArm> => {
