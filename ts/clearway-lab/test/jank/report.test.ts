@@ -203,6 +203,21 @@ describe("the text", () => {
 `);
   });
 
+  test("names a stall of the machine that costs frames in its headline", async () => {
+    const machine = cause({ kind: "machine", because: "the thread was ready, and not run" });
+    const own = run([5]);
+    const { stalls } = run([296], {}, machine);
+    const both = run([5], {
+      stalls: [...own.stalls, ...stalls],
+      figures: { ...own.figures, stalls: 2, machineMs: 296 },
+    });
+    const { given, text } = await report({}, [both]);
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "after: nothing of its own that costs a frame; the machine caused a stall of 296 ms.",
+    );
+    expect(jankHtml(given)).toContain("after: longest 296\u00a0ms");
+  });
+
   test("gives a next step once", async () => {
     const quiet = cause({ kind: "machine", because: "the thread was ready, and not run" });
     const other = cause({ ...quiet, place: { functionName: "work", url: APP } });

@@ -101,7 +101,7 @@ function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
   return runs.map(({ figures, stalls }, index) => ({
     title: runs.length === 1 ? short : `${short}, run ${index + 1}`,
     totalMs: Math.max(figures.durationMs, ...stalls.map(({ startMs, lengthMs }) => startMs + lengthMs)),
-    longestMs: figures.longestMs,
+    longestMs: Math.max(figures.longestMs, figures.machineMs),
     stalls: stalls.map(({ startMs, lengthMs, cause }) => ({
       at: startMs,
       ms: lengthMs,
