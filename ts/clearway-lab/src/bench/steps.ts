@@ -11,7 +11,7 @@ export const SETTINGS_VARIABLE = "CLEARWAY_LAB_USER_CODE";
 export const CLOSING_MS_MAX = 5000;
 
 export interface UserCodeSettings {
-  /** The URLs of the compiled entries: the user's file, and for `clearway measure` its task module. */
+  /** The URLs of the compiled entries: the user's file, and for `clearway measure` its task module, for `clearway compare` the file A. */
   urls: string[];
   /** Limit for all steps of a request, in milliseconds. */
   timeoutMs: number;
