@@ -2,6 +2,7 @@
 // The words of an answer, and the page and the text that show them.
 import { describe, expect, test } from "vitest";
 import { statusOf } from "../../src/cli/engine-run.js";
+import { parseSeconds } from "../../src/cli/select.js";
 import { ANSWERS_VERSION, type Answer, type LabResults } from "../../src/engine/answer.js";
 import { COMPARISONS, CONTROLS } from "../../src/engine/comparison.js";
 import { adviceOf, openingOf, withoutAdvice } from "../../src/report/answers/advice.js";
@@ -106,6 +107,26 @@ test("answers for which the time was too short are one sentence with one command
   expect(page).toContain("Each bar");
   const three = results({ answers: ["a", "b", "c"].map(none) });
   expect(answersText(three).filter((line) => line.includes("too short for"))).toHaveLength(3);
+});
+
+test("no suggested command has a time that the command line refuses", () => {
+  const none = { verdict: "open" as const, interval: undefined, pairs: [] };
+  const said = (furtherMs: number, count: number, durationMs = 60_000) => {
+    const answers = Array.from({ length: count }, (_, at) => answer({ ...none, name: `q${at}`, furtherMs }));
+    const warming = answer({ stillWarming: 4 });
+    const text = (["lab", "bench"] as const).flatMap((kind) =>
+      answersText(results({ run: { ...results().run, kind, durationMs }, answers: [...answers, warming] })),
+    );
+    for (const [, seconds] of text.join("\n").matchAll(/--time (\d+)/g))
+      expect(parseSeconds(seconds!)).toBeGreaterThan(0);
+    return text.join("\n");
+  };
+  expect(said(1_000_000, 1)).toContain("more would decide: clearway lab q0 --time 1500");
+  expect(said(3_000_000, 1)).toContain("More time would hardly decide it.");
+  expect(said(900_000, 4)).toContain("would answer them: clearway lab q0 q1 q2 q3 --time 3600");
+  expect(said(901_000, 4)).toContain("The time was too short for 4 questions: q0, q1, q2, q3. An hour would not do.");
+  expect(said(901_000, 4)).toContain("The time was too short for 4 answers: q0, q1, q2, q3. An hour would not do.");
+  said(1000, 1, 3_600_000);
 });
 
 test("every comparison and control has a name of its own", () => {

@@ -2,6 +2,7 @@
 // Answers as sentences: what takes longer, by how much, and what would decide it. The terminal and the page have the same words.
 import type { Answer, LabResults } from "../../engine/answer.js";
 import type { Verdict } from "../../engine/estimate.js";
+import { TIME_S_MAX } from "../../engine/plan.js";
 import { hostTitle } from "../host-titles.js";
 import { duration, shown } from "../number.js";
 
@@ -86,13 +87,15 @@ function timesText({ subjectNs, peerNs }: Answer): string {
 
 /** Says which command decides an open answer. */
 function furtherText({ name, furtherMs, command = `clearway lab ${name}` }: Answer, results?: LabResults): string {
-  if (furtherMs === undefined) return ` More time would hardly decide it.`;
+  const hopeless = ` More time would hardly decide it.`;
+  if (furtherMs === undefined) return hopeless;
   const seconds = Math.max(10, Math.ceil(furtherMs / 10_000) * 10);
   // All answers of a scenario share the time of its run, and the command decides all of them.
   const runMs =
     results?.run.kind === "bench"
       ? results.answers.reduce((ms, each) => ms + (each.furtherMs ?? 0), results.run.durationMs)
       : furtherMs * 1.5;
+  if (commandSeconds(runMs) > TIME_S_MAX) return hopeless;
   return ` About ${duration(seconds * 1000)} more would decide: ${command} --time ${commandSeconds(runMs)}`;
 }
 
@@ -122,9 +125,12 @@ export function unansweredText(results: LabResults): string | undefined {
   const { command, durationMs, kind } = results.run;
   const furtherMs = commandSeconds(all.reduce((ms, each) => ms + (each.furtherMs ?? 0), 0)) * 1000;
   const names = all.map(({ name }) => name);
+  const timeMs = kind === "lab" ? furtherMs : durationMs + furtherMs;
+  if (commandSeconds(timeMs) > TIME_S_MAX)
+    return `The time was too short for ${all.length} ${kind === "lab" ? "questions" : "answers"}: ${names.join(", ")}. An hour would not do.`;
   if (kind === "lab")
     return `The time was too short for ${all.length} questions. At most ${duration(furtherMs)} would answer them: clearway lab ${names.join(" ")}${command.includes(" --limits") ? " --limits" : ""} --time ${furtherMs / 1000}`;
-  const again = `${command.replace(/ --time \S+/, "")} --time ${commandSeconds(durationMs + furtherMs)}`;
+  const again = `${command.replace(/ --time \S+/, "")} --time ${commandSeconds(timeMs)}`;
   return `The time was too short for ${all.length} answers: ${names.join(", ")}. At most ${duration(furtherMs)} more would do: ${again}`;
 }
 
@@ -190,7 +196,7 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
     warming.length > 0
       ? {
           text: `Still warming when the slices ended: ${names(warming)}.`,
-          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : commandSeconds(run.durationMs * 1.5)}`,
+          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : Math.min(TIME_S_MAX, commandSeconds(run.durationMs * 1.5))}`,
         }
       : undefined,
     ...missing.map(({ why, names }) => ({ text: `Not measured: ${names.join(", ")}.`, next: why })),
