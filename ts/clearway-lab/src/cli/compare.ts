@@ -15,7 +15,7 @@ import { sentenceOf } from "../report/answers/words.js";
 import { duration } from "../report/number.js";
 import { UserProcesses, wayCommand } from "../runner/user-process.js";
 import type { Compiled } from "../user-code/compile.js";
-import { readScenario, timeoutOption } from "./bench.js";
+import { many, readScenario, timeoutOption } from "./bench.js";
 import { type EngineRun, interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
 import { printError } from "./print.js";
@@ -90,7 +90,7 @@ async function compare(a: string, b: string, names: readonly string[], options: 
         const { comparisons, failed = [] } = await opening.chosen(names, signal);
         if (signal.aborted) return 130;
         const timeMs = 1000 * (options.time ?? TIME_EACH_S * comparisons.length);
-        printError(`${comparisons.length} comparisons of ${b} with ${a}, at most ${duration(timeMs)}\n`);
+        printError(`${many(comparisons.length, "comparison")} of ${b} with ${a}, at most ${duration(timeMs)}\n`);
         const { seed, json } = options;
         const results = await runEngine(out.path, {
           ...{

@@ -225,16 +225,31 @@ test("stalls that the meter does not notice are not shown", () => {
   expect(shownAnswers(results({ answers: [stall, answer()] }))).toEqual([answer()]);
 });
 
-test("there are at most three doubts, and each has a next step", () => {
+test("stalls that are not shown are neither counted nor doubted", () => {
+  const hidden = answer({
+    name: "call/stall",
+    verb: "blocks",
+    subjectNs: 1e6,
+    peerNs: 1e6,
+    otherShare: 0.5,
+    stillWarming: 4,
+  });
+  const run = results({ run: { ...results().run, kind: "compare" }, answers: [hidden, answer({ otherShare: 0.1 })] });
+  expect(openingOf(run).lines).toEqual(["1 slower, 0 faster, 0 without a difference, 0 open."]);
+  expect(doubtsOf(run)).toEqual([]);
+});
+
+test("there are at most three doubts about what was measured, then all that is missing, each with a next step", () => {
   const doubts = doubtsOf(
     results({
       run: { ...results().run, interrupted: true },
       answers: [answer({ otherShare: 0.6, stillWarming: 4 }), answer({ failed: "it broke" })],
       controls: [answer({ verdict: "faster" })],
-      missing: [{ why: "install a JDK", names: ["executor-jvm-lists"] }],
+      missing: ["a", "b", "c", "d", "e"].map((name) => ({ why: `install ${name}`, names: [name] })),
     }),
   );
-  expect(doubts).toHaveLength(3);
+  expect(doubts).toHaveLength(3 + 5);
+  expect(doubts.slice(3).map(({ next }) => next)).toEqual(["a", "b", "c", "d", "e"].map((name) => `install ${name}`));
   expect(doubts.every(({ text, next }) => text !== "" && next !== "")).toBe(true);
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a user should do on this machine, from the answers. An open answer advises nothing.
 import type { Answer, LabResults } from "../../engine/answer.js";
-import { pairText, ratioText, timeText } from "./words.js";
+import { pairText, ratioText, shownAnswers, timeText } from "./words.js";
 
 type Decided = Answer & { subjectNs: number; peerNs: number };
 type Rule = (answer: Decided) => string | undefined;
@@ -78,7 +78,10 @@ const RULES: readonly [name: string, rule: Rule][] = [
 export function openingOf(results: LabResults): { title: string; lines: string[] } {
   const { run, answers } = results;
   if (run.kind === "lab") return { title: "What to do on this machine", lines: adviceOf(answers) };
-  return { title: run.title ?? "", lines: run.kind === "bench" ? waysAdvice(results) : buildsAdvice(answers) };
+  return {
+    title: run.title ?? "",
+    lines: run.kind === "bench" ? waysAdvice(results) : buildsAdvice(shownAnswers(results)),
+  };
 }
 
 /** What a report says if nothing is advised. */

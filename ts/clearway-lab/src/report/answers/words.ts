@@ -158,11 +158,13 @@ const DOUBTS_MAX = 3;
 /** A doubt about more answers than this counts them. */
 const NAMES_MAX = 4;
 
-/** Returns at most three doubts, the gravest first, each with its next step. */
-export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt[] {
+/** Returns at most three doubts, the gravest first, and then all that is missing, each with its next step. */
+export function doubtsOf(results: LabResults): Doubt[] {
+  const { run, controls, missing } = results;
+  const answers = shownAnswers(results);
   const names = (all: readonly { name: string }[]) =>
     all.length > NAMES_MAX ? `${all.length} answers` : all.map(({ name }) => name).join(", ");
-  const failed = [...answers, ...controls].filter(({ failed }) => failed !== undefined);
+  const failed = [...results.answers, ...controls].filter(({ failed }) => failed !== undefined);
   // A control is no answer, so a reader knows it by its way only. A way fails with its stalls.
   const failedNames = new Set(
     failed.map(({ name, way, peer, verb }) =>
@@ -199,7 +201,9 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
           next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : Math.min(TIME_S_MAX, commandSeconds(run.durationMs * 1.5))}`,
         }
       : undefined,
+  ];
+  return [
+    ...all.filter((doubt) => doubt !== undefined).slice(0, DOUBTS_MAX),
     ...missing.map(({ why, names }) => ({ text: `Not measured: ${names.join(", ")}.`, next: why })),
   ];
-  return all.filter((doubt) => doubt !== undefined).slice(0, DOUBTS_MAX);
 }
