@@ -58,9 +58,19 @@ function ratioPage(): string {
 
 const TIMES = `<table id="times">${WORKS.map(({ title }) => `<tr><th scope="row">${title}</th><td>1.23 ms</td></tr>`).join("")}</table>`;
 
+/** The report of a way whose name does not break. */
+function longNamed(): string {
+  const results = answered("bench");
+  const name = "x".repeat(51);
+  const run = { ...results.run, interrupted: false, title: name };
+  const answers = results.answers.map((each) => ({ ...each, way: name, thing: name, peer: name, name }));
+  return answersHtml({ ...results, run, answers, missing: [{ why: name, names: [name] }] });
+}
+
 const PAGES: [string, () => string | Promise<string>][] = [
   ["the report of a run", () => answersHtml(answered())],
   ["the report of clearway bench", () => answersHtml(answered("bench"))],
+  ["the report of a way with a long name", longNamed],
   ["the page of clearway jank", jankPage],
   ["the page of clearway ratio", ratioPage],
 ];

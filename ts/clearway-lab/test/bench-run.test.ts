@@ -21,7 +21,10 @@ class FakeTimers implements Timers {
   }
   move(ms: number): void {
     this.ms += ms;
-    for (const timer of [...this.#waiting].filter(({ at }) => at <= this.ms)) timer.act();
+    for (const timer of [...this.#waiting].filter(({ at }) => at <= this.ms)) {
+      this.#waiting.delete(timer);
+      timer.act();
+    }
   }
 }
 
@@ -125,6 +128,19 @@ describe("Steps", () => {
     await expect(hanging).rejects.toThrow("a call had not settled after 1 s");
   });
 
+  test("give a running step the whole time again after a restart", async () => {
+    const timers = new FakeTimers();
+    const steps = new Steps(1000, timers);
+    const hanging = steps.run("a call", () => new Promise(() => {}));
+    timers.move(900);
+    steps.restart();
+    timers.move(999);
+    expect(timers.waiting).toBe(1);
+    timers.move(1);
+    await expect(hanging).rejects.toThrow("a call had not settled after 1 s");
+    expect(timers.waiting).toBe(0);
+  });
+
   test("fail an outer step with an uncaught error after an inner step has ended", async () => {
     const steps = new Steps(1000, new FakeTimers());
     const outer = steps.run("a call", async () => {
@@ -194,6 +210,19 @@ describe("an opened way", () => {
     expect(costs.map(Math.round)).toEqual([10_000, 10_000, 10_000]);
     await work.run([]);
     expect(work.calls).toBe(8);
+  });
+
+  test("whose calls wait 5 ms is measured with --timeout 2s, because each call has the limit for itself", async () => {
+    const timers = new FakeTimers();
+    const own = new Steps(2000, timers);
+    const waits = async () => timers.move(5);
+    const { works } = await openWay(readDefinition({ default: { waits } }), "waits", own, timers.nowMs);
+    for (const work of [works["calls "]!, works["stalls "]!]) {
+      const calls = own.run("a call", async () => {
+        for (let runs = 0; runs < 500; runs++) await work.run([]);
+      });
+      await expect(calls).resolves.toBeUndefined();
+    }
   });
 
   test("makes an input for each call if it is a function", async () => {

@@ -158,7 +158,9 @@ describe("clearway report and export", () => {
     writeFileSync(file, JSON.stringify(executorRecord(AUTHORS)));
     const { stdout } = await clearway(["export", "jetpack", "experiments"]);
     expect(JSON.parse(stdout).benchmarks[0].name).toBe("direct[work=arithmetic]");
-    for (const other of ["null", '{"version":1,"profile":"published","cells":[]}']) {
+    const { cells, ...rest } = executorRecord(AUTHORS);
+    const lacking = JSON.stringify({ ...rest, cells: cells.map(({ params: _, ...cell }) => cell) });
+    for (const other of ["null", '{"version":1,"profile":"published","cells":[]}', lacking]) {
       writeFileSync(file, other);
       const { code, stderr } = await clearway(["export", "jetpack", "experiments/record.json"]);
       expect([code, stderr]).toEqual([2, expect.stringContaining("is not the record of `clearway lab --profile")]);

@@ -67,6 +67,28 @@ describe("clearway compare", () => {
     ]);
   });
 
+  test("does not compare a way whose result differs between the files, unless `check` accepts it", async () => {
+    const scenario = (more: string) =>
+      `export default { inputs: { a: () => [2, 1] }, same: ([x, y]) => ({ x, y }), ${more} };`;
+    user.write("a.mjs", scenario("other: (x) => x.sort(), checked: () => 1"));
+    user.write("b.mjs", scenario("other: (x) => x").replace("({ x, y })", "({ y, x })"));
+    user.write("c.mjs", scenario("other: (x) => x, check: () => true"));
+    const [differs, checked] = await Promise.all(
+      ["b", "c"].map((to) => user.run("compare", "a.mjs", `${to}.mjs`, "--time", "1", "--out", `a to ${to}`)),
+    );
+    expect([differs!.code, checked!.code]).toEqual([1, 0]);
+    const of = (to: string) => user.results(`a to ${to}`).answers.map(({ name, failed }) => [name, failed]);
+    const why =
+      "in b.mjs, its result is [ 2, 1 ], but that of a.mjs is [ 1, 2 ]; if both are right, add `check: (result, input) => …`";
+    expect(of("b")).toEqual([
+      ["same/a", undefined],
+      ["same/a/stall", undefined],
+      ["other/a", why],
+    ]);
+    expect(of("c").map(([name]) => name)).toEqual(["same/a", "same/a/stall", "other/a", "other/a/stall"]);
+    expect(differs!.stderr).toContain(`other, input a is left out: ${why}`);
+  });
+
   test("is interrupted while it reads a file", async () => {
     const reading = user.at("reading");
     user.write(

@@ -22,6 +22,8 @@ describe("results.json", () => {
       "/answers/0/verdict",
     );
     expect(problemOf({ ...results, answers: [{ ...first, subjectNs: -1 }, ...rest] })).toMatch("/answers/0/subjectNs");
+    for (const startedAt of ["yesterday", "2026-13-01T00:00:00Z", "2026-01-32T00:00:00Z", "2026-01-01T25:00:00Z"])
+      expect(problemOf({ ...results, run: { ...results.run, startedAt } })).toMatch("/run/startedAt");
   });
 });
 
@@ -78,6 +80,12 @@ describe("Markdown", () => {
       ...["The control", "Doubts", "All figures"],
     ]);
     expect(text).toMatch(/^\| call \| [\d.]+ \|/m);
+  });
+
+  test("has its title, and says why it advises nothing", () => {
+    const { run, ...rest } = answered();
+    const text = markdownText({ ...rest, run: { ...run, interrupted: false }, answers: [] });
+    expect(text).toMatch(/^# What to do on this machine\n\nThe time was too short to say what to do\.\n/);
   });
 
   test("shows a text of a machine or a user as it is", () => {

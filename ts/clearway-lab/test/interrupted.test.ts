@@ -86,6 +86,16 @@ describe.skipIf(!existsSync("/proc/self/environ"))("an interrupted lab", () => {
     expect(await allEnded("killed")).toBe(0);
   });
 
+  test("leaves no process if it is `clearway hosts`", async () => {
+    const env = { ...process.env, [MARK]: "hosts" };
+    const lab = spawn(process.execPath, [cli.program, "hosts"], { cwd: cli.scratch, env, stdio: "ignore" });
+    const ended = once(lab, "exit");
+    while (!marked("hosts").some((pid) => commandOf(pid).includes("runner-")) && lab.exitCode === null) await sleep(5);
+    lab.kill("SIGINT");
+    expect(await ended).toEqual([130, null]);
+    expect(await allEnded("hosts")).toBe(0);
+  });
+
   test("leaves nothing when it is interrupted twice", async () => {
     const env = { ...process.env, ...TESTED, CLEARWAY_LAB_SCENARIOS: cli.path("scenarios"), [MARK]: "twice" };
     const args = [

@@ -95,6 +95,11 @@ describe("what is said of a function", () => {
       "The worker returned another result: the function depends on time, chance or the main thread's state.",
       "Budget: the time ended before a stall was measured; give it more with --time.",
     ]);
+    const [{ interval: _, subjectNs: __, peerNs: ___, ...none }] = measured(1, 1).answers as [Answer];
+    const failed = { ...measured(1, 1), answers: [], controls: [{ ...none, failed: "a call threw Error: no" }] };
+    expect(said(failed, { notInWorker: "no." }, { budget: 5 }).at(-1)).toBe(
+      "Budget: not measured: a call threw Error: no.",
+    );
   });
 });
 
@@ -167,6 +172,7 @@ const user = new UserFolder();
 
 describe("clearway measure", () => {
   const measure = (...args: string[]) => user.run("measure", ...args);
+  const flat = (text: string): string => text.replace(/\s+/g, " ");
 
   beforeAll(() => {
     user.write(
@@ -216,6 +222,29 @@ export default expose({ twice: (x: number) => 2 * x, first: task((_, list: numbe
     expect(JSON.parse(task.stdout)).toMatchObject({ crossing: { isResultDifferent: false } });
     expect(lone.code).toBe(0);
     expect(lone.stdout).toContain("- It fails in a worker: the first call threw Error: not here (functions.ts:6).");
+  });
+
+  test("a lone way, or a function that cannot run in a worker, whose later call throws ends with status 1 and its reason is printed", async () => {
+    user.write(
+      "later.mjs",
+      `import { isMainThread } from "node:worker_threads";
+let calls = 0;
+export const f = () => {
+  if (!isMainThread) throw new Error("not here");
+  if (++calls > 20) throw new Error("too often");
+  return 1;
+};
+export default { only: f };`,
+    );
+    // The run ends when the call throws.
+    const [lone, called] = await Promise.all([
+      user.run("bench", "later.mjs", "--time", "600", "--out", "later"),
+      measure("later.mjs#f", "--time", "600"),
+    ]);
+    const why = "(a call threw Error: too often (later.mjs:5)).";
+    expect([lone.code, called.code]).toEqual([1, 1]);
+    expect(flat(lone.stdout)).toContain(`Nothing could be measured. Doubts - Failed: only ${why}`);
+    expect(flat(called.stdout)).toContain(`Failed: A direct call ${why}`);
   });
 
   test.each([

@@ -11,7 +11,7 @@ export const SETTINGS_VARIABLE = "CLEARWAY_LAB_USER_CODE";
 export const CLOSING_MS_MAX = 5000;
 
 export interface UserCodeSettings {
-  /** The URLs of the compiled entries: the user's file, and for `clearway measure` its task module. */
+  /** The URLs of the compiled entries: the user's file, and for `clearway measure` its task module, for `clearway compare` the file A. */
   urls: string[];
   /** Limit for all steps of a request, in milliseconds. */
   timeoutMs: number;
@@ -84,7 +84,7 @@ export class Steps {
     this.restart();
   }
 
-  /** Gives the next steps the whole time again. */
+  /** Gives the running step and the next ones the whole time again. */
   restart(): void {
     this.#endMs = this.#timers.nowMs() + this.#timeoutMs;
   }
@@ -92,7 +92,7 @@ export class Steps {
   /** Runs a step. Rejects with a StepError if the step throws, rejects, or does not settle before the time is over. */
   run<T>(name: string, step: () => T | PromiseLike<T>): Promise<T> {
     const late = `${name} had not settled after ${this.#timeoutMs / 1000} s; --timeout sets this limit`;
-    return this.#run(name, step, Math.max(0, this.#endMs - this.#timers.nowMs()), late);
+    return this.#run(name, step, () => this.#endMs, late);
   }
 
   /**
@@ -100,18 +100,25 @@ export class Steps {
    * that long after the time of all steps.
    */
   runClosing<T>(name: string, step: () => T | PromiseLike<T>): Promise<T> {
-    const leftMs = this.#endMs + CLOSING_MS_MAX - this.#timers.nowMs();
-    const ms = Math.max(0, Math.min(CLOSING_MS_MAX, leftMs));
-    return this.#run(name, step, ms, `${name} had not settled after ${Number((ms / 1000).toFixed(1))} s`);
+    const now = this.#timers.nowMs();
+    const ms = Math.max(0, Math.min(CLOSING_MS_MAX, this.#endMs + CLOSING_MS_MAX - now));
+    return this.#run(name, step, () => now + ms, `${name} had not settled after ${Number((ms / 1000).toFixed(1))} s`);
   }
 
-  async #run<T>(name: string, step: () => T | PromiseLike<T>, ms: number, late: string): Promise<T> {
+  async #run<T>(name: string, step: () => T | PromiseLike<T>, endMs: () => number, late: string): Promise<T> {
     let stop = (): void => {};
     const outer = this.#uncaught;
     try {
       return await new Promise<T>((resolve, reject) => {
         this.#uncaught = { reject };
-        stop = this.#timers.after(ms, () => reject(new LateError(late)));
+        const wait = (): void => {
+          const leftMs = Math.max(0, endMs() - this.#timers.nowMs());
+          // The end may have moved meanwhile.
+          stop = this.#timers.after(leftMs, () =>
+            endMs() > this.#timers.nowMs() ? wait() : reject(new LateError(late)),
+          );
+        };
+        wait();
         // A user's promise may be any object with a `then`, so its outcome is adopted, not trusted.
         Promise.resolve()
           .then(step)

@@ -52,11 +52,16 @@ export interface Verified {
   callMs: number;
 }
 
+/** A way whose result another one must have, and its name in messages: that of its file if it is of another file. */
+export interface Reference extends Chosen {
+  name: string;
+}
+
 /**
- * Calls a way and verifies its result: with `check`, or against the result of the way `reference`. Rejects with a StepError if the
+ * Calls a way and verifies its result: with `check`, or against the result of `reference`. Rejects with a StepError if the
  * result is refused or the way changes an input that later calls share.
  */
-export async function verifyWay(chosen: Chosen, reference: ReadWay | undefined): Promise<Verified> {
+export async function verifyWay(chosen: Chosen, reference: Reference | undefined): Promise<Verified> {
   const { definition, input, steps } = chosen;
   return withWay(chosen, async ({ next, call }) => {
     const value = await steps.run("making the input", next);
@@ -69,7 +74,7 @@ export async function verifyWay(chosen: Chosen, reference: ReadWay | undefined):
       throw new StepError(`it changes its input, so its second call would get another input than its first: ${remedy}`);
     }
     if (definition.check !== undefined) await checkResult(chosen, result, await valueFor(chosen, value, next));
-    else if (reference !== undefined) await compareWith(chosen, reference, result);
+    else if (reference !== undefined) await compareWith(reference, result);
     if (callMs < SECOND_CALL_MS_MAX) {
       // The first call compiles its code. A call that takes long needs no second one.
       const again = await steps.run("making the input", next);
@@ -98,14 +103,15 @@ async function checkResult({ definition, steps }: Chosen, result: unknown, value
   throw new StepError(`check returned ${kindOf(said)}: return true or false, or throw an error`);
 }
 
-async function compareWith(chosen: Chosen, reference: ReadWay, result: unknown): Promise<void> {
-  const expected = await withWay({ ...chosen, way: reference }, async ({ next, call }) => {
-    const value = await chosen.steps.run("making the input", next);
-    return chosen.steps.run(`the first call of ${reference.name}`, () => call(value));
+async function compareWith(reference: Reference, result: unknown): Promise<void> {
+  const { steps, name } = reference;
+  const expected = await withWay(reference, async ({ next, call }) => {
+    const value = await steps.run("making the input", next);
+    return steps.run(`the first call of ${name}`, () => call(value));
   });
   if (isSame(result, expected)) return;
   throw new StepError(
-    `its result is ${shown(result)}, but that of ${reference.name} is ${shown(expected)}; if both are right, add \`check: (result, input) => …\``,
+    `its result is ${shown(result)}, but that of ${name} is ${shown(expected)}; if both are right, add \`check: (result, input) => …\``,
   );
 }
 
@@ -141,6 +147,11 @@ export async function openWay(definition: Definition, wayName: string, steps: St
     const shared = input.isFresh ? undefined : input.make();
     const results: { first?: { value: unknown }; last?: unknown } = {};
     const next = async (): Promise<unknown> => (input.isFresh ? steps.run("making the input", input.make) : shared);
+    // A request has many runs, and each has the limit of time for itself.
+    const begin = (): Promise<unknown> => {
+      steps.restart();
+      return next();
+    };
     const call = async (value: unknown, times: number): Promise<void> => {
       for (let left = times; left > 0; left--) {
         const result = way.run(value, context);
@@ -149,11 +160,11 @@ export async function openWay(definition: Definition, wayName: string, steps: St
       }
       results.first ??= { value: results.last };
     };
-    works[callsOf(input.name)] = timedWork(next, call, input.isFresh, clock);
+    works[callsOf(input.name)] = timedWork(begin, call, input.isFresh, clock);
     works[stallsOf(input.name)] = {
       calls: 1,
       async run(costsNs) {
-        const value = await next();
+        const value = await begin();
         const { report } = await measure(() => named(() => call(value, 1)), {
           ...{ hz: 60, floorMs: STALL_MS_MIN, stacks: false },
         });

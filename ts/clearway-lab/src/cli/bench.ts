@@ -62,6 +62,8 @@ export const timeoutOption = (): Option =>
     .argParser(parseDuration)
     .default(TIMEOUT_MS, "60s");
 
+export const many = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 function defaultFile(): string {
   const found = DEFAULT_FILES.find((name) => existsSync(name));
   if (found === undefined)
@@ -102,7 +104,6 @@ async function measure(name: string, file: string, out: string, options: BenchOp
       const plan: BenchPlan = { reference, file: name, command, callMs: (...of) => callMs.get(keyOf(...of)) };
       const comparisons = comparisonsOf(info, plan);
       const timeMs = 1000 * (options.time ?? TIME_EACH_S * Math.max(1, comparisons.length / 2));
-      const many = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
       printError(
         `${name}: ${many(info.ways.length, "way")}, ${many(info.inputs.length, "input")}; at most ${duration(timeMs)}\n`,
       );

@@ -15,7 +15,7 @@ import { sentenceOf } from "../report/answers/words.js";
 import { duration } from "../report/number.js";
 import { UserProcesses, wayCommand } from "../runner/user-process.js";
 import type { Compiled } from "../user-code/compile.js";
-import { readScenario, timeoutOption } from "./bench.js";
+import { many, readScenario, timeoutOption } from "./bench.js";
 import { type EngineRun, interruptible, runEngine, statusOf } from "./engine-run.js";
 import { openOut } from "./out-folder.js";
 import { printError } from "./print.js";
@@ -90,7 +90,7 @@ async function compare(a: string, b: string, names: readonly string[], options: 
         const { comparisons, failed = [] } = await opening.chosen(names, signal);
         if (signal.aborted) return 130;
         const timeMs = 1000 * (options.time ?? TIME_EACH_S * comparisons.length);
-        printError(`${comparisons.length} comparisons of ${b} with ${a}, at most ${duration(timeMs)}\n`);
+        printError(`${many(comparisons.length, "comparison")} of ${b} with ${a}, at most ${duration(timeMs)}\n`);
         const { seed, json } = options;
         const results = await runEngine(out.path, {
           ...{
@@ -167,7 +167,8 @@ function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
         const shown = [a, b][at]!;
         const each = await compileFile(shown, [{ file }]);
         compiled.push(each);
-        processes.push(new UserProcesses({ urls: each.urls, timeoutMs }));
+        // The results of B are compared with those of A.
+        processes.push(new UserProcesses({ urls: [...each.urls, ...compiled[0]!.urls], timeoutMs }));
         const info = await readScenario(shown, processes[at]!, signal, each.hint);
         if (info === undefined) return { comparisons: [] };
         infos.push(info);
@@ -192,12 +193,16 @@ function scenarioSides(a: string, b: string, timeoutMs: number): Sides {
               ...each,
               ...{ subject: `B:${way}`, reference: `A:${way}`, peer: "before" },
             }));
+          let shown = a;
+          const verify = (at: 0 | 1, before: { before?: string }) =>
+            processes[at]!.probe("verify", { way, input, ...before }) as unknown as Promise<{ callMs: number }>;
           try {
-            const { callMs } = (await processes[0]!.probe("verify", { way, input })) as unknown as { callMs: number };
-            comparisons.push(...both(callMs));
+            const { callMs } = await verify(0, {});
+            shown = b;
+            comparisons.push(...both(Math.max(callMs, (await verify(1, { before: a })).callMs)));
           } catch (error) {
             if (signal.aborted) return { comparisons };
-            const why = `in ${a}, ${(error as Error).message}`;
+            const why = `in ${shown}, ${(error as Error).message}`;
             printError(`${wayWith(way, input)} is left out: ${why}\n`);
             failed.push({ comparison: both(Number.POSITIVE_INFINITY)[0]!, why });
           }

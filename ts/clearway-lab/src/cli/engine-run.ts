@@ -115,8 +115,8 @@ function failedAnswer(comparison: Comparison, why: string): LabResults["answers"
   return answerOf({ comparison, pairsMin: 1, pairsMax: 1, logs: [], pairs: [], pairMs: 0, failed: why });
 }
 
-/** Returns 130 for an interrupted run, 1 if a comparison failed, else 0. */
-export function statusOf({ run, answers }: LabResults): number {
+/** Returns 130 for an interrupted run, 1 if a comparison or a control failed, else 0. */
+export function statusOf({ run, answers, controls }: LabResults): number {
   if (run.interrupted) return 130;
-  return answers.some(({ failed }) => failed !== undefined) ? 1 : 0;
+  return [...answers, ...controls].some(({ failed }) => failed !== undefined) ? 1 : 0;
 }

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { findChromium } from "../../../../scripts/chromium.mjs";
+import { onInterruption } from "../../../../scripts/interruption.mjs";
 import { browserProblem, isBrowser } from "../browser/open.js";
 import {
   type BuildFacts,
@@ -57,7 +58,9 @@ export function addHosts(program: Command): void {
     )
     .option("--json", "print JSON")
     .action(async ({ json = false }: { json?: boolean }) => {
-      const found = await examine();
+      // The runners end with this process.
+      const stop = onInterruption(() => process.exit(130));
+      const found = await examine().finally(stop);
       if (json) printJson(found);
       else print(examinationText(found, columnsOf()) + "\n");
       process.exitCode = found.ok ? 0 : 1;

@@ -63,7 +63,9 @@ function recordOf(run: string): RunRecord | undefined {
   if (path.basename(file) !== RECORD_FILE || !existsSync(file)) return undefined;
   const value = readJson(file) as RunRecord | null;
   const has = (part: unknown) => typeof part === "object" && part !== null;
-  if (value?.version !== RECORD_VERSION || !Array.isArray(value.cells) || !has(value.machine) || !has(value.build))
+  const isCell = (cell: RunRecord["cells"][number] | null) => has(cell?.params) && Array.isArray(cell?.rounds);
+  const cells = Array.isArray(value?.cells) && value.cells.every(isCell);
+  if (value?.version !== RECORD_VERSION || !cells || !has(value.machine) || !has(value.build))
     throw new UsageError(`${file} is not the record of \`clearway lab --profile published\``);
   return value;
 }

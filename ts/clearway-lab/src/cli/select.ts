@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { InvalidArgumentError } from "commander";
 import { didYouMean, orMeant } from "../bench/nearest-name.js";
+import { TIME_S_MAX } from "../engine/plan.js";
 import type { HostName } from "../protocol/message.js";
 import { type DeviceTime, parseDevice } from "../ratio/device-time.js";
 import { RatioError } from "../ratio/ratio-file.js";
@@ -46,8 +47,8 @@ export function parseSeed(text: string): number {
 
 export function parseSeconds(text: string): number {
   const seconds = Number(text);
-  if (!Number.isFinite(seconds) || seconds < 1 || seconds > 3600)
-    throw new InvalidArgumentError("the time is 1 to 3600 seconds");
+  if (!Number.isFinite(seconds) || seconds < 1 || seconds > TIME_S_MAX)
+    throw new InvalidArgumentError(`the time is 1 to ${TIME_S_MAX} seconds`);
   return seconds;
 }
 

@@ -2,6 +2,8 @@
 // Spends a run's time: first the least number of pairs for every comparison, then the comparison that needs the fewest further pairs. Pure.
 import { furtherPairs, intervalOf, isAnswered, quantile, type Verdict, verdictOf } from "./estimate.js";
 
+/** The longest time of a run that a user may ask for, in seconds. */
+export const TIME_S_MAX = 3600;
 /** Maximum number of pairs of a comparison, and of a comparison that a user asked for by name, whose time is longer. */
 export const PAIRS_MAX = 12;
 export const PAIRS_MAX_NAMED = 60;

@@ -3,7 +3,7 @@
 // Jetpack Benchmark.
 import type { Answer, LabResults } from "../engine/answer.js";
 import { quantile } from "../engine/estimate.js";
-import { openingOf } from "../report/answers/advice.js";
+import { openingOf, withoutAdvice } from "../report/answers/advice.js";
 import {
   controlText,
   doubtsOf,
@@ -149,7 +149,8 @@ export function markdownText(results: LabResults): string {
     texts.length === 0 ? [] : [heading, texts.map((text) => `- ${escaped(text)}`).join("\n")];
   const control = controlText(results);
   const parts = [
-    ...list(`# ${escaped(title)}`, lines),
+    ...(title === "" ? [] : [`# ${escaped(title)}`]),
+    lines.length === 0 ? escaped(withoutAdvice(results)) : lines.map((line) => `- ${escaped(line)}`).join("\n"),
     escaped(
       `${run.startedAt}, ${duration(run.durationMs)}${run.interrupted ? ", interrupted" : ""}; ${machine.cpu}, ${machine.cores} cores.`,
     ),

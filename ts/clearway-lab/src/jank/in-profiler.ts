@@ -47,16 +47,19 @@ async function begin(): Promise<void> {
 async function end(given: StallReport | undefined): Promise<void> {
   if (ended) return;
   ended = true;
-  const silent = {
-    answeredMs: Atomics.load(shared, 1),
-    endMs: (Number(process.hrtime.bigint() / 1000n) - beginUs) / 1000,
-  };
+  // Before the script begins, nothing is known of it. It may begin while its thread is asked for the report.
+  const silent =
+    beginUs > 0
+      ? {
+          answeredMs: Atomics.load(shared, 1),
+          endMs: (Number(process.hrtime.bigint() / 1000n) - beginUs) / 1000,
+        }
+      : undefined;
   const report = given ?? (await askReport());
   const stopped = await bounded(ask<{ profile: CpuProfile }>("Profiler.stop"), ANSWER_MS_MAX);
   const message: ProcessMessage = {
     type: "end",
-    // Before the script begins, nothing is known of it.
-    ...(report !== undefined ? { report } : beginUs > 0 ? { silent } : {}),
+    ...(report !== undefined ? { report } : silent !== undefined ? { silent } : {}),
     ...(stopped === undefined ? { problem: "the script's thread gave no profile" } : { profile: stopped.profile }),
   };
   await send(message);

@@ -13,7 +13,7 @@ import {
   type Limit,
 } from "./figures.js";
 import { groupCauses } from "./locate.js";
-import type { ComparedFigure, JankReport, Run, Subject } from "./record.js";
+import { type ComparedFigure, countedRuns, type JankReport, type Run, type Subject } from "./record.js";
 import type { Target } from "./target.js";
 
 export interface Plan {
@@ -72,14 +72,14 @@ function subjectOf(target: Target, index: number, runs: readonly Run[], device: 
     role: index === 0 ? "subject" : "baseline",
     kind: target.kind === "script" ? "script" : "page",
     runs,
-    figures: medianFigures(runs.map(({ figures }) => figures)),
+    figures: medianFigures(countedRuns(runs).map(({ figures }) => figures)),
     ...(device && { there: { ratio: device.ratio, figures: mediansThere(runs, device.ratio) } }),
     causes: groupCauses(runs.flatMap(({ stalls }) => stalls)),
   };
 }
 
 function mediansThere(runs: readonly Run[], ratio: number): Figures {
-  return medianFigures(runs.map(({ stalls, figures }) => figuresThere(stalls, figures.durationMs, ratio)));
+  return medianFigures(countedRuns(runs).map(({ stalls, figures }) => figuresThere(stalls, figures.durationMs, ratio)));
 }
 
 /** Compares the figures with the limits: those of the device if there is one. */

@@ -55,6 +55,12 @@ export interface Run extends End {
   readonly reports: readonly StallReport[];
 }
 
+/** Returns the runs that have a subject's figures: those that completed, or all if none did. A run that failed is shorter than the others. */
+export function countedRuns(runs: readonly Run[]): readonly Run[] {
+  const whole = runs.filter(({ outcome }) => outcome === "completed");
+  return whole.length > 0 ? whole : runs;
+}
+
 export interface CauseGroup {
   readonly cause: LocatedCause;
   readonly stalls: number;
@@ -77,7 +83,7 @@ export interface Subject {
   readonly role: "subject" | "baseline";
   readonly kind: "page" | "script";
   readonly runs: readonly Run[];
-  /** The median of each figure over the runs. */
+  /** The median of each figure over the runs that completed. */
   readonly figures: Figures;
   /** With `--device`: the same in that device's time. */
   readonly there?: There;

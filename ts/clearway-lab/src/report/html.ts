@@ -76,7 +76,7 @@ main { max-width: 1080px; margin: 0 auto; padding: 40px 40px 80px; }
 .kicker { color: var(--clearway); font-weight: 650; letter-spacing: .01em; margin: 0 0 10px; }
 h1 { font-size: clamp(1.35rem, 2.6vw, 1.9rem); line-height: 1.28; letter-spacing: -.012em; margin: 0 0 20px; font-weight: 680; text-wrap: pretty; }
 h2 { font-size: 1.5rem; letter-spacing: -.01em; margin: 72px 0 4px; padding-top: 20px; border-top: 2px solid var(--ink); }
-h1, h2, h3, h4 { overflow-wrap: anywhere; }
+h1, h2, h3, h4, p, li, dt, figcaption, .stall { overflow-wrap: anywhere; }
 h3 { font-size: 1.16rem; line-height: 1.35; margin: 52px 0 6px; text-wrap: pretty; }
 h4 { font-size: .98rem; margin: 30px 0 6px; font-weight: 620; }
 p { margin: 0 0 12px; max-width: 74ch; }

@@ -5,7 +5,7 @@ import { serveArm } from "../arm/serve-node.js";
 import { type Definition, readDefinition } from "../bench/definition.js";
 import { crossingOf, functionDefinition } from "../bench/function.js";
 import { type ScenarioInfo, SETTINGS_VARIABLE, Steps, type UserCodeSettings } from "../bench/steps.js";
-import { choose, openWay, verifyWay, type WayArm } from "../bench/ways.js";
+import { choose, openWay, type Reference, verifyWay, type WayArm } from "../bench/ways.js";
 import type { ArmReply, ArmRequest } from "../protocol/arm.js";
 import { openChannel, type RunnerOperations, serve } from "../protocol/lines.js";
 import { type Json, PROTOCOL_VERSION } from "../protocol/message.js";
@@ -51,7 +51,7 @@ const operations: RunnerOperations = {
 // The channel fails if the lab was killed. Whatever the code has left running ends then, too.
 await (way === undefined ? serve(operations, openChannel()) : serveWay(way)).finally(() => exit(0));
 
-/** Serves a way. Each request has the limit of time for itself; the result of the last call of a warm-up is verified. */
+/** Serves a way. Each run of a request has the limit of time for itself; the result of the last call of a warm-up is verified. */
 async function serveWay(name: string): Promise<void> {
   let opened: WayArm;
   const open = async (): Promise<WayArm> => {
@@ -86,11 +86,25 @@ async function probe(operation: string, params: Record<string, Json>): Promise<J
   if (operation === "verify") {
     const definition = await define();
     const input = (params["input"] ?? undefined) as string | undefined;
-    const reference = definition.ways.find((way) => way.name === params["reference"]);
-    return (await verifyWay(choose(definition, String(params["way"]), input, steps), reference)) as unknown as Json;
+    const chosen = choose(definition, String(params["way"]), input, steps);
+    return (await verifyWay(chosen, await referenceOf(definition, params, input))) as unknown as Json;
   }
   if (operation === "crossing") return (await crossingOf(await define(), steps)) as unknown as Json;
   throw new RangeError(`unknown probe: name=${operation} (read, verify, crossing)`);
+}
+
+/** Returns the way whose result is expected: another way of the file, or the same way of the file `before`. */
+async function referenceOf(
+  definition: Definition,
+  { way, reference, before }: Record<string, Json>,
+  input: string | undefined,
+): Promise<Reference | undefined> {
+  if (reference !== undefined)
+    return { ...choose(definition, String(reference), input, steps), name: String(reference) };
+  if (before === undefined || definition.check !== undefined) return undefined;
+  const name = String(before);
+  const module = await steps.run(`loading ${name}`, () => import(urls[1]!) as Promise<Record<string, unknown>>);
+  return { ...choose(readDefinition(module), String(way), input, steps), name };
 }
 
 function infoOf({ title, inputs, ways, check }: Definition): ScenarioInfo {

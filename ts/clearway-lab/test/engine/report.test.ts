@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The words of an answer, and the page and the text that show them.
 import { describe, expect, test } from "vitest";
+import { statusOf } from "../../src/cli/engine-run.js";
+import { parseSeconds } from "../../src/cli/select.js";
 import { ANSWERS_VERSION, type Answer, type LabResults } from "../../src/engine/answer.js";
 import { COMPARISONS, CONTROLS } from "../../src/engine/comparison.js";
-import { adviceOf, openingOf } from "../../src/report/answers/advice.js";
+import { adviceOf, openingOf, withoutAdvice } from "../../src/report/answers/advice.js";
 import { answersHtml } from "../../src/report/answers/page.js";
 import { answersText } from "../../src/report/answers/text.js";
 import { controlText, doubtsOf, sentenceOf, shownAnswers } from "../../src/report/answers/words.js";
@@ -107,6 +109,26 @@ test("answers for which the time was too short are one sentence with one command
   expect(answersText(three).filter((line) => line.includes("too short for"))).toHaveLength(3);
 });
 
+test("no suggested command has a time that the command line refuses", () => {
+  const none = { verdict: "open" as const, interval: undefined, pairs: [] };
+  const said = (furtherMs: number, count: number, durationMs = 60_000) => {
+    const answers = Array.from({ length: count }, (_, at) => answer({ ...none, name: `q${at}`, furtherMs }));
+    const warming = answer({ stillWarming: 4 });
+    const text = (["lab", "bench"] as const).flatMap((kind) =>
+      answersText(results({ run: { ...results().run, kind, durationMs }, answers: [...answers, warming] })),
+    );
+    for (const [, seconds] of text.join("\n").matchAll(/--time (\d+)/g))
+      expect(parseSeconds(seconds!)).toBeGreaterThan(0);
+    return text.join("\n");
+  };
+  expect(said(1_000_000, 1)).toContain("more would decide: clearway lab q0 --time 1500");
+  expect(said(3_000_000, 1)).toContain("More time would hardly decide it.");
+  expect(said(900_000, 4)).toContain("would answer them: clearway lab q0 q1 q2 q3 --time 3600");
+  expect(said(901_000, 4)).toContain("The time was too short for 4 questions: q0, q1, q2, q3. An hour would not do.");
+  expect(said(901_000, 4)).toContain("The time was too short for 4 answers: q0, q1, q2, q3. An hour would not do.");
+  said(1000, 1, 3_600_000);
+});
+
 test("every comparison and control has a name of its own", () => {
   const names = [...COMPARISONS, ...CONTROLS].map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
@@ -170,6 +192,21 @@ describe("the opening of a scenario's report", () => {
     ]);
   });
 
+  test("advises a way that is faster but blocks for more than half as long where no way frees the thread", () => {
+    const faster = { verdict: "faster" as const, interval: { ratio: 0.6, low: 0.59, high: 0.61 } };
+    const both = { subjectNs: 36e6, peerNs: 60e6 };
+    const open = call({
+      way: "rough",
+      name: "rough/big",
+      verdict: "open",
+      interval: { ratio: 0.5, low: 0.2, high: 1.2 },
+    });
+    const blocks = call({ ...faster, ...both, name: "pool/big/stall", verb: "blocks" });
+    expect(opening([open, call({ ...faster, ...both, name: "pool/big" }), blocks]).lines).toEqual([
+      "Input big: use pool. It is 1.67 times as fast as direct: 36 ms instead of 60 ms.",
+    ]);
+  });
+
   test("keeps the reference where nothing is gained", () => {
     expect(opening([call({})]).lines).toEqual([
       "Input big: use direct: it costs no frame, and no other way is measurably faster.",
@@ -188,17 +225,48 @@ test("stalls that the meter does not notice are not shown", () => {
   expect(shownAnswers(results({ answers: [stall, answer()] }))).toEqual([answer()]);
 });
 
-test("there are at most three doubts, and each has a next step", () => {
+test("stalls that are not shown are neither counted nor doubted", () => {
+  const hidden = answer({
+    name: "call/stall",
+    verb: "blocks",
+    subjectNs: 1e6,
+    peerNs: 1e6,
+    otherShare: 0.5,
+    stillWarming: 4,
+  });
+  const run = results({ run: { ...results().run, kind: "compare" }, answers: [hidden, answer({ otherShare: 0.1 })] });
+  expect(openingOf(run).lines).toEqual(["1 slower, 0 faster, 0 without a difference, 0 open."]);
+  expect(doubtsOf(run)).toEqual([]);
+});
+
+test("there are at most three doubts about what was measured, then all that is missing, each with a next step", () => {
   const doubts = doubtsOf(
     results({
       run: { ...results().run, interrupted: true },
       answers: [answer({ otherShare: 0.6, stillWarming: 4 }), answer({ failed: "it broke" })],
       controls: [answer({ verdict: "faster" })],
-      missing: [{ why: "install a JDK", names: ["executor-jvm-lists"] }],
+      missing: ["a", "b", "c", "d", "e"].map((name) => ({ why: `install ${name}`, names: [name] })),
     }),
   );
-  expect(doubts).toHaveLength(3);
+  expect(doubts).toHaveLength(3 + 5);
+  expect(doubts.slice(3).map(({ next }) => next)).toEqual(["a", "b", "c", "d", "e"].map((name) => `install ${name}`));
   expect(doubts.every(({ text, next }) => text !== "" && next !== "")).toBe(true);
+});
+
+test("a control that failed is a doubt, by the name of its way, and the status of the run", () => {
+  const control = answer({
+    name: "same",
+    way: "only",
+    peer: "itself",
+    verdict: "open",
+    failed: "a call threw Error: no",
+  });
+  const run = results({ run: { ...results().run, kind: "bench" }, answers: [], controls: [control] });
+  expect(statusOf(run)).toBe(1);
+  expect(doubtsOf(run)).toEqual([
+    { text: "Failed: only (a call threw Error: no).", next: "correct it, and run again" },
+  ]);
+  expect(withoutAdvice(run)).toBe("Nothing could be measured.");
 });
 
 test("a quiet and complete run has no doubt", () => {

@@ -87,6 +87,18 @@ describe("the runs", () => {
     expect(given.subjects[0]!.figures.longestMs).toBe(120);
     expect(text).toContain("medians of 3 runs; longest stall 100 ms to 300 ms");
   });
+
+  test("that failed change neither the medians nor the budget of the others", async () => {
+    const failed = run([900], { outcome: "failed", message: "it broke" });
+    const options = { repeat: 3, budget: parseBudget("120"), device: { name: "a phone", ratio: 2 } as never };
+    const { given, text } = await report(options, [failed, run([40]), run([60])]);
+    expect(given.subjects[0]).toMatchObject({ figures: { longestMs: 50 }, there: { figures: { longestMs: 100 } } });
+    expect(given.budget).toMatchObject([{ kept: true }]);
+    expect(text).toContain("medians of 2 runs; longest stall 40.0 ms to 60.0 ms");
+    expect(jankHtml(given)).toContain("median of 2 runs");
+    const none = await report({ repeat: 2 }, [failed, run([700], { outcome: "timeout" })]);
+    expect(none.given.subjects[0]!.figures.longestMs).toBe(800);
+  });
 });
 
 describe("the comparison", () => {
@@ -189,6 +201,21 @@ describe("the text", () => {
              next: Move work() to a worker, or split it if it needs the DOM:
                docs/recipes.md#run-a-function-in-a-worker.
 `);
+  });
+
+  test("names a stall of the machine that costs frames in its headline", async () => {
+    const machine = cause({ kind: "machine", because: "the thread was ready, and not run" });
+    const own = run([5]);
+    const { stalls } = run([296], {}, machine);
+    const both = run([5], {
+      stalls: [...own.stalls, ...stalls],
+      figures: { ...own.figures, stalls: 2, machineMs: 296 },
+    });
+    const { given, text } = await report({}, [both]);
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "after: nothing of its own that costs a frame; the machine caused a stall of 296 ms.",
+    );
+    expect(jankHtml(given)).toContain("after: longest 296\u00a0ms");
   });
 
   test("gives a next step once", async () => {

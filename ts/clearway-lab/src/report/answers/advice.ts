@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a user should do on this machine, from the answers. An open answer advises nothing.
 import type { Answer, LabResults } from "../../engine/answer.js";
-import { pairText, ratioText, timeText } from "./words.js";
+import { pairText, ratioText, shownAnswers, timeText } from "./words.js";
 
 type Decided = Answer & { subjectNs: number; peerNs: number };
 type Rule = (answer: Decided) => string | undefined;
@@ -78,14 +78,18 @@ const RULES: readonly [name: string, rule: Rule][] = [
 export function openingOf(results: LabResults): { title: string; lines: string[] } {
   const { run, answers } = results;
   if (run.kind === "lab") return { title: "What to do on this machine", lines: adviceOf(answers) };
-  return { title: run.title ?? "", lines: run.kind === "bench" ? waysAdvice(results) : buildsAdvice(answers) };
+  return {
+    title: run.title ?? "",
+    lines: run.kind === "bench" ? waysAdvice(results) : buildsAdvice(shownAnswers(results)),
+  };
 }
 
 /** What a report says if nothing is advised. */
-export function withoutAdvice({ run, answers }: LabResults): string {
+export function withoutAdvice({ run, answers, controls }: LabResults): string {
   if (answers.some(({ verdict }) => verdict !== "open")) return "Nothing that was measured asks for a change.";
   if (run.interrupted) return "The run was interrupted before it could say what to do.";
-  if (answers.length > 0 && answers.every(({ failed }) => failed !== undefined)) return "Nothing could be measured.";
+  const all = answers.length > 0 ? answers : controls;
+  if (all.length > 0 && all.every(({ failed }) => failed !== undefined)) return "Nothing could be measured.";
   return "The time was too short to say what to do.";
 }
 
@@ -105,15 +109,17 @@ function waysAdvice({ answers, controls }: LabResults): string[] {
     const start = input === "" ? "Use" : `Input ${input}: use`;
     const blockedNs = Math.max(0, ...ways.map((way) => stallOf(way)?.peerNs ?? 0));
     const free = ways.filter((way) => (stallOf(way)?.subjectNs ?? blockedNs) < Math.min(FRAME_NS, blockedNs / 2));
-    const [least] = [...(blockedNs > FRAME_NS ? free : ways)].sort((a, b) => a.interval!.ratio - b.interval!.ratio);
+    const least = (all: Answer[]) => [...all].sort((a, b) => a.interval!.ratio - b.interval!.ratio)[0];
     const takes = (way: Answer) =>
       way.verdict === "no difference"
         ? `takes as long as ${reference}`
         : `takes ${ratioText(way.interval!.ratio)} times as long`;
-    if (blockedNs > FRAME_NS && least !== undefined)
-      return `${start} ${least.way}. It blocks the main thread for ${timeText(stallOf(least)!.subjectNs!)}, not ${timeText(blockedNs)}, and ${takes(least)}.`;
-    if (least?.verdict === "faster")
-      return `${start} ${least.way}. It is ${ratioText(1 / least.interval!.ratio)} times as fast as ${reference}: ${times(least as Decided)}.`;
+    const freest = blockedNs > FRAME_NS ? least(free) : undefined;
+    if (freest !== undefined)
+      return `${start} ${freest.way}. It blocks the main thread for ${timeText(stallOf(freest)!.subjectNs!)}, not ${timeText(blockedNs)}, and ${takes(freest)}.`;
+    const fastest = least(ways.filter(isFaster));
+    if (fastest !== undefined)
+      return `${start} ${fastest.way}. It is ${ratioText(1 / fastest.interval!.ratio)} times as fast as ${reference}: ${times(fastest as Decided)}.`;
     const blocks = blockedNs > FRAME_NS ? `no way blocks the main thread for much less` : `it costs no frame`;
     return `${start} ${reference}: ${blocks}, and no other way is measurably faster.`;
   });

@@ -106,7 +106,7 @@ export function adviceForFunction(
     ...(there === undefined
       ? []
       : [`There: ${there}. The stalls above are in its time; the answers are this machine's.`]),
-    ...(budget === undefined ? [] : [budgetLine(direct, budget, ratio)]),
+    ...(budget === undefined ? [] : [budgetLine(results, direct, budget, ratio)]),
   ];
 }
 
@@ -132,7 +132,14 @@ function copyLines({ argumentsMs, resultMs }: Crossing, stallMs: number): string
   ];
 }
 
-function budgetLine(direct: Stall | undefined, budget: number, ratio: number): string {
+function budgetLine(
+  { answers, controls }: LabResults,
+  direct: Stall | undefined,
+  budget: number,
+  ratio: number,
+): string {
+  const why = [...answers, ...controls].find(({ failed }) => failed !== undefined)?.failed;
+  if (direct === undefined && why !== undefined) return `Budget: not measured: ${why.replace(/\.$/, "")}.`;
   if (direct === undefined) return "Budget: the time ended before a stall was measured; give it more with --time.";
   const length = ratio === 1 ? ms(direct.ms) : `${ms(direct.ms)} there (${ms(direct.ms / ratio)} here x ${ratio})`;
   return `Budget: ${direct.ms > budget ? "over" : "within"} it: ${length} of ${ms(budget)} on the main thread.`;

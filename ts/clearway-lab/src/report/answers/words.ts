@@ -2,6 +2,7 @@
 // Answers as sentences: what takes longer, by how much, and what would decide it. The terminal and the page have the same words.
 import type { Answer, LabResults } from "../../engine/answer.js";
 import type { Verdict } from "../../engine/estimate.js";
+import { TIME_S_MAX } from "../../engine/plan.js";
 import { hostTitle } from "../host-titles.js";
 import { duration, shown } from "../number.js";
 
@@ -86,13 +87,15 @@ function timesText({ subjectNs, peerNs }: Answer): string {
 
 /** Says which command decides an open answer. */
 function furtherText({ name, furtherMs, command = `clearway lab ${name}` }: Answer, results?: LabResults): string {
-  if (furtherMs === undefined) return ` More time would hardly decide it.`;
+  const hopeless = ` More time would hardly decide it.`;
+  if (furtherMs === undefined) return hopeless;
   const seconds = Math.max(10, Math.ceil(furtherMs / 10_000) * 10);
   // All answers of a scenario share the time of its run, and the command decides all of them.
   const runMs =
     results?.run.kind === "bench"
       ? results.answers.reduce((ms, each) => ms + (each.furtherMs ?? 0), results.run.durationMs)
       : furtherMs * 1.5;
+  if (commandSeconds(runMs) > TIME_S_MAX) return hopeless;
   return ` About ${duration(seconds * 1000)} more would decide: ${command} --time ${commandSeconds(runMs)}`;
 }
 
@@ -122,9 +125,12 @@ export function unansweredText(results: LabResults): string | undefined {
   const { command, durationMs, kind } = results.run;
   const furtherMs = commandSeconds(all.reduce((ms, each) => ms + (each.furtherMs ?? 0), 0)) * 1000;
   const names = all.map(({ name }) => name);
+  const timeMs = kind === "lab" ? furtherMs : durationMs + furtherMs;
+  if (commandSeconds(timeMs) > TIME_S_MAX)
+    return `The time was too short for ${all.length} ${kind === "lab" ? "questions" : "answers"}: ${names.join(", ")}. An hour would not do.`;
   if (kind === "lab")
     return `The time was too short for ${all.length} questions. At most ${duration(furtherMs)} would answer them: clearway lab ${names.join(" ")}${command.includes(" --limits") ? " --limits" : ""} --time ${furtherMs / 1000}`;
-  const again = `${command.replace(/ --time \S+/, "")} --time ${commandSeconds(durationMs + furtherMs)}`;
+  const again = `${command.replace(/ --time \S+/, "")} --time ${commandSeconds(timeMs)}`;
   return `The time was too short for ${all.length} answers: ${names.join(", ")}. At most ${duration(furtherMs)} more would do: ${again}`;
 }
 
@@ -152,11 +158,19 @@ const DOUBTS_MAX = 3;
 /** A doubt about more answers than this counts them. */
 const NAMES_MAX = 4;
 
-/** Returns at most three doubts, the gravest first, each with its next step. */
-export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt[] {
+/** Returns at most three doubts, the gravest first, and then all that is missing, each with its next step. */
+export function doubtsOf(results: LabResults): Doubt[] {
+  const { run, controls, missing } = results;
+  const answers = shownAnswers(results);
   const names = (all: readonly { name: string }[]) =>
     all.length > NAMES_MAX ? `${all.length} answers` : all.map(({ name }) => name).join(", ");
-  const failed = answers.filter(({ failed }) => failed !== undefined);
+  const failed = [...results.answers, ...controls].filter(({ failed }) => failed !== undefined);
+  // A control is no answer, so a reader knows it by its way only. A way fails with its stalls.
+  const failedNames = new Set(
+    failed.map(({ name, way, peer, verb }) =>
+      peer === "itself" ? (way ?? name) : verb === "blocks" ? name.replace(/\/stall$/, "") : name,
+    ),
+  );
   const beside = answers.filter(({ otherShare = 0 }) => otherShare >= OTHERS_MIN);
   const warming = answers.filter(({ stillWarming = 0, pairs }) => stillWarming > pairs.length / 2);
   const apart = controls.filter(({ verdict }) => verdict === "faster" || verdict === "slower");
@@ -165,7 +179,7 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
     run.interrupted ? { text: "The run was interrupted.", next: `run it again: ${run.command}` } : undefined,
     failed.length > 0
       ? {
-          text: `Failed: ${names(failed)} (${failed[0]!.failed}).`,
+          text: `Failed: ${names([...failedNames].map((name) => ({ name })))} (${failed[0]!.failed}).`,
           next: run.kind === "bench" ? "correct it, and run again" : "clearway hosts shows what is installed",
         }
       : undefined,
@@ -184,10 +198,12 @@ export function doubtsOf({ run, answers, controls, missing }: LabResults): Doubt
     warming.length > 0
       ? {
           text: `Still warming when the slices ended: ${names(warming)}.`,
-          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : commandSeconds(run.durationMs * 1.5)}`,
+          next: `give it more time: ${run.kind === "lab" ? "clearway lab NAME" : run.command} --time ${run.kind === "lab" ? 60 : Math.min(TIME_S_MAX, commandSeconds(run.durationMs * 1.5))}`,
         }
       : undefined,
+  ];
+  return [
+    ...all.filter((doubt) => doubt !== undefined).slice(0, DOUBTS_MAX),
     ...missing.map(({ why, names }) => ({ text: `Not measured: ${names.join(", ")}.`, next: why })),
   ];
-  return all.filter((doubt) => doubt !== undefined).slice(0, DOUBTS_MAX);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Renders the HTML report of a measured page or script: one file that fetches nothing and is readable without scripts.
 import type { CauseKind } from "../../jank/cause.js";
-import type { FoundStall, JankReport, Run, Subject } from "../../jank/record.js";
+import { countedRuns, type FoundStall, type JankReport, type Run, type Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { Html, html, STYLE, scrolling, unbroken } from "../html.js";
 import { shown } from "../number.js";
@@ -101,7 +101,7 @@ function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
   return runs.map(({ figures, stalls }, index) => ({
     title: runs.length === 1 ? short : `${short}, run ${index + 1}`,
     totalMs: Math.max(figures.durationMs, ...stalls.map(({ startMs, lengthMs }) => startMs + lengthMs)),
-    longestMs: figures.longestMs,
+    longestMs: Math.max(figures.longestMs, figures.machineMs),
     stalls: stalls.map(({ startMs, lengthMs, cause }) => ({
       at: startMs,
       ms: lengthMs,
@@ -111,8 +111,9 @@ function strips({ name, role, runs }: Subject, compared: boolean): Strip[] {
 }
 
 function subjectSection(subject: Subject): Html {
+  const runs = countedRuns(subject.runs);
   return html`<h2>${subject.name}</h2>
-${table(`figures of ${subject.name}`, ["figure", subject.runs.length > 1 ? `median of ${subject.runs.length} runs` : "value"], figureRows(subject))}
+${table(`figures of ${subject.name}`, ["figure", runs.length > 1 ? `median of ${runs.length} runs` : "value"], figureRows(subject))}
 <h3>Causes${subject.there === undefined ? html`` : html` (times here)`}</h3>${subject.causes.length === 0 ? html`<p>No stall was found.</p>` : html``}
 ${withSteps(subject.causes).map(
   ({ group, step }) => html`<h4>${unbroken(ms(group.totalMs))}: ${causeTitle(group.cause)}</h4>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prints what was found on a terminal.
 
-import type { JankReport, Subject } from "../../jank/record.js";
+import { countedRuns, type JankReport, type Subject } from "../../jank/record.js";
 import { deviceText } from "../../ratio/device-time.js";
 import { colours as pc } from "../colours.js";
 import { folded } from "../html.js";
@@ -47,9 +47,10 @@ function subjectLines(subject: Subject, width: number): string[] {
   if (subject.runs.length === 0 || subject.figures.durationMs < 1) return lines;
   for (const [name, text] of figureRows(subject))
     lines.push(...folded(`  ${name.padEnd(16)}${text}`, width, " ".repeat(18)));
-  if (subject.runs.length > 1) {
-    const longest = subject.runs.map(({ figures }) => figures.longestMs);
-    const spread = `  medians of ${subject.runs.length} runs; longest stall ${ms(Math.min(...longest))} to ${ms(Math.max(...longest))}`;
+  const runs = countedRuns(subject.runs);
+  if (runs.length > 1) {
+    const longest = runs.map(({ figures }) => figures.longestMs);
+    const spread = `  medians of ${runs.length} runs; longest stall ${ms(Math.min(...longest))} to ${ms(Math.max(...longest))}`;
     lines.push(...folded(spread, width, "  ").map((line) => pc.dim(line)));
   }
   const notable = subject.causes.filter(({ longestMs }) => longestMs * scaleOf(subject) >= NOTABLE_MS);

@@ -32,7 +32,10 @@ export function headline(subject: Subject): string {
   if (figures.stalls === 0)
     return `${name}: nothing found. No stall of ${floorText(runs)} or longer in ${ms(figures.durationMs)}.`;
   const longest = msThere(subject, ({ longestMs }) => longestMs);
-  if (figures.longestMs * scaleOf(subject) < NOTABLE_MS)
+  const costsFrame = (lengthMs: number) => lengthMs * scaleOf(subject) >= NOTABLE_MS;
+  if (!costsFrame(figures.longestMs) && costsFrame(figures.machineMs))
+    return `${name}: nothing of its own that costs a frame; the machine caused a stall of ${msThere(subject, ({ machineMs }) => machineMs)}.`;
+  if (!costsFrame(figures.longestMs))
     return `${name}: nothing that costs a frame. The longest of ${plural(figures.stalls, "stall")} took ${longest}.`;
   if (subject.there !== undefined) return `${name}: ${plural(figures.stalls, "stall")}; the longest takes ${longest}.`;
   const share = `${ms(figures.stalledMs)} of ${ms(figures.durationMs)}`;
