@@ -44,6 +44,15 @@ export class Core {
   /** Posts that wait for room. The endpoint rejects them when the transport closes. */
   readonly #posts = new Set<QueuedRequest>();
   #closing: Promise<void> | undefined;
+  /** Send what waits: replies, events, and requests. */
+  readonly #drains = [
+    () => this.#outbox.drain(),
+    () => this.router.drain(),
+    () => {
+      this.#publishers.drain();
+      for (const source of [...this.plainSources]) source.drain();
+    },
+  ];
 
   constructor(
     transport: ChannelTransport,
@@ -141,10 +150,9 @@ export class Core {
     this.connection.congested = false;
     this.connection.drains++;
     this.subscriptions.drain();
-    this.router.drain();
-    this.#publishers.drain();
-    for (const source of [...this.plainSources]) source.drain();
-    this.#outbox.drain();
+    // Each comes first in turn, because what waits in one of them may take all the room every time.
+    this.#drains.push(this.#drains.shift()!);
+    for (const drain of [...this.#drains]) drain();
   }
 
   ended(reason: CloseReason): void {
