@@ -43,6 +43,8 @@ export class Core {
   #resolveClosed!: (reason: CloseReason) => void;
   /** Posts that wait for room. The endpoint rejects them when the transport closes. */
   readonly #posts = new Set<QueuedRequest>();
+  /** Called when no post waits. */
+  #whenPosted: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   /** Send what waits: replies, events, and requests. */
   readonly #drains = [
@@ -100,18 +102,23 @@ export class Core {
       const post: QueuedRequest = {
         leave: () => {
           connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name, channel }, message);
-          this.#posts.delete(post);
+          this.#forget(post);
           resolve();
         },
         hold: () => message.value?.hold(),
         refuse: (reason) => {
-          this.#posts.delete(post);
+          this.#forget(post);
           reject(reason);
         },
       };
       this.#posts.add(post);
       this.#outbox.push(post);
     });
+  }
+
+  #forget(post: QueuedRequest): void {
+    this.#posts.delete(post);
+    if (this.#posts.size === 0) this.#whenPosted?.();
   }
 
   frame(bytes: Uint8Array, attachments: readonly Uint8Array[]): void {
@@ -171,8 +178,8 @@ export class Core {
   }
 
   /**
-   * Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends, then closes the transport. A limit also applies if the
-   * endpoint is closing already.
+   * Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends and for posts that wait for room, then closes the
+   * transport. A limit also applies if the endpoint is closing already.
    */
   close(timeoutMs?: number): Promise<void> {
     this.connection.closing = true;
@@ -188,9 +195,15 @@ export class Core {
 
   async #close(timeoutMs: number): Promise<void> {
     this.#publishers.finish();
-    for (const source of [...this.plainSources]) source.cancel(this.connection.closedError("closing"), Status.done);
+    // The plain wire has no status for a stream that was cut.
+    for (const source of [...this.plainSources])
+      source.cancel(this.connection.closedError("closing"), source.waits ? Status.error : Status.done);
     this.router.refuseEarly();
-    const idle = OwnPromise.all([this.#calls.idle(), this.router.idle()]);
+    const posted = new OwnPromise<void>((resolve) => {
+      this.#whenPosted = resolve;
+      if (this.#posts.size === 0) resolve();
+    });
+    const idle = OwnPromise.all([this.#calls.idle(), this.router.idle(), posted]);
     await within(OwnPromise.race([idle, this.closed]), timeoutMs);
     this.terminate();
   }

@@ -70,8 +70,8 @@ export interface Endpoint extends AsyncDisposable {
   /** Returns a copy of the counters. */
   stats(): EndpointStats;
   /**
-   * Closes the endpoint. Starts no new work, ends the streams that this end serves, and waits for open calls of both ends.
-   * After at most `timeoutMs` milliseconds (default: 5,000) it closes the transport. Unfinished work rejects with
+   * Closes the endpoint. Starts no new work, ends the streams that this end serves, and waits for open calls of both ends
+   * and for posts that wait for room. After at most `timeoutMs` milliseconds (default: 5,000) it closes the transport. Unfinished work rejects with
    * `transport-closed`. `await using` calls `close` too.
    */
   close(options?: { timeoutMs?: number }): Promise<void>;
