@@ -313,13 +313,15 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
 
   #take(entry: Served | A, message: Received): void {
     const { channel } = entry;
+    // A closing end starts no new work. The answer says that nothing has run.
+    if (this.#connection.closing) return refuse(entry, Status.noHandler);
     const handler = this.#handlers.get(channel);
     if (handler !== undefined) {
       // The microtask of `handle` may not have run yet.
       this.#passEarly(channel, handler);
       return this.#dispatch(handler, entry);
     }
-    if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
+    if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     const bytes = this.#keptBytes(entry, message);
     for (const gone of this.#early.add(channel, entry, bytes, clock())) refuse(gone, Status.dropped);
     this.#startTimer();

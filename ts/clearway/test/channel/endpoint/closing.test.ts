@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
-import { Op, readFrame, Status, writeFrame } from "../../../src/channel/wire/frame.js";
+import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import { gate } from "../../fixtures/pools.js";
 import { Log } from "../transports/contract.js";
-import { answerBytes, bare, call, endpoints, endWithTest, text, turn } from "./pairs.js";
+import { answerBytes, bare, endpoints, endWithTest, text, turn } from "./pairs.js";
 
 const endless = { timeoutMs: Number.POSITIVE_INFINITY };
 const listen = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
@@ -52,5 +52,49 @@ describe("close()", () => {
     // The answer to `listen`, the event that filled the window, perhaps an error, and the end.
     expect(bodies.map(({ length }) => length > 0)).toEqual([true, true, ...(more > 0 ? [true] : []), false]);
     if (more > 0) expect(new TextDecoder().decode(bodies[2])).toContain("transport-closed");
+  });
+
+  test.each(["clearway", "plain"] as const)(
+    "refuses calls and streams that arrive after it, and settles when the open ones have ended, on the %s wire",
+    async (wire) => {
+      const { a, b } = await endpoints(undefined, { wire });
+      const begun = gate();
+      const finish = gate<string>();
+      let ran = 0;
+      b.methods("m").handle({
+        slow: () => {
+          begun.tell();
+          return finish.promise;
+        },
+        quick: () => ran++,
+      });
+      b.events("e").serve(function* () {
+        ran++;
+      });
+      const slow = a.methods("m").call("slow");
+      await begun.promise;
+      const closed = b.close(endless);
+      const late = [
+        outcome(a.methods("m").call("quick")),
+        outcome(a.events("e").listen()[Symbol.asyncIterator]().next()),
+      ];
+      const refused = { kind: wire === "plain" ? "not-implemented" : "no-handler" };
+      expect(await Promise.all(late)).toMatchObject([refused, refused]);
+      finish.tell("done");
+      expect(await slow).toBe("done");
+      await closed;
+      expect(ran).toBe(0);
+    },
+  );
+
+  test("at both ends at once refuses the calls that cross it", async () => {
+    const { a, b } = await endpoints();
+    let ran = 0;
+    for (const end of [a, b]) end.messages("m").handle(() => ran++);
+    const calls = [a, b].map((end) => outcome(end.messages("m").send(1)));
+    const closed = [a, b].map((end) => end.close(endless));
+    expect(await Promise.all(calls)).toMatchObject([{ kind: "no-handler" }, { kind: "no-handler" }]);
+    await Promise.all(closed);
+    expect(ran).toBe(0);
   });
 });
