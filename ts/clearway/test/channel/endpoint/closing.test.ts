@@ -68,9 +68,7 @@ describe("close()", () => {
         },
         quick: () => ran++,
       });
-      b.events("e").serve(function* () {
-        ran++;
-      });
+      b.events("e").serve(() => [ran++]);
       const slow = a.methods("m").call("slow");
       await begun.promise;
       const closed = b.close(endless);
