@@ -57,12 +57,10 @@ export class Early<T> {
     return this.#buffers.has(name);
   }
 
-  /** Removes all messages of a channel and returns them, oldest first. */
-  take(name: string): T[] {
-    const all: T[] = [];
-    for (let buffer = this.#buffers.get(name); buffer !== undefined && buffer.length > 0; )
-      all.push(this.#shift(name, buffer));
-    return all;
+  /** Removes the oldest message of a channel and returns it. Undefined if there is none. */
+  take(name: string): T | undefined {
+    const buffer = this.#buffers.get(name);
+    return buffer && this.#shift(name, buffer);
   }
 
   /** Removes a message. Returns false if the message is not kept. */
@@ -315,11 +313,12 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     const { channel } = entry;
     // A closing end starts no new work. The answer says that nothing has run.
     if (this.#connection.closing) return refuse(entry, Status.noHandler);
-    const handler = this.#handlers.get(channel);
-    if (handler !== undefined) {
+    for (let handler = this.#handlers.get(channel); handler !== undefined; ) {
       // The microtask of `handle` may not have run yet.
       this.#passEarly(channel, handler);
-      return this.#dispatch(handler, entry);
+      const next = this.#handlers.get(channel);
+      if (next === handler) return this.#dispatch(handler, entry);
+      handler = next;
     }
     if (this.#connection.settings.earlyMs === 0) return refuse(entry, Status.noHandler);
     const bytes = this.#keptBytes(entry, message);
@@ -327,8 +326,10 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     this.#startTimer();
   }
 
+  // Passes the messages one at a time, because a handler may remove itself.
   #passEarly(name: string, handler: Handler<A>): void {
-    if (this.#early.has(name)) for (const entry of this.#early.take(name)) this.#dispatch(handler, entry);
+    while (this.#early.has(name) && this.#handlers.get(name) === handler)
+      this.#dispatch(handler, this.#early.take(name)!);
   }
 
   #dispatch(handler: Handler<A>, entry: Served | A): void {
