@@ -182,6 +182,8 @@ export class ReplyReader {
 
 // A message to a subscription may be lost: the connection breaks, or another server of a cluster does not know the subscription yet.
 const lookMs = 2_000;
+// A message may come before the servers have stored it. The first look after it comes at once, and each later one after four times as long.
+const storedMs = 10;
 
 /** Reads the outcomes of submitted calls: those that are stored, and those that come. */
 export class StoredResults {
@@ -211,12 +213,13 @@ export class StoredResults {
   wait(id: string, signal: AbortSignal): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      // A message that is published to a stream also comes to the subscriptions of its subject. So no consumer is necessary.
+      // A message that is published to a stream also comes to the subscriptions of its subject. So no consumer is necessary. One that the servers
+      // refuse to store comes as well, so a message says only that it is time to look.
       let subscription: Subscription;
       try {
         subscription = this.#connection.subscribe(this.#names.result(id), {
-          callback: (error, message) => {
-            if (error === null) end(() => resolve(message.data));
+          callback: (error) => {
+            if (error === null) void lookSoon(storedMs);
           },
         });
       } catch (reason) {
@@ -233,6 +236,12 @@ export class StoredResults {
             await this.#storage.check().catch((refusal) => end(() => reject(refusal)));
         }
       };
+      let soon: NodeJS.Timeout | undefined;
+      const lookSoon = async (nextMs: number): Promise<void> => {
+        timers.clearTimeout(soon);
+        if (nextMs < lookMs) soon = timers.setTimeout(() => void lookSoon(nextMs * 4), nextMs);
+        await look();
+      };
       const timer = timers.setInterval(look, lookMs);
       const unwatch = watchConnection(this.#connection, {
         reconnected: () => void look(),
@@ -247,6 +256,7 @@ export class StoredResults {
         ended = true;
         this.waits--;
         timers.clearInterval(timer);
+        timers.clearTimeout(soon);
         unwatch();
         unlisten();
         signal.removeEventListener("abort", aborted);

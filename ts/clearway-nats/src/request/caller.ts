@@ -42,6 +42,8 @@ export class Caller implements CallHost, LinkEvents {
   readonly #inbox: string;
   readonly #own: boolean;
   readonly #table = new Map<string, Entry>();
+  /** Calls with a key that wait for the connection. */
+  readonly #parked = new Set<RemoteCall>();
   #stopTicks = (): void => {};
   #last = 0;
   #heldBytes = 0;
@@ -149,8 +151,13 @@ export class Caller implements CallHost, LinkEvents {
     const { key } = call.settings;
     if (key === undefined) return this.#send(call, this.#subjects.call, bytes);
     call.first = bytes;
-    void this.members.ready().then(() => {
-      if (call.state === "open") this.#routeByKey(call, key, bytes);
+    const ready = this.members.ready();
+    void ready.then(() => {
+      if (call.state !== "open") return;
+      // The workers do not hear the question who is there, and are asked again when the connection is back.
+      if (this.link.interrupted) this.#parked.add(call);
+      else if (this.members.ready() !== ready) this.route(call, bytes);
+      else this.#routeByKey(call, key, bytes);
     });
   }
 
@@ -193,6 +200,7 @@ export class Caller implements CallHost, LinkEvents {
   }
 
   forget(call: RemoteCall): void {
+    this.#parked.delete(call);
     this.#table.delete(call.token);
   }
 
@@ -204,6 +212,9 @@ export class Caller implements CallHost, LinkEvents {
 
   back(): void {
     void this.members.gather();
+    const parked = [...this.#parked];
+    this.#parked.clear();
+    for (const call of parked) if (call.first !== undefined) this.route(call, call.first);
   }
 
   denied(subject: string, cause: Error): void {

@@ -93,7 +93,16 @@ export class Outgoing {
 
   #sendSome(): void {
     let count = Math.min(this.#rest.length, this.#credit.items, this.#most);
-    let bytes = this.#encode(count);
+    let bytes: Uint8Array | undefined;
+    do {
+      try {
+        bytes = this.#encode(count);
+      } catch (reason) {
+        // The values before the one that cannot be encoded are sent first.
+        if (count === 1) throw reason;
+        count >>= 1;
+      }
+    } while (bytes === undefined);
     while (bytes.length > messageBytesAim && count > 1) {
       count = Math.max(1, Math.min(count - 1, Math.floor((count * messageBytesAim) / bytes.length)));
       this.#most = count;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Objm } from "@nats-io/obj";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
 import { readCallback, writeCall, writeOutcome } from "../../src/durable/layout.js";
 import { namesOf, objectName } from "../../src/durable/names.js";
 import type { DurableCallers, DurablePool } from "../../src/durable/pool.js";
+import { StoredResults } from "../../src/durable/result-reader.js";
 import { encodeCall, wireCodec } from "../../src/wire/call.js";
+import { useFakeTimers, useRealTimers } from "../fixtures/clocks.js";
+import { FakeConnection } from "../fixtures/fake-connection.js";
 import { noServer, startServer } from "../server/nats-server.js";
 import { caller, connection, logFile, serve, type Work } from "./harness.js";
 
@@ -208,6 +211,35 @@ describe.skipIf(noServer)("waiting for a result", () => {
     await expect(work.result("x")).rejects.toMatchObject({ code: "transport-closed" });
     await drained;
   });
+});
+
+test("result() of an id that was submitted again never returns the outcome that the servers refused", async () => {
+  useFakeTimers();
+  onTestFinished(useRealTimers);
+  const fake = new FakeConnection();
+  const names = namesOf("work", "0");
+  const [first, refused] = ["the first outcome", "the refused outcome"];
+  let stored: string | undefined;
+  let looks = 0;
+  const getMessage = async () => {
+    looks++;
+    return stored === undefined ? null : { data: new TextEncoder().encode(stored) };
+  };
+  const manager = { streams: { getMessage } } as unknown as JetStreamManager;
+  const results = new StoredResults(fake.nats, manager, names, { check: async () => {}, onLost: () => () => {} });
+  const waiting = results.wait("again", new AbortController().signal);
+  let received: string | undefined;
+  const read = waiting.then((body) => (received = new TextDecoder().decode(body)));
+  await vi.advanceTimersByTimeAsync(0);
+  fake.deliver(names.result("again"), { body: refused });
+  await vi.advanceTimersByTimeAsync(1);
+  expect({ received, looks }).toEqual({ received: undefined, looks: 2 });
+  // The next looks come soon, and not only after two seconds.
+  stored = first;
+  await vi.advanceTimersByTimeAsync(100);
+  expect(received).toBe(first);
+  await read;
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 describe("the type of a durable pool", () => {

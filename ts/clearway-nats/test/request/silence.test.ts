@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { connect } from "@nats-io/transport-node";
+import { connect, type Msg } from "@nats-io/transport-node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connected } from "../../src/options/connect.js";
 import { callSettingsOf, requestSettingsOf } from "../../src/options/pool.js";
 import { Caller } from "../../src/request/caller.js";
-import { subjectsOf } from "../../src/wire/protocol.js";
+import { gatherMs } from "../../src/request/members.js";
+import { Op, protocolVersion, subjectsOf } from "../../src/wire/protocol.js";
 import { ManualClock } from "../fixtures/clocks.js";
+import { FakeConnection } from "../fixtures/fake-connection.js";
 import { noServer } from "../server/nats-server.js";
 import { startProxy } from "../server/proxy.js";
 import { codec, newModule, oneServer, open, pair, serve, until } from "./ends.js";
@@ -211,4 +213,43 @@ describe.skipIf(noServer)("a sign of life", () => {
       return charged === 0;
     });
   });
+});
+
+test("a call with a key that is made while the connection is interrupted waits for it, as one without a key does", async () => {
+  const fake = new FakeConnection();
+  const clock = new ManualClock();
+  const settings = requestSettingsOf({ servers: "nats://localhost", module: "sample" });
+  const caller = new Caller({ connection: fake.nats, own: false, inboxPrefix: undefined }, settings, codec, clock);
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  await fake.report("disconnect");
+  const outcomes: unknown[] = [];
+  for (const key of ["k", undefined]) {
+    const call = caller.submit("add", [1, 2], callSettingsOf({ ...(key && { key }) }, settings)) as Promise<unknown>;
+    call.catch((reason) => outcomes.push(reason.code));
+  }
+  for (let at = 0; at < 4; at++) {
+    clock.advance(gatherMs);
+    await turn();
+  }
+  expect([outcomes, caller.openCount]).toEqual([[], 2]);
+  fake.take();
+  await fake.report("reconnect");
+  const worker = "abcdefghijklmnopqrstuv";
+  caller.members.announced({
+    data: codec.encode([Op.worker, worker, settings.version, protocolVersion]),
+  } as unknown as Msg);
+  clock.advance(gatherMs);
+  await turn();
+  const { call, worker: subjectOf } = subjectsOf("sample", settings.version);
+  const sent = fake.take().map(({ subject }) => subject);
+  expect(sent).toEqual(expect.arrayContaining([call, subjectOf(worker)]));
+  // A call that is not sent within silenceMs fails, also if it has a key.
+  await fake.report("disconnect");
+  caller.members.remove(worker);
+  const late = caller.submit("add", [1, 2], callSettingsOf({ key: "k" }, settings)) as Promise<unknown>;
+  late.catch((reason) => outcomes.push(reason.code));
+  await turn();
+  clock.advance(settings.silenceMs + 2 * second);
+  await turn();
+  expect(outcomes).toContain("transport-closed");
 });

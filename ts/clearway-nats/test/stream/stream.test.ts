@@ -149,3 +149,11 @@ test("values that wait for their reader are charged with their memory, and not o
   await incoming.next(true);
   expect(charged).toBe(0);
 });
+
+test("a stream delivers all values before one that cannot be encoded", async () => {
+  const { incoming } = connect([[1, 2, 3, 4, 5, Symbol("no form"), 7]], { items: 100, bytes: 10_000 });
+  const seen: unknown[] = [];
+  for (let at = 0; at < 5; at++) seen.push((await incoming.next(false)).value);
+  expect(seen).toEqual([1, 2, 3, 4, 5]);
+  await expect(incoming.next(false)).rejects.toMatchObject({ code: "not-encodable" });
+});

@@ -43,9 +43,18 @@ export class Core {
   #resolveClosed!: (reason: CloseReason) => void;
   /** Posts that wait for room. The endpoint rejects them when the transport closes. */
   readonly #posts = new Set<QueuedRequest>();
-  /** Called when no post waits any more. */
-  #onPosted = (): void => {};
+  /** Called when no post waits. */
+  #whenPosted: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  /** Send what waits: replies, events, and requests. */
+  readonly #drains = [
+    () => this.#outbox.drain(),
+    () => this.router.drain(),
+    () => {
+      this.#publishers.drain();
+      for (const source of [...this.plainSources]) source.drain();
+    },
+  ];
 
   constructor(
     transport: ChannelTransport,
@@ -93,12 +102,12 @@ export class Core {
       const post: QueuedRequest = {
         leave: () => {
           connection.send({ op: connection.wire === "plain" ? Op.message : Op.post, name, channel }, message);
-          this.#settled(post);
+          this.#forget(post);
           resolve();
         },
         hold: () => message.value?.hold(),
         refuse: (reason) => {
-          this.#settled(post);
+          this.#forget(post);
           reject(reason);
         },
       };
@@ -107,15 +116,9 @@ export class Core {
     });
   }
 
-  #settled(post: QueuedRequest): void {
+  #forget(post: QueuedRequest): void {
     this.#posts.delete(post);
-    if (this.#posts.size === 0) this.#onPosted();
-  }
-
-  /** Returns a promise that settles when no post waits. */
-  #posted(): Promise<void> {
-    if (this.#posts.size === 0) return OwnPromise.resolve();
-    return new OwnPromise((resolve) => (this.#onPosted = resolve));
+    if (this.#posts.size === 0) this.#whenPosted?.();
   }
 
   frame(bytes: Uint8Array, attachments: readonly Uint8Array[]): void {
@@ -154,10 +157,9 @@ export class Core {
     this.connection.congested = false;
     this.connection.drains++;
     this.subscriptions.drain();
-    this.router.drain();
-    this.#publishers.drain();
-    for (const source of [...this.plainSources]) source.drain();
-    this.#outbox.drain();
+    // Each comes first in turn, because what waits in one of them may take all the room every time.
+    this.#drains.push(this.#drains.shift()!);
+    for (const drain of [...this.#drains]) drain();
   }
 
   ended(reason: CloseReason): void {
@@ -176,8 +178,8 @@ export class Core {
   }
 
   /**
-   * Ends streams, waits up to `timeoutMs` milliseconds for waiting posts and open calls of both ends, then closes the transport. A limit also applies if the
-   * endpoint is closing already.
+   * Ends streams, waits up to `timeoutMs` milliseconds for open calls of both ends and for posts that wait for room, then closes the
+   * transport. A limit also applies if the endpoint is closing already.
    */
   close(timeoutMs?: number): Promise<void> {
     this.connection.closing = true;
@@ -195,7 +197,11 @@ export class Core {
     this.#publishers.finish();
     for (const source of [...this.plainSources]) source.closing(this.connection.closedError("closing"));
     this.router.refuseEarly();
-    const idle = OwnPromise.all([this.#posted(), this.#calls.idle(), this.router.idle()]);
+    const posted = new OwnPromise<void>((resolve) => {
+      this.#whenPosted = resolve;
+      if (this.#posts.size === 0) resolve();
+    });
+    const idle = OwnPromise.all([this.#calls.idle(), this.router.idle(), posted]);
     await within(OwnPromise.race([idle, this.closed]), timeoutMs);
     this.terminate();
   }

@@ -37,8 +37,8 @@ export interface Events {
   /**
    * Serves the channel's events. Calls `open` for each listener.
    *
-   * The next value of an iterable is requested only when the value can leave at once: the listener has given credit, no event
-   * waits, and the transport is not congested. Values of an iterable are therefore never dropped. Events that are pushed
+   * The next value of an iterable is requested only when the listener has given credit, no event waits, and the transport has had
+   * room since the last value. Values of an iterable are therefore never dropped. Events that are pushed
    * through the sink wait in a queue of up to `capacity` events. `whenFull` is the policy of a full queue. The stream ends when
    * the iterable or the async function ends. Events are encoded when they are sent, and their large lists are moved.
    *

@@ -93,7 +93,10 @@ export interface EndpointOptions {
    * details.
    */
   readonly redactError?: (error: unknown, channel: string) => unknown;
-  /** Called with errors that no caller receives, such as the error of a post's handler. Default: `console.error`. */
+  /**
+   * Called with errors that no caller receives, such as the error of a post's handler, and with the first of a channel's posts that this
+   * end drops. Default: `console.error`.
+   */
   readonly onError?: (error: unknown, channel: string) => void;
 }
 

@@ -5,8 +5,12 @@ import { after } from "../../lazy/lazy.js";
 import { roughBytes } from "../../transfer/uncloneable.js";
 import { Flag, type FrameParts, Status } from "../wire/frame.js";
 import { type Connection, nothing } from "./connection.js";
+import { statusError } from "./outcome.js";
 import { type Encoded, keptBytes, type Received } from "./outgoing-value.js";
 import { type Answered, Replies, type RepliesOwner, type Served, type ServedOwner } from "./served.js";
+
+// Maximum number of channels whose dropped posts are reported. The other end chooses the names.
+const droppingMax = 64;
 
 /** Early messages of one channel, oldest first. */
 type ChannelBuffer<T> = { readonly entry: T; readonly bytes: number; readonly untilMs: number }[];
@@ -57,12 +61,10 @@ export class Early<T> {
     return this.#buffers.has(name);
   }
 
-  /** Removes all messages of a channel and returns them, oldest first. */
-  take(name: string): T[] {
-    const all: T[] = [];
-    for (let buffer = this.#buffers.get(name); buffer !== undefined && buffer.length > 0; )
-      all.push(this.#shift(name, buffer));
-    return all;
+  /** Removes the oldest message of a channel and returns it. Undefined if there is none. */
+  take(name: string): T | undefined {
+    const buffer = this.#buffers.get(name);
+    return buffer && this.#shift(name, buffer);
   }
 
   /** Removes a message. Returns false if the message is not kept. */
@@ -146,6 +148,11 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   /** Requests that arrived while too many bytes of answers waited to leave, in order of arrival. */
   #deferred: DeferredRequest<A>[] = [];
   #deferredBytes = 0;
+  /**
+   * Channels of which a dropped post was reported. Another one is reported after a request of the channel has run while no other did, so
+   * that a flood of posts is not a flood of errors.
+   */
+  readonly #dropping = new Set<string>();
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
@@ -197,7 +204,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     }
     if (served.wanted) this.#open.set(served.id, served);
     else this.#posts.add(served);
-    if (!room) return served.answer(Status.busy);
+    if (!room) return this.#refuse(served, Status.busy);
     this.#admit(served, served.message);
   }
 
@@ -285,7 +292,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (this.#deferred.length === 0 && !this.#replies.full) return this.#take(entry, message);
     const bytes = this.#keptBytes(entry, message);
     this.#replies.updatePause();
-    if (this.#deferredBytes >= this.#connection.settings.replyBytesMax) return refuse(entry, Status.busy);
+    if (this.#deferredBytes >= this.#connection.settings.replyBytesMax) return this.#refuse(entry, Status.busy);
     this.#deferred.push({ entry, message, bytes });
     this.#deferredBytes += bytes;
   }
@@ -313,31 +320,50 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
 
   #take(entry: Served | A, message: Received): void {
     const { channel } = entry;
-    const handler = this.#handlers.get(channel);
-    if (handler !== undefined) {
+    // A closing end starts no new work. The answer says that nothing has run.
+    if (this.#connection.closing) return this.#refuse(entry, Status.noHandler);
+    for (let handler = this.#handlers.get(channel); handler !== undefined; ) {
       // The microtask of `handle` may not have run yet.
       this.#passEarly(channel, handler);
-      return this.#dispatch(handler, entry);
+      const next = this.#handlers.get(channel);
+      if (next === handler) return this.#dispatch(handler, entry);
+      handler = next;
     }
-    if (this.#connection.settings.earlyMs === 0 || this.#connection.closing) return refuse(entry, Status.noHandler);
+    if (this.#connection.settings.earlyMs === 0) return this.#refuse(entry, Status.noHandler);
     const bytes = this.#keptBytes(entry, message);
-    for (const gone of this.#early.add(channel, entry, bytes, clock())) refuse(gone, Status.dropped);
+    for (const gone of this.#early.add(channel, entry, bytes, clock())) this.#refuse(gone, Status.dropped);
     this.#startTimer();
   }
 
+  // Passes the messages one at a time, because a handler may remove itself.
   #passEarly(name: string, handler: Handler<A>): void {
-    if (this.#early.has(name)) for (const entry of this.#early.take(name)) this.#dispatch(handler, entry);
+    while (this.#early.has(name) && this.#handlers.get(name) === handler)
+      this.#dispatch(handler, this.#early.take(name)!);
   }
 
   #dispatch(handler: Handler<A>, entry: Served | A): void {
     if (isServed(entry)) {
       if (entry.settled) return;
+      if (this.#counted < 2) this.#dropping.delete(entry.channel);
       entry.start();
       const running = handler.request(entry);
       if (running === undefined) entry.ended();
       else void running.then(() => entry.ended());
     } else if (handler.listen) handler.listen(entry);
     else entry.refuse(Status.notImplemented);
+  }
+
+  // Refuses a request that has not run. The sender of a post receives no answer, so this end reports it.
+  #refuse(entry: Served | A, status: Status): void {
+    if (!isServed(entry)) return entry.refuse(status);
+    const { channel } = entry;
+    const dropping = this.#dropping;
+    const known = entry.wanted || entry.settled || dropping.has(channel) || dropping.size >= droppingMax;
+    entry.answer(status);
+    if (known || this.#connection.closing) return;
+    dropping.add(channel);
+    const { code } = statusError(status, channel);
+    this.#connection.report(new ClearwayError(code, `a post to ${channel} was dropped, and others may be`), channel);
   }
 
   #startTimer(): void {
@@ -353,15 +379,10 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   }
 
   #expire(nowMs: number): void {
-    for (const entry of this.#early.expire(nowMs)) refuse(entry, Status.noHandler);
+    for (const entry of this.#early.expire(nowMs)) this.#refuse(entry, Status.noHandler);
   }
 }
 
 function isServed(entry: Served | StreamRequest): entry is Served {
   return "wanted" in entry;
-}
-
-function refuse(entry: Served | StreamRequest, status: Status): void {
-  if (isServed(entry)) entry.answer(status);
-  else entry.refuse(status);
 }

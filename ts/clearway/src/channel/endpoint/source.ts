@@ -63,6 +63,8 @@ export class Source implements EventSink {
   /** The end of the stream. It is sent after all events. */
   #ending: { status: Status; error: unknown } | undefined;
   #ended = false;
+  /** Whether the transport has had room since the last value of an iterable. Others may have filled it before the source runs. */
+  #hadRoom = false;
   /** Resolves the promise of a waiting `#waitToPull`. */
   #resumePump = (): void => {};
 
@@ -82,6 +84,11 @@ export class Source implements EventSink {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** Whether events wait. */
+  get waits(): boolean {
+    return this.queue.length + this.#waiters.length > 0;
   }
 
   get signal(): AbortSignal {
@@ -177,10 +184,11 @@ export class Source implements EventSink {
         return this.#close(Status.error, reason);
       }
     }
-    const empty = this.queue.length === 0 && this.#waiters.length === 0;
-    if (this.#ending && !this.#ended && empty && !this.#wire.congested())
+    if (this.#ending && !this.#ended && !this.waits && !this.#wire.congested())
       this.#close(this.#ending.status, this.#ending.error);
-    if (this.#mayPull) this.#resumePump();
+    if (!this.#mayPull) return;
+    this.#hadRoom = true;
+    this.#resumePump();
   }
 
   /**
@@ -198,16 +206,15 @@ export class Source implements EventSink {
    */
   closing(reason: unknown): void {
     if (this.#ended) return;
-    const waits = this.queue.length + this.#waiters.length > 0;
     const cut = { status: Status.error, error: new ClearwayError("cancelled", `${this.channel}: the endpoint closes`) };
-    const { status, error } = waits ? cut : (this.#ending ?? { status: Status.done, error: undefined });
+    const { status, error } = this.waits ? cut : (this.#ending ?? { status: Status.done, error: undefined });
     this.#wire.end(status, error, this.queue.dropped);
     this.#stop(reason);
   }
 
   /**
-   * Reads an iterable and sends its values. Requests a value only when the value can leave at once: no event waits, the
-   * transport is not congested, and there is credit. Closes the iterator unless the iterator has ended. Never rejects.
+   * Reads an iterable and sends its values. Requests a value only when no event waits, there is credit, and the transport is not
+   * congested, or was not since the last value. Closes the iterator unless the iterator has ended. Never rejects.
    */
   async pump(events: AsyncIterable<unknown> | Iterable<unknown>): Promise<void> {
     let iterator: AsyncIterator<unknown> | Iterator<unknown>;
@@ -236,6 +243,7 @@ export class Source implements EventSink {
     try {
       // `#mayPull` comes first, so that values of a synchronous generator do not wait for a microtask each.
       while (this.#mayPull || (await this.#waitToPull())) {
+        this.#hadRoom = false;
         const given = iterator.next();
         const step = "then" in given ? await given : given;
         if (step.done) open = false;
@@ -271,8 +279,8 @@ export class Source implements EventSink {
   }
 
   get #mayPull(): boolean {
-    const empty = this.queue.length + this.#waiters.length === 0;
-    return empty && !this.#over && this.queue.credit.maySend && !this.#wire.congested();
+    const room = this.#hadRoom || !this.#wire.congested();
+    return room && !this.waits && !this.#over && this.queue.credit.maySend;
   }
 
   #encode(event: unknown): { message: Encoded; bytes: number } {

@@ -1,98 +1,98 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from "vitest";
-import { standardMethodCodec } from "../../../src/channel/codec/standard.js";
-import { binaryCodec } from "../../../src/channel/codec/text.js";
 import { connect } from "../../../src/channel/endpoint/endpoint.js";
-import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
-import type { EventSink } from "../../../src/channel/endpoint/source.js";
+import { outcome } from "../../../src/channel/endpoint/outcome.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
+import { gate } from "../../fixtures/pools.js";
 import { Log } from "../transports/contract.js";
-import { endWithTest, rejection, until } from "./pairs.js";
+import { answerBytes, bare, endpoints, endWithTest, text, turn } from "./pairs.js";
 
-const text = new TextEncoder();
+const endless = { timeoutMs: Number.POSITIVE_INFINITY };
+const listen = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
 
-/** Connects an endpoint on the plain wire to a bare peer that reads nothing until its transport is opened. */
-async function bare(options: EndpointOptions = {}) {
-  const [ta, tb] = memoryPair({ windowBytes: 1000 });
-  const end = await connect(ta, { wire: "plain", hello: false, ...options });
-  endWithTest(end);
-  return { end, tb };
-}
-
-/** Returns the bodies of the messages that the peer receives on a channel. */
-function received(log: Log, channel: string): Uint8Array[] {
-  const frames = log.frames.map((frame) => readFrame(frame, [])!);
-  const named = frames.filter(({ op, name }) => op === Op.message && new TextDecoder().decode(name) === channel);
-  return named.map(({ body }) => body);
-}
-
-/** Closes an endpoint that serves a stream. Returns the bodies of the stream's messages. */
-async function closed(source: (sink: EventSink) => void): Promise<Uint8Array[]> {
-  const { end, tb } = await bare();
-  const served = new Promise<void>((resolve) => {
-    const open = (_: unknown, sink: EventSink) => {
-      source(sink);
-      resolve();
-    };
-    end.events("e").serve(open, { capacity: 100 });
-  });
-  const body = standardMethodCodec.call.encode({ method: "listen", args: null });
-  tb.send(writeFrame({ op: Op.message, id: 1, name: text.encode("e"), body }));
-  await served;
-  const closing = end.close();
-  const log = new Log();
-  tb.open(log);
-  await closing;
-  await log.end();
-  return received(log, "e");
-}
-
-describe("on the plain wire", () => {
-  test("a stream whose events wait at close ends with an error, and any other without one", async () => {
-    const cut = await closed((sink) => {
-      for (let n = 0; n < 10; n++) void sink.send(new Uint8Array(500));
-    });
-    expect(standardMethodCodec.reply.decode(cut.at(-2)!)).toMatchObject({ kind: "error", code: "cancelled" });
-    expect(cut.at(-1)!.length).toBe(0);
-    const whole = await closed((sink) => void sink.send(1));
-    expect(whole.map((body) => body.length > 0)).toEqual([true, false]);
-  });
-
-  test("posts that wait for room are sent before close closes the transport", async () => {
-    const { end, tb } = await bare();
-    const messages = end.messages("m", binaryCodec);
-    void messages.post(new Uint8Array(2000)); // It fills the window of the transport.
-    const waiting = [1, 2, 3].map((n) => messages.post(new Uint8Array(n)));
-    const closing = end.close();
-    await new Promise((resolve) => setTimeout(resolve)); // The close goes as far as it can.
-    const log = new Log();
-    tb.open(log);
-    await Promise.all(waiting);
-    await closing;
+describe("close()", () => {
+  test("lets posts that wait for room leave first", async () => {
+    const { end, there, log } = await bare();
+    const posts = [1, 2, 3].map(() => end.messages("m").post(new Uint8Array(answerBytes)));
+    const closed = end.close(endless);
+    await turn();
+    there.open(log);
+    await closed;
+    await Promise.all(posts);
     await log.end();
-    expect(received(log, "m").map((body) => body.length)).toEqual([2000, 1, 2, 3]);
+    expect(log.frames.slice(1).map((bytes) => readFrame(bytes, [])!.op)).toEqual([Op.post, Op.post, Op.post]);
   });
 
-  test("a stream is cancelled at the other end also while callsMax calls are open", async () => {
-    const { end, tb } = await bare({ callsMax: 2 });
+  test("drops posts that wait for room when its time is over", async () => {
+    const { end } = await bare();
+    const posts = [1, 2].map(() => outcome(end.messages("m").post(new Uint8Array(answerBytes))));
+    await end.close({ timeoutMs: 1 });
+    expect(await Promise.all(posts)).toMatchObject([{ kind: "result" }, { kind: "closed" }]);
+  });
+
+  test.each([
+    [0, "with its end if no event waits"],
+    [3, "with an error if it drops events that wait"],
+  ])("ends a stream of %i more events on the plain wire %s", async (more) => {
+    const [transport, there] = memoryPair({ windowBytes: 1000 });
+    const end = await connect(transport, { wire: "plain", hello: false });
+    endWithTest(end);
+    end.events("e").serve((_, sink: { send(event: Uint8Array): Promise<boolean> }) => {
+      for (let at = 0; at <= more; at++) void sink.send(new Uint8Array(answerBytes));
+    });
+    there.send(writeFrame({ op: Op.message, id: 1, name: text.encode("e"), body: listen }));
+    await turn();
+    const closed = end.close(endless);
     const log = new Log();
-    tb.open(log);
-    const stream = end.events("e").listen();
-    await log.count(1);
-    tb.send(
-      writeFrame({ op: Op.answer, id: 1, body: standardMethodCodec.reply.encode({ kind: "success", value: null }) }),
-    );
-    await until(() => end.stats().calls === 0);
-    const reading = stream.next();
-    const calls = [1, 2].map((n) => rejection(end.messages("m").send(n)));
-    await stream.return();
-    await reading;
-    void end.messages("fence").post(1);
-    await log.until(() => received(log, "fence").length > 0);
-    const methods = received(log, "e").map((body) => standardMethodCodec.call.decode(body).method);
-    expect(methods).toEqual(["listen", "cancel"]);
-    end.terminate();
-    await Promise.all(calls);
+    there.open(log);
+    await closed;
+    await log.end();
+    const bodies = log.frames.map((bytes) => readFrame(bytes, [])!.body);
+    // The answer to `listen`, the event that filled the window, perhaps an error, and the end.
+    expect(bodies.map(({ length }) => length > 0)).toEqual([true, true, ...(more > 0 ? [true] : []), false]);
+    if (more > 0) expect(new TextDecoder().decode(bodies[2])).toContain("cancelled");
+  });
+
+  test.each(["clearway", "plain"] as const)(
+    "refuses calls and streams that arrive after it, and settles when the open ones have ended, on the %s wire",
+    async (wire) => {
+      const { a, b } = await endpoints(undefined, { wire });
+      const begun = gate();
+      const finish = gate<string>();
+      let ran = 0;
+      b.methods("m").handle({
+        slow: () => {
+          begun.tell();
+          return finish.promise;
+        },
+        quick: () => ran++,
+      });
+      b.events("e").serve(() => [ran++]);
+      const slow = a.methods("m").call("slow");
+      await begun.promise;
+      const closed = b.close(endless);
+      const late = [
+        outcome(a.methods("m").call("quick")),
+        outcome(a.events("e").listen()[Symbol.asyncIterator]().next()),
+      ];
+      const refused = { kind: wire === "plain" ? "not-implemented" : "no-handler" };
+      expect(await Promise.all(late)).toMatchObject([refused, refused]);
+      finish.tell("done");
+      expect(await slow).toBe("done");
+      await closed;
+      expect(ran).toBe(0);
+    },
+  );
+
+  test("at both ends at once refuses the calls that cross it", async () => {
+    const { a, b } = await endpoints();
+    let ran = 0;
+    for (const end of [a, b]) end.messages("m").handle(() => ran++);
+    const calls = [a, b].map((end) => outcome(end.messages("m").send(1)));
+    const closed = [a, b].map((end) => end.close(endless));
+    expect(await Promise.all(calls)).toMatchObject([{ kind: "no-handler" }, { kind: "no-handler" }]);
+    await Promise.all(closed);
+    expect(ran).toBe(0);
   });
 });

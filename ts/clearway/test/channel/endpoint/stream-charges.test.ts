@@ -9,7 +9,7 @@ import { type ChannelTransport, messageBytes } from "../../../src/channel/transp
 import { Op, readFrame, writeFrame } from "../../../src/channel/wire/frame.js";
 import type { Window } from "../../../src/stream/credit.js";
 import type { Log } from "../transports/contract.js";
-import { answerBytes, bare, endWithTest, rejection, text, turn, withoutPause } from "./pairs.js";
+import { answerBytes, bare, call, endWithTest, rejection, text, turn, withoutPause } from "./pairs.js";
 
 describe("an endpoint that listens and stops at once", () => {
   test.each(["generators", "sinks"])("runs at most callsMax sources at once: %s", async (kind) => {
@@ -286,5 +286,46 @@ describe("an endpoint that asks for answers to events on the plain wire and neve
       message: expect.stringContaining("reads no answers and goes on calling"),
     });
     expect(end.stats()).toMatchObject({ listening: 0, waitingBytes: 0 });
+  });
+});
+
+describe("events and calls of an end go on while the other end keeps many large replies in flight", () => {
+  const body = new Uint8Array([7, 6, ...text.encode("listen"), 0]);
+
+  test.each(["a generator", "an async generator", "a sink"])("events from %s, calls and posts", async (kind) => {
+    const { end, there, log } = await bare();
+    end.messages("m").handle(() => new Uint8Array(answerBytes));
+    const event = new Uint8Array(answerBytes);
+    end.events("e").serve((_, sink: EventSink) => {
+      if (kind === "a sink") return void Promise.all(Array.from({ length: 100 }, () => sink.send(event)));
+      if (kind === "a generator") return Array.from({ length: 100 }, () => event);
+      return (async function* () {
+        for (let at = 0; at < 100; at++) yield event;
+      })();
+    });
+    let last = 0;
+    while (last < 20) there.send(call(++last));
+    await turn();
+    there.send(writeFrame({ op: Op.listen, id: 1, name: text.encode("e"), a: 100, b: 1 << 20, body: body }));
+    await turn();
+    void rejection(end.messages("n").send(event));
+    void end.messages("n").post(event);
+    const seen: number[] = [];
+    // The other end reads one message at a time, and calls again for each reply.
+    log.onFrame = (bytes) => {
+      const { op } = readFrame(bytes, [])!;
+      seen.push(op);
+      there.pause!();
+      if (op === Op.reply) there.send(call(++last));
+    };
+    there.open(log);
+    for (let read = 0; read < 60; read++) {
+      await turn();
+      there.resume!();
+    }
+    const count = (op: number): number => seen.filter((each) => each === op).length;
+    expect(count(Op.event)).toBeGreaterThan(5);
+    expect(count(Op.reply)).toBeGreaterThan(10);
+    expect([count(Op.call), count(Op.post)]).toEqual([1, 1]);
   });
 });
