@@ -39,7 +39,7 @@ const sizes = [
   {
     name: "clearway, the rest (loaded while the first worker starts)",
     path: browser("clearway-rest"),
-    limit: "20.7 KB",
+    limit: "20.8 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
   { name: "clearway, all that a page loads", path: browser("index"), limit: "39.4 KB", ignore: [records] },
