@@ -16,6 +16,7 @@ import { ordersKey, type Start, startOf } from "./node/task-module.js";
 
 export { checkProcesses, refuseFactory, threadRules } from "./node/options.js";
 export { hasHiddenSlots, structureOf } from "./node/process-messages.js";
+export { shownSource } from "./node/task-module.js";
 export { isTransferable, isUntransferable, losesMoved, mayLoseOthers, refuseDetached } from "./node/transferable.js";
 
 const mark = "clearway:worker";

@@ -188,6 +188,22 @@ describe("the error of a worker that cannot start names", () => {
     );
   });
 
+  test("the module that does not parse, also in a child process", async () => {
+    const { url, path } = taskFolder({ "broken.tasks.js": "export default 1 2;" });
+    for (const processes of [false, true]) {
+      const made = testPool<AnswerTasks>(url("broken.tasks.js"), { processes });
+      const { message } = await reasonOf(made.call.answer(1));
+      expect(message).toContain(`the worker of ${path("broken.tasks.js")} could not be started: Unexpected number`);
+    }
+  });
+
+  test("the source of a module that waits for ever, but not the code in a data: URL", async () => {
+    const source = `data:text/javascript,setInterval(() => {}, 1e6); await new Promise(() => {});`;
+    const made = testPool<AnswerTasks>(source, { startTimeoutMs: 1 });
+    const { message } = await reasonOf(made.call.answer(1));
+    expect(message).toContain("the worker of data:text/javascript could not be started: it was not ready ");
+  });
+
   test("nothing but Node's reason for a source that names no file", async () => {
     for (const source of [
       "plain.tasks.js",
