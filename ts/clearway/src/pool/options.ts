@@ -98,8 +98,8 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
   /** Name for warnings, and for the workers in debuggers: `NAME-0`. Default `"pool"`. */
   name?: string;
   /**
-   * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints
-   * them with `console.error`, unless a call fails with the error.
+   * Receives errors that no call receives, such as an uncaught error in an idle worker. Without this listener, the pool prints
+   * them with `console.error`.
    */
   onError?(error: unknown): void;
   /**

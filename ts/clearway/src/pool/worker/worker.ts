@@ -377,7 +377,7 @@ export class PoolWorker {
     if (this.life.state === "starting") this.why ??= startFailure(this.#engine, what ?? messageOf(error), error, !what);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.#end();
-    else this.#engine.lifecycle?.uncaught(this.#engine, this, error);
+    else this.#engine.lifecycle?.uncaught(this.#engine, error);
   }
 
   #exited(code: ExitCode, what = "it ended before expose()"): void {
