@@ -2,6 +2,7 @@
 import { symlinkSync } from "node:fs";
 import { relative } from "node:path";
 import { getEnvironmentData } from "node:worker_threads";
+import type { PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
 import { hasTsNode, names } from "../../src/host/node/task-module.js";
 import { type Hooks, hooksWith } from "../../src/start/typescript-hooks.js";
@@ -197,6 +198,22 @@ describe("the error of a worker that cannot start names", () => {
     }
   });
 
+  test("the option `setup`, if its module's `setup` failed without it", async () => {
+    const { url } = taskFolder({
+      "needs.tasks.js": [
+        'import { expose } from "clearway/worker";',
+        "export default expose({ answer: (value) => value }, { setup: ({ fails }) => fails() });",
+      ].join("\n"),
+    });
+    const missing = /failed: Cannot destructure property 'fails' of .*, and the pool has no option `setup`$/;
+    expect(await failureOf(url("needs.tasks.js"))).toMatchObject({
+      code: "setup-failed",
+      message: expect.stringMatching(missing),
+    });
+    const made = testPool<AnswerTasks>(url("needs.tasks.js"), { setup: {} } as PoolOptions);
+    expect((await reasonOf(made.call.answer(1))).message).not.toContain("option");
+  });
+
   test("the source of a module that waits for ever, but not the code in a data: URL", async () => {
     const source = `data:text/javascript,setInterval(() => {}, 1e6); await new Promise(() => {});`;
     const made = testPool<AnswerTasks>(source, { startTimeoutMs: 1 });
@@ -224,7 +241,10 @@ test("a worker whose module waits for ever fails at the time limit", async () =>
   });
   const made = testPool<AnswerTasks>(url("hangs.tasks.ts"), { startTimeoutMs: 500 });
   const { code, message } = await reasonOf(made.call.answer(1));
-  expect([code, message]).toEqual(["worker-start-failed", expect.stringContaining("it was not ready in time")]);
+  expect([code, message]).toEqual([
+    "worker-start-failed",
+    expect.stringContaining("it was not ready within the 500 ms"),
+  ]);
 });
 
 const files = {

@@ -219,8 +219,10 @@ export class PoolWorker {
     );
     // The greeting is sent at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
-    this.startTimer = timeLimit(settings.startTimeoutMs, () => {
-      if (this.startTimer) this.#fail(startFailure(engine, "it was not ready in time"));
+    const { startTimeoutMs } = settings;
+    this.startTimer = timeLimit(startTimeoutMs, () => {
+      const limit = `the ${startTimeoutMs} ms of \`startTimeoutMs\`, which includes the module's \`setup\``;
+      if (this.startTimer) this.#fail(startFailure(engine, `it was not ready within ${limit}`));
     });
   }
 
@@ -336,7 +338,8 @@ export class PoolWorker {
       if (typeof a === "number") engine.fromWorkers.movedBytes += a;
       else merge(engine.fromWorkers, a as LedgerSide);
     } else if (op === Op.Ready) this.#whenLoaded((lifecycle) => lifecycle.ready(engine, this, a as ListedTask[]));
-    else if (op === Op.SetupFailed) this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(a as WireError)));
+    else if (op === Op.SetupFailed)
+      this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(engine, a as WireError)));
     else if (op === Op.Unreadable) this.unreadable();
     else engine.lifecycle?.frame(engine, this, op, id, a, b);
   }
