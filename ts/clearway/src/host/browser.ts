@@ -51,9 +51,6 @@ export function checkProcesses(_options: ThreadOptions): void {}
 /** Does nothing: browsers refuse the option `processes`. */
 export function refuseFactory(): void {}
 
-/** Whether a worker may survive an uncaught error. */
-export const survivesUncaughtErrors = true;
-
 /** Returns the source of a worker, as messages show it. */
 export const shownSource = String as (source: URL | string) => string;
 

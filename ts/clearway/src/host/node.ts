@@ -92,9 +92,6 @@ export function inContext<Args extends unknown[], Result>(act: (...args: Args) =
 /** Whether this thread is a worker that runs as a child process. */
 export const inProcess = /* @__PURE__ */ Object.hasOwn(globalThis, parentKey);
 
-/** Whether a worker may survive an uncaught error. */
-export const survivesUncaughtErrors = false;
-
 /**
  * Starts a worker from the URL of its module and returns at once. If the module fails to load, calls `events.error`. If the worker ends
  * without a message, `events.exit` receives an explanation.

@@ -167,7 +167,7 @@ describe("a setup that fails", () => {
     expect(await reasonOf(made.call.text())).toMatchObject({
       code: "worker-start-failed",
       message: expect.stringContaining(
-        "it was not ready within the 300 ms of `startTimeoutMs`, which includes the module's `setup` (is the URL right",
+        "it was not ready within 300 ms: `startTimeoutMs` includes the module's `setup` (is the URL right",
       ),
     });
   });

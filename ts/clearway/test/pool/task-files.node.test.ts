@@ -243,7 +243,7 @@ test("a worker whose module waits for ever fails at the time limit", async () =>
   const { code, message } = await reasonOf(made.call.answer(1));
   expect([code, message]).toEqual([
     "worker-start-failed",
-    expect.stringContaining("it was not ready within the 500 ms"),
+    expect.stringContaining("it was not ready within 500 ms"),
   ]);
 });
 

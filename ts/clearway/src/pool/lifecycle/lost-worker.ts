@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { survivesUncaughtErrors } from "#host";
 import { type ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
 import { clearTimeout, now } from "../../globals.js";
 import type { ExitCode } from "../../host/host.js";
@@ -16,9 +15,12 @@ import { dropValue } from "./slices.js";
 // a call needs a worker.
 const provenMs = 1_000;
 
-/** Handles an uncaught error in a worker that was ready. If the error ends the worker, its exit follows, and tells whether a call fails with it. */
+/**
+ * Handles an uncaught error in a worker that was ready. In Node, the error ends the worker. Its exit follows, and tells whether a call fails
+ * with the error.
+ */
 export function uncaught({ settings }: Engine, error: unknown): void {
-  if (survivesUncaughtErrors) report(settings, error);
+  if (!hasProcesses) report(settings, error);
 }
 
 function report({ name, onError, hasOnError }: Settings, error: unknown): void {
@@ -47,7 +49,6 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   const poolEndedIt = why.code === "pool-closed" || why.code === "pool-terminated";
   const known = worker.overdue || poolEndedIt;
   const left = [...calls.values()];
-  const isShown = left.some(({ state }) => state !== "cancelling");
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
   let received = false;
   const streaming = left.some((call) => call.isStream);
@@ -67,9 +68,8 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   if (unwanted) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
-  // A call that waits again shows the error later, if it stays. What is printed would then be said twice.
-  if (!(settings.hasOnError ? received : isShown)) {
-    if (worker.uncaught && !worker.why && !survivesUncaughtErrors) report(settings, worker.uncaught.error);
+  if (!received) {
+    if (hasProcesses && worker.uncaught && !worker.why) report(settings, worker.uncaught.error);
     else if (crashed) settings.onError(why);
   }
   if (noCallBegan) exitedBeforeCall(engine, worker.index, why);

@@ -9,8 +9,7 @@ import type { Engine } from "../engine.js";
  */
 export function startFailure({ source }: Engine, why: string, cause?: unknown, isClear = false): ClearwayError {
   const hint = isClear ? "" : " (is the URL right, and does the module call expose()?)";
-  // The URL of a module may be its whole code.
-  const module = typeof source === "function" ? "" : shownSource(source).replace(/^(data:[^,]*).*/s, "$1");
+  const module = typeof source === "function" ? "" : shownSource(source);
   const of = why.includes(module) ? "" : ` of ${module}`;
   return caused("worker-start-failed", `the worker${of} could not be started: ${why}${hint}`, cause);
 }

@@ -221,8 +221,8 @@ export class PoolWorker {
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
     const { startTimeoutMs } = settings;
     this.startTimer = timeLimit(startTimeoutMs, () => {
-      const limit = `the ${startTimeoutMs} ms of \`startTimeoutMs\`, which includes the module's \`setup\``;
-      if (this.startTimer) this.#fail(startFailure(engine, `it was not ready within ${limit}`));
+      const why = `it was not ready within ${startTimeoutMs} ms: \`startTimeoutMs\` includes the module's \`setup\``;
+      if (this.startTimer) this.#fail(startFailure(engine, why));
     });
   }
 
