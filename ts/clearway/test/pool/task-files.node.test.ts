@@ -2,7 +2,6 @@
 import { symlinkSync } from "node:fs";
 import { relative } from "node:path";
 import { getEnvironmentData } from "node:worker_threads";
-import type { PoolOptions } from "clearway";
 import { describe, expect, test } from "vitest";
 import { hasTsNode, names } from "../../src/host/node/task-module.js";
 import { type Hooks, hooksWith } from "../../src/start/typescript-hooks.js";
@@ -210,7 +209,7 @@ describe("the error of a worker that cannot start names", () => {
       code: "setup-failed",
       message: expect.stringMatching(missing),
     });
-    const made = testPool<AnswerTasks>(url("needs.tasks.js"), { setup: {} } as PoolOptions);
+    const made = testPool<AnswerTasks>(url("needs.tasks.js"), { setup: {} as never });
     expect((await reasonOf(made.call.answer(1))).message).not.toContain("option");
   });
 
@@ -241,10 +240,7 @@ test("a worker whose module waits for ever fails at the time limit", async () =>
   });
   const made = testPool<AnswerTasks>(url("hangs.tasks.ts"), { startTimeoutMs: 500 });
   const { code, message } = await reasonOf(made.call.answer(1));
-  expect([code, message]).toEqual([
-    "worker-start-failed",
-    expect.stringContaining("it was not ready within 500 ms"),
-  ]);
+  expect([code, message]).toEqual(["worker-start-failed", expect.stringContaining("it was not ready within 500 ms")]);
 });
 
 const files = {
