@@ -33,16 +33,16 @@ const sizes = [
   {
     name: "clearway (browser, minified, gzip)",
     path: browser("index"),
-    limit: "17.9 KB",
+    limit: "18 KB",
     ignore: [rest, records],
   },
   {
     name: "clearway, the rest (loaded while the first worker starts)",
     path: browser("clearway-rest"),
-    limit: "20.7 KB",
+    limit: "20.8 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "39.4 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "39.5 KB", ignore: [records] },
   { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "24.3 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",

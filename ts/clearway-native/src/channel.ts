@@ -23,15 +23,15 @@ import type { Plugin } from "./plugin.js";
 /** The channels of a plugin that an endpoint serves. */
 export interface ServedChannels {
   /** The names of the channels for messages and method calls. They may use any codec, because their bytes are passed on unchanged. */
-  messages?: readonly string[];
+  messages?: readonly string[] | undefined;
   /** The channels of events by name, each with the codec of its events. The events are decoded, and encoded again for the endpoint. */
-  events?: Readonly<Record<string, MessageCodec<unknown>>>;
+  events?: Readonly<Record<string, MessageCodec<unknown>>> | undefined;
   /** The names of the channels for the plugin's own messages. The endpoint's other end handles these messages. */
-  asks?: readonly string[];
+  asks?: readonly string[] | undefined;
   /** The maximum number of events that wait in native code, per listener. Default: 64. */
-  items?: number;
+  items?: number | undefined;
   /** The policy for events beyond `items`. Default: `wait`. */
-  whenFull?: WhenFull;
+  whenFull?: WhenFull | undefined;
 }
 
 const servedRules: Rules = {

@@ -13,24 +13,24 @@ export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 /** Options of a channel's `listen`. */
 export interface ListenOptions {
   /** The arguments for the source. Default: null. */
-  arguments?: Payload;
+  arguments?: Payload | undefined;
   /**
    * The maximum number of events that wait on the native side. The same number of events may wait on JavaScript's side. Default: 64. For
    * very frequent small events, use 1024. More events then share the cost of one batch.
    */
-  items?: number;
+  items?: number | undefined;
   /**
    * The maximum number of bytes that wait on the native side. A single event may be larger. Default: 64 MiB, which has room for eight
    * frames of 1080p.
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /** The policy when the queue is full. Default: `wait`. */
-  whenFull?: WhenFull;
+  whenFull?: WhenFull | undefined;
   /**
    * Ends the stream when the signal aborts. The iterator then throws the signal's reason. If reading the signal throws, the iterator throws
    * that value.
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Returns options for a queue of one event. A new event replaces the event that waits. Use these options for frames and sensors. */

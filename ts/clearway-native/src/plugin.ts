@@ -17,12 +17,12 @@ export interface PluginOptions {
    * `shared`, `detachable`, `copied`. Default: `detachable`, whose views are empty after their release. Use `shared` for memory that goes
    * to worker threads.
    */
-  views?: ViewKind;
+  views?: ViewKind | undefined;
   /**
    * Receives the plugin's log lines. `level` is 0 for debug, 1 for info, 2 for warning, 3 for error. Default: prints 2 and 3 to stderr. If
    * it throws or rejects, the error is printed with `console.error`, and has no other effect.
    */
-  onLog?(level: number, text: string): void;
+  onLog?: ((level: number, text: string) => void) | undefined;
 }
 
 /** The counters of one plugin instance, at one point in time. */
@@ -40,17 +40,17 @@ export interface PluginStats {
 /** Options of a call to a plugin. */
 export interface SendOptions {
   /** The memories attached to the message. */
-  attachments?: Attachments;
+  attachments?: Attachments | undefined;
   /**
    * When the signal aborts, the call rejects at once with the signal's reason, and the plugin can find out that the caller no longer waits.
    * A call with a signal copies the message's bytes, because the handler may still use them after the abort.
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * @internal Whether the caller never uses the message's bytes again. They are then lent even if there is a signal, and the call settles when
    * its handler has ended, also after an abort.
    */
-  givesBytes?: boolean;
+  givesBytes?: boolean | undefined;
 }
 
 /** A channel of a plugin. Creating one is cheap. Reuse it for further calls, because its first `call` prepares the following ones. */

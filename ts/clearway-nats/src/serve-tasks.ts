@@ -37,7 +37,7 @@ export interface TaskServer extends AsyncDisposable {
    * Takes no more calls, waits for the open ones, and closes the local pool and the connection. Calls that take longer than `timeoutMs`
    * (default 30,000) fail with `pool-closed`. `await using` calls `close()`.
    */
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
   /** Settles when the server has closed, or when the connection has ended for good. Never rejects. */
   readonly closed: Promise<void>;
 }
@@ -108,7 +108,7 @@ async function started(context: ServeContext, link: Connected, clock: Clock): Pr
     if (link.own && !connection.isClosed()) await connection.close();
     ended();
   };
-  const close = async (closeOptions: { timeoutMs?: number } = {}): Promise<void> => {
+  const close = async (closeOptions: { timeoutMs?: number | undefined } = {}): Promise<void> => {
     const { timeoutMs = 30_000 } = checked(closeOptions, { timeoutMs: 0 });
     closing ??= end(timeoutMs);
     await closing;

@@ -216,7 +216,7 @@ export interface CallbackOptions {
    * Maximum number of calls of the function that have no answer, at least 1. Further calls wait in the task. With 1, the function runs
    * again only after its promise has settled. Default 64.
    */
-  concurrency?: number;
+  concurrency?: number | undefined;
 }
 
 /** The rules and defaults of the options. */
@@ -249,7 +249,7 @@ export function callback<Args extends unknown[], Result>(
 /** Options of {@link proxy}. */
 export interface ProxyOptions<Name extends string = string> extends CallbackOptions {
   /** The names of the methods that the task may call. Default: all methods of the object and of its classes. */
-  methods?: readonly Name[];
+  methods?: readonly Name[] | undefined;
 }
 
 // Names that no proxy has. Code that looks for the class of an object reads the last two.

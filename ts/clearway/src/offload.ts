@@ -47,7 +47,7 @@ export interface Offload extends OffloadCall {
    * Ends the shared pool: lets open calls finish and ends the workers. Calls that take longer than `timeoutMs` (default 30,000) fail with
    * `pool-closed`. With `dropWaiting`, calls that wait in the queue fail at once. A later call makes a new pool.
    */
-  close(options?: { timeoutMs?: number; dropWaiting?: boolean }): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined; dropWaiting?: boolean | undefined }): Promise<void>;
   /** Fails every open call with `pool-terminated` and ends every worker at once. A later call makes a new pool. */
   terminate(): Promise<void>;
 }
@@ -118,7 +118,7 @@ function refuse(fn: unknown): Promise<never> {
  */
 export const offload: Offload = /* @__PURE__ */ Object.assign(caller({}), {
   with: (options: OffloadOptions): OffloadCall => caller(checked(options, offloadRules as Rules)),
-  async close(options?: { timeoutMs?: number; dropWaiting?: boolean }): Promise<void> {
+  async close(options?: { timeoutMs?: number | undefined; dropWaiting?: boolean | undefined }): Promise<void> {
     const closing = shared;
     shared = undefined;
     try {

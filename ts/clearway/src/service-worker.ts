@@ -74,7 +74,7 @@ export interface ServiceWorkerOptions extends TransportLimits {
    * stops a service worker that had no event for about 30 seconds; messages of a port are no events. Infinity: the worker is not kept
    * awake. The connection then ends with `lost` when the browser stops the worker, even in the middle of a call.
    */
-  readonly awakeMs?: number;
+  readonly awakeMs?: number | undefined;
 }
 
 /**
@@ -170,7 +170,7 @@ export interface ServiceWorkerClient {
 
 export interface ServiceWorkerServerOptions extends TransportLimits {
   /** Receives the errors of the connection function. Default: `console.error`. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The channels of a service worker. */

@@ -76,7 +76,7 @@ class SharedWorkerTransport extends UnsharedPortTransport {
 
 export interface SharedWorkerServerOptions extends TransportLimits {
   /** Receives the errors of the connection function. Default: `console.error`. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The channels of a shared worker. */

@@ -26,19 +26,19 @@ export interface WebSocketOptions extends TransportLimits {
    * subprotocols, the only header that a page can set. The token is not in the URL, because proxies and browsers keep URLs in
    * logs and histories.
    */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /**
    * The class of sockets. Default: the host's own class. Node has one from version 22 on. With older versions, pass the class
    * of the package `ws`.
    */
-  readonly WebSocket?: WebSocketClass;
+  readonly WebSocket?: WebSocketClass | undefined;
   /** Maximum time for the connection to open, in milliseconds. Default: 10,000. */
-  readonly openMs?: number;
+  readonly openMs?: number | undefined;
   /**
    * Interval of pings, in milliseconds. The transport closes with `lost` if nothing arrives for one interval after a ping, unless bytes of a
    * large message leave. Only sockets of the package `ws` can ping. Default: 15,000.
    */
-  readonly pingMs?: number;
+  readonly pingMs?: number | undefined;
 }
 
 /**

@@ -7,30 +7,30 @@ import { checked, invalid, type Rules, type Test } from "clearway/remote";
  */
 export interface DurableOptions {
   /** Where the servers store calls and results. With `memory`, a restart of the servers loses them. Default `file`. */
-  storage?: "file" | "memory";
+  storage?: "file" | "memory" | undefined;
   /** Number of servers that store each call and result: 1, 3 or 5. More than 1 needs a cluster. Default 1. */
-  replicas?: number;
+  replicas?: number | undefined;
   /**
    * Limits of the queue. A call above them fails with `queue-full`. Default of `bytes`: a quarter of what the servers can reserve, at most 1 GiB,
    * so that claims and outcomes have room. It also limits the stored values. Default of `items`: the limit of the servers.
    */
-  queue?: { items?: number; bytes?: number };
+  queue?: { items?: number | undefined; bytes?: number | undefined } | undefined;
   /** Maximum age of a call that no worker process has taken, in milliseconds. Default 7 days. */
-  callAgeMs?: number;
+  callAgeMs?: number | undefined;
   /** Time for which outcomes are kept, in milliseconds. Default 1 hour. */
-  resultAgeMs?: number;
+  resultAgeMs?: number | undefined;
   /** Time for which calls that were given up are kept, in milliseconds. Default 30 days. */
-  deadAgeMs?: number;
+  deadAgeMs?: number | undefined;
   /** Time in which a second call with the same id counts as the same call, in milliseconds. Default 2 minutes. */
-  dedupMs?: number;
+  dedupMs?: number | undefined;
   /**
    * Number of partitions of keys, at most 1,024. Calls of one partition run one after the other. Default 16.
    */
-  partitions?: number;
+  partitions?: number | undefined;
   /** Size from which arguments and results are stored as objects, in bytes. Default: half of the servers' limit for a message. */
-  objectBytesMin?: number;
+  objectBytesMin?: number | undefined;
   /** Maximum size of the arguments or of the result of one call, in bytes. Default 256 MiB. */
-  valueBytesMax?: number;
+  valueBytesMax?: number | undefined;
 }
 
 /** Options of a worker process for durable calls. */
@@ -40,30 +40,30 @@ export interface DurableServeOptions extends DurableOptions {
    * dead-letter stream, and its caller's promise rejects with `dead-letter`. The first process that received the call counts as a run.
    * Default 5.
    */
-  tries?: number;
+  tries?: number | undefined;
   /**
    * Time after which the servers give a call to another worker process if they hear nothing of this one, in milliseconds. Worker processes
    * report three times as often. The first worker process of a module sets the time for all of them. Default 30,000.
    */
-  ackWaitMs?: number;
+  ackWaitMs?: number | undefined;
   /** Longest time for which a request for calls waits at the servers, in milliseconds. Default 5,000. */
-  pullMs?: number;
+  pullMs?: number | undefined;
   /**
    * Beginnings of the subjects to which a caller may have its outcome published. Default `["clearway.callback."]`. This process publishes
    * there with its own permissions.
    */
-  callbacks?: readonly string[];
+  callbacks?: readonly string[] | undefined;
 }
 
 /** Options of a caller of durable calls. */
 export interface DurableCallerOptions extends DurableOptions {
   /** Maximum number of calls that wait for an outcome. A further call fails with `queue-full`. Default 65,536. */
-  openMax?: number;
+  openMax?: number | undefined;
   /**
    * Time after which a call that the servers have not confirmed is sent again, in milliseconds. At most half of `dedupMs`. Default 5,000, or a
    * quarter of `dedupMs` if that is less.
    */
-  resendMs?: number;
+  resendMs?: number | undefined;
 }
 
 const whole =

@@ -26,18 +26,18 @@ export type DurableArguments<Module, Name extends keyof DurableCallers<Module>> 
 /** Options of durable calls. */
 export interface DurableCallOptions {
   /** Cancels the call. It is removed from the queue, or its task's signal aborts. The promise rejects with the signal's reason at once. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Maximum time for the task, in milliseconds from its start in the worker. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /**
    * Maximum time for the whole call, in milliseconds. The caller counts it from the call. A worker counts it from the time at which it
    * receives the call, because the clocks of two machines differ.
    */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** Calls with the same key run one after the other, wherever they run. */
-  key?: string | number;
+  key?: string | number | undefined;
   /** Above 0: before the calls of other callers. Below 0: after them. Has no effect on calls with a key. Default 0. */
-  priority?: number;
+  priority?: number | undefined;
 }
 
 /** Options of {@link DurablePool.submit}. */
@@ -46,19 +46,19 @@ export interface SubmitOptions extends Omit<DurableCallOptions, "signal"> {
    * The call's id: 1 to 128 letters, digits, hyphens and underscores. A second call with the same id within `dedupMs` is not another call.
    * Default: a random one.
    */
-  id?: string;
+  id?: string | undefined;
   /**
    * A subject to which the outcome is also published. {@link readCallback} reads it. The worker processes must allow it (option `callbacks`);
    * subjects that begin with `clearway.callback.` are allowed. To store the outcomes, give a stream that subject.
    */
-  callback?: string;
+  callback?: string | undefined;
 }
 
 /** Options of {@link DurablePool.result}. */
 export interface ResultOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Maximum time to wait, in milliseconds. Then the promise rejects with `deadline`, and the call goes on. */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
 }
 
 /** The tasks of a module, as methods of `call`. */
@@ -93,7 +93,7 @@ export interface DurablePool<Module> extends DurableCallable<Module>, AsyncDispo
    * Takes no more calls and waits until the open ones have an outcome, at most `timeoutMs` (default 30,000). Then they reject with
    * `pool-closed`. They stay in the queue and run, but their outcome is lost: use `submit()` for calls that must outlive this process.
    */
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
   /** Rejects every open call with `pool-terminated`, and closes the pool. The calls stay in the queue. */
   terminate(): Promise<void>;
 }
@@ -136,7 +136,7 @@ export async function durablePool<Module>(
           caller.call(task, args, settings),
     ),
   });
-  const close = async (closeOptions: { timeoutMs?: number } = {}): Promise<void> => {
+  const close = async (closeOptions: { timeoutMs?: number | undefined } = {}): Promise<void> => {
     const { timeoutMs } = checked(closeOptions, { timeoutMs: milliseconds }, { timeoutMs: 30_000 });
     await caller.close(timeoutMs!);
   };

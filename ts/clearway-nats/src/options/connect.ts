@@ -5,17 +5,17 @@ import { ClearwayError, caused, invalid, type Rules, type Test } from "clearway/
 /** How a pool or a server reaches NATS. */
 export interface ConnectOptions {
   /** Addresses of the NATS servers, such as `"nats://10.0.0.1:4222"`. Default `"127.0.0.1:4222"`. */
-  servers?: string | readonly string[];
+  servers?: string | readonly string[] | undefined;
   /**
    * Options of the NATS client: `tls`, `token`, `user` and `pass`, `authenticator` (NKEYs, credentials), `inboxPrefix` and others. Unlike the
    * client's defaults, the connection is never given up: it reconnects until `close()`. And a server that is silent for 20 to 30 s counts as lost
    * (`pingInterval: 10_000, maxPingOut: 2`).
    */
-  nats?: Omit<NodeConnectionOptions, "servers" | "name">;
+  nats?: Omit<NodeConnectionOptions, "servers" | "name"> | undefined;
   /** An open connection, instead of `servers` and `nats`. It stays open when the pool or the server closes. */
-  connection?: NatsConnection;
+  connection?: NatsConnection | undefined;
   /** Name of the connection, for NATS's monitoring and for error messages. */
-  name?: string;
+  name?: string | undefined;
 }
 
 const texts: Test = (value) =>

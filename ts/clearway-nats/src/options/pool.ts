@@ -10,11 +10,11 @@ import { reporter, silenceRule } from "./serve.js";
 /** Limits of a remote pool. Workers are peers like any other: what they send is charged before it is kept. */
 export interface RemotePoolLimits {
   /** Maximum number of open calls. A call above it fails with `queue-full`. Default 65,536. */
-  callsMax?: number;
+  callsMax?: number | undefined;
   /** Maximum size of a message from a worker, in bytes: a result, or values of a stream. Larger ones fail their call. Default 64 MiB. */
-  messageBytesMax?: number;
+  messageBytesMax?: number | undefined;
   /** Maximum bytes of all incomplete messages from workers. Default 512 MiB. */
-  bytesMax?: number;
+  bytesMax?: number | undefined;
 }
 
 /** The options that remote pools of both modes have. */
@@ -22,14 +22,14 @@ export interface CommonPoolOptions extends ConnectOptions {
   /** Name of the task module, as its workers have it. */
   module: string;
   /** Version of the module. Only workers of this version receive the calls. Default `"0"`. */
-  version?: string;
+  version?: string | undefined;
   /** The app's own types on the wire. The workers need the same ones. */
-  extensions?: readonly Extension[];
+  extensions?: readonly Extension[] | undefined;
   /**
    * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
    * uncaught error of the app, as with `pool()`.
    */
-  onError?(error: unknown): void;
+  onError?: { method(error: unknown): void }["method"] | undefined; // `(error: Error) => …` fits a method only
 }
 
 /** Options of a remote pool in `request` mode. */
@@ -38,45 +38,45 @@ export interface RemotePoolOptions extends CommonPoolOptions {
    * How calls reach the workers. With `"request"`, a call runs at most once, with the lowest latency, and fails if no worker is there. With
    * `"durable"`, a call is stored until a worker has run it, and survives the caller and any worker. Default `"request"`.
    */
-  mode?: "request";
+  mode?: "request" | undefined;
   /**
    * Time without a sign of life of a call after which it fails with `worker-lost`, in milliseconds. Workers give one every second for each
    * call that runs. Default 5,000.
    */
-  silenceMs?: number;
+  silenceMs?: number | undefined;
   /** The window of streams: how far a task may run ahead of its reader. Default 256 values and 1 MiB. */
-  window?: Partial<Window>;
-  limits?: RemotePoolLimits;
+  window?: { items?: number | undefined; bytes?: number | undefined } | undefined;
+  limits?: RemotePoolLimits | undefined;
 }
 
 /** Options of a remote pool in `durable` mode. */
 export interface DurableRemotePoolOptions extends CommonPoolOptions {
   mode: "durable";
-  durable?: DurableCallerOptions;
+  durable?: DurableCallerOptions | undefined;
 }
 
 /** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
 export interface RemoteCallOptions {
   /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Maximum time for the task, in milliseconds from its start in the worker. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Maximum time for the whole call, in milliseconds from the call. For a stream, the time counts from its first `next()`. */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /**
    * Calls with the same key run in the same worker, one after the other, as long as no worker process starts or ends. The first call with a
    * key may wait a quarter of a second, until the pool knows its workers.
    */
-  key?: string | number;
+  key?: string | number | undefined;
   /** Priority in the queue of the worker process. Calls of higher priority run first. Default 0. */
-  priority?: number;
+  priority?: number | undefined;
   /** The same as {@link RemotePoolOptions.window}, for this call. */
-  window?: Partial<Window>;
+  window?: { items?: number | undefined; bytes?: number | undefined } | undefined;
   /**
    * Receives the values that the task passes to `progress()`, in order and never after the result. If it throws, the call fails with that
    * error.
    */
-  onProgress?(value: unknown): void;
+  onProgress?: { method(value: unknown): void }["method"] | undefined; // checked as a method's parameter
 }
 
 /** The options of a remote pool in `request` mode, validated and with defaults. */

@@ -15,21 +15,21 @@ export type Mode = "request" | "durable";
 /** Limits of a worker process. Each is charged to the caller whose message uses it, until the work has ended. */
 export interface ServeLimits {
   /** Maximum number of open calls. A cancelled call counts until its task has ended. Calls above it fail with `queue-full`. Default 16,384. */
-  callsMax?: number;
+  callsMax?: number | undefined;
   /** Maximum number of open calls of one caller. Calls above it fail with `queue-full`. Default 8,192. */
-  callsPerCallerMax?: number;
+  callsPerCallerMax?: number | undefined;
   /** Maximum size of a message with a call or a stream's value, in bytes. Larger ones fail with `too-large`. Default 64 MiB. */
-  messageBytesMax?: number;
+  messageBytesMax?: number | undefined;
   /**
    * Maximum bytes of one caller here: arguments of open calls, incomplete messages, and values and results that wait. Arguments and values
    * count with their messages and with about the memory that they take. Default 128 MiB.
    */
-  bytesPerCallerMax?: number;
+  bytesPerCallerMax?: number | undefined;
   /**
    * The same for all callers together. In `durable` mode: maximum bytes of arguments from the object store that this process has at once; further
    * calls wait here. A call with more bytes than this runs while no other one has such arguments. Default 512 MiB.
    */
-  bytesMax?: number;
+  bytesMax?: number | undefined;
 }
 
 /** Options of `serveTasks()`. `Setup` is the parameter of the module's `setup`. */
@@ -37,31 +37,31 @@ export interface ServeOptions<Setup = undefined> extends ConnectOptions {
   /** Name by which callers find the module. */
   module: string;
   /** Version of the module. Callers reach only workers of the version that they ask for. Default `"0"`. */
-  version?: string;
+  version?: string | undefined;
   /**
    * The modes in which callers may reach the module. `durable` needs JetStream, which `nats-server -js` has. Default `["request"]`.
    */
-  modes?: readonly Mode[];
+  modes?: readonly Mode[] | undefined;
   /** The tasks that may run more than once. In `durable` mode, only these are repeated after a worker has died. Default none. */
-  idempotent?: readonly string[];
+  idempotent?: readonly string[] | undefined;
   /** Options of `durable` mode. */
-  durable?: DurableServeOptions;
+  durable?: DurableServeOptions | undefined;
   /** Options of the local pool that runs the tasks. */
-  pool?: PoolOptions<Setup>;
+  pool?: PoolOptions<Setup> | undefined;
   /** The app's own types on the wire. The callers need the same ones. */
-  extensions?: readonly Extension[];
-  limits?: ServeLimits;
+  extensions?: readonly Extension[] | undefined;
+  limits?: ServeLimits | undefined;
   /** Time without a sign of life after which a caller counts as gone, and its calls are cancelled, in milliseconds. Default 5,000. */
-  silenceMs?: number;
+  silenceMs?: number | undefined;
   /**
    * Receives errors that belong to no call, such as a lost connection. Default: `process.emitWarning`. An error that it throws is an
    * uncaught error of the app, as with `pool()`: without a listener of `uncaughtException`, Node ends the process.
    */
-  onError?(error: unknown): void;
+  onError?: { method(error: unknown): void }["method"] | undefined; // `(error: Error) => …` fits a method only
 }
 
 /** Options of a server, whatever the `setup` of the module is. */
-export type AnyServeOptions = Omit<ServeOptions, "pool"> & { pool?: object };
+export type AnyServeOptions = Omit<ServeOptions, "pool"> & { pool?: object | undefined };
 
 /** The options of a server, validated and with defaults. */
 export interface ServeSettings extends Omit<ServeOptions, "limits" | "onError" | "pool"> {

@@ -64,7 +64,7 @@ export interface RemotePool<Module> extends RemoteCallable<Module>, AsyncDisposa
    * Closes the pool: accepts no new calls, waits for the open ones, and closes the connection. Calls that take longer than `timeoutMs`
    * (default 30,000) fail with `pool-closed`. The workers go on. `await using` calls `close()`.
    */
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
   /** Fails every call with `pool-terminated`, cancels them at their workers, and closes the connection. */
   terminate(): Promise<void>;
 }
@@ -99,7 +99,7 @@ function poolOf<Module>(caller: Caller, settings: RequestSettings): RemotePool<M
       ),
     };
   };
-  const close = async (options: { timeoutMs?: number } = {}): Promise<void> => {
+  const close = async (options: { timeoutMs?: number | undefined } = {}): Promise<void> => {
     const { timeoutMs } = checked(options, { timeoutMs: 0 });
     await caller.close(timeoutMs);
   };

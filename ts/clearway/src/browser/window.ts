@@ -260,16 +260,16 @@ export interface WindowOptions extends TransportLimits, Pick<PortOptions, "ring"
    * `"null"` accepts every opaque origin: a sandboxed frame without `allow-same-origin`, a `data:` URL, a file. It names no page, so
    * whichever opaque page is in the window may connect. `"*"` is refused.
    */
-  readonly origin?: string | readonly string[];
+  readonly origin?: string | readonly string[] | undefined;
   /**
    * Accepts every page that the window may show, now or after a navigation, and hands it a port to this page. Any site that can bring
    * its page into the window can then call this page's handlers. Give it instead of `origin`. Default: false.
    */
-  readonly dangerouslyAnyOrigin?: boolean;
+  readonly dangerouslyAnyOrigin?: boolean | undefined;
   /** Name of the connection. Two connections to one window need different names. Both ends give the same name. Default: "". */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Maximum time for the other window to connect, in milliseconds. Default: 10,000. Infinity: no limit. */
-  readonly openMs?: number;
+  readonly openMs?: number | undefined;
 }
 
 const rules = {

@@ -51,8 +51,8 @@ export function checkProcesses(_options: ThreadOptions): void {}
 /** Does nothing: browsers refuse the option `processes`. */
 export function refuseFactory(): void {}
 
-/** Whether a worker may survive an uncaught error. */
-export const survivesUncaughtErrors = true;
+/** Returns the source of a worker, as messages show it. */
+export const shownSource = String as (source: URL | string) => string;
 
 /** Starts a module worker from its URL and returns at once. If the module fails to load, calls `events.error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {

@@ -97,10 +97,10 @@ export interface ParentEndpoint extends Endpoint {
 
 /** Limits on the memory of a worker in Node, in MiB. `worker_threads` takes them in this form. */
 export interface ResourceLimits {
-  maxOldGenerationSizeMb?: number;
-  maxYoungGenerationSizeMb?: number;
-  codeRangeSizeMb?: number;
-  stackSizeMb?: number;
+  maxOldGenerationSizeMb?: number | undefined;
+  maxYoungGenerationSizeMb?: number | undefined;
+  codeRangeSizeMb?: number | undefined;
+  stackSizeMb?: number | undefined;
 }
 
 /** Receives what a worker prints. Every writable stream of Node is one. */

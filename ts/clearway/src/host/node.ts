@@ -16,6 +16,7 @@ import { ordersKey, type Start, startOf } from "./node/task-module.js";
 
 export { checkProcesses, refuseFactory, threadRules } from "./node/options.js";
 export { hasHiddenSlots, structureOf } from "./node/process-messages.js";
+export { shownSource } from "./node/task-module.js";
 export { isTransferable, isUntransferable, losesMoved, mayLoseOthers, refuseDetached } from "./node/transferable.js";
 
 const mark = "clearway:worker";
@@ -90,9 +91,6 @@ export function inContext<Args extends unknown[], Result>(act: (...args: Args) =
 
 /** Whether this thread is a worker that runs as a child process. */
 export const inProcess = /* @__PURE__ */ Object.hasOwn(globalThis, parentKey);
-
-/** Whether a worker may survive an uncaught error. */
-export const survivesUncaughtErrors = false;
 
 /**
  * Starts a worker from the URL of its module and returns at once. If the module fails to load, calls `events.error`. If the worker ends

@@ -65,7 +65,7 @@ const referenceMs = 3.3;
 /** Options of {@link deviceFactor}. */
 export interface DeviceFactorOptions {
   /** The number of counted runs of the task. Default: 21. Each run takes about `referenceMs` times the device's factor. */
-  readonly runs?: number;
+  readonly runs?: number | undefined;
 }
 
 /** The speed of a device, measured with the same task on every device. Plain data: store it to compare devices. */

@@ -72,7 +72,7 @@ function isPromiseLike<Value>(value: Value | PromiseLike<Value>): value is Promi
 /** Options of {@link measureFrameDrops}. */
 export interface FrameDropsOptions {
   /** Frame rate, in hertz. Default: 60. */
-  readonly hz?: number;
+  readonly hz?: number | undefined;
 }
 
 /** A lag that is longer than a frame. */

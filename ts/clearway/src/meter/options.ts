@@ -62,16 +62,16 @@ export const stallsMaxDefault = 10_000;
 /** Options of both `measure` and `watch`. */
 export interface MeterOptions {
   /** Frame rate for hitches and for estimated frames, in hertz. Default: 60. */
-  readonly hz?: number;
+  readonly hz?: number | undefined;
   /** Minimum length of a recorded stall, in milliseconds. Default: 4. */
-  readonly floorMs?: number;
-  readonly label?: string;
+  readonly floorMs?: number | undefined;
+  readonly label?: string | undefined;
   /** Whether to sample the stacks of a blocked thread (Node). Default: true. */
-  readonly stacks?: boolean;
+  readonly stacks?: boolean | undefined;
   /** Whether to count the display's real frames (browser). Default: true. Counting keeps the page rendering: see docs/meter.md. */
-  readonly frames?: boolean;
+  readonly frames?: boolean | undefined;
   /** Time between heartbeats, in milliseconds. docs/meter.md describes how each host uses this time. */
-  readonly beatMs?: number;
+  readonly beatMs?: number | undefined;
 }
 
 /** The rules of {@link MeterOptions}. */

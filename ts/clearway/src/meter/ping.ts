@@ -66,13 +66,13 @@ export type PingTarget =
 /** Options of {@link ping}. */
 export interface PingOptions {
   /** The number of pings, sent one after another. Default: 20. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** The time between the starts of two pings. Default: 0, without a pause. A ping that takes longer delays the next ping. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
   /** Ends the series early. The report covers the pings that have returned. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called with each sample. Must not throw. */
-  readonly onSample?: (sample: PingSample) => void;
+  readonly onSample?: ((sample: PingSample) => void) | undefined;
 }
 
 /** One round trip. */

@@ -55,9 +55,9 @@ export interface WatchOptions extends MeterOptions {
    * The maximum number of kept stalls. Default: 10,000. Beyond that number the oldest stalls are dropped. The report then covers the time
    * after the last dropped stall.
    */
-  readonly stallsMax?: number;
+  readonly stallsMax?: number | undefined;
   /** Receives each stall once its cause is known, up to 150 ms after the stall's end. Must not throw. */
-  readonly onStall?: (stall: Stall) => void;
+  readonly onStall?: ((stall: Stall) => void) | undefined;
 }
 
 /** A running watch of this thread. A watch keeps no process alive, except while a promise from `ready` is pending. */

@@ -5,7 +5,7 @@ import { type ClearwayError, caused, invalid, messageOf } from "../error/clearwa
 import { queueMicrotask, structuredClone } from "../globals.js";
 import type { ThreadOptions } from "../host/host.js";
 import type { CallTiming } from "../stats/timings.js";
-import { adaptiveWindow, type Window, type WindowSetting } from "../stream/credit.js";
+import { adaptiveWindow, type WindowSetting } from "../stream/credit.js";
 import type { Placement } from "../task/task.js";
 import { findMemory } from "../transfer/find-memory.js";
 import { workerIndexOf } from "./worker-of-key.js";
@@ -21,7 +21,10 @@ import { workerIndexOf } from "./worker-of-key.js";
 export type WhenFull = "wait" | "fail" | "dropOldest" | "dropNewest";
 
 /** Number of workers: fixed, one per core, or between two bounds. See {@link PoolOptions.size}. */
-export type PoolSize = number | "cpu" | { min?: number; max?: number | "cpu"; idleMs?: number };
+export type PoolSize =
+  | number
+  | "cpu"
+  | { min?: number | undefined; max?: number | "cpu" | undefined; idleMs?: number | undefined };
 
 /** Options of a pool. Each has a default. `Setup` is the parameter of the module's `setup`. */
 export interface PoolOptions<Setup = undefined> extends ThreadOptions {
@@ -30,9 +33,9 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
    * ends a worker after `idleMs` milliseconds (default 30,000) without work. Default `{ min: 1, max: "cpu" }`. If `max` is `"cpu"`, a `min`
    * above the number of cores also raises `max`. At most 1,024.
    */
-  size?: PoolSize;
+  size?: PoolSize | undefined;
   /** Number of tasks that one worker runs at once. Default 1. Use a larger number for tasks that mostly wait. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Limits of the queue: the number of waiting calls, and the bytes of binary memory in their arguments. Default 16,384 calls and 256 MiB,
    * with `wait`. Infinity is allowed.
@@ -46,72 +49,72 @@ export interface PoolOptions<Setup = undefined> extends ThreadOptions {
    * Before the first worker is ready, every call waits, except one call that each starting worker receives early. Calls that were sent to a
    * worker count neither for the limits nor in `stats().queue`.
    */
-  queue?: { items?: number; bytes?: number; whenFull?: WhenFull };
+  queue?: { items?: number | undefined; bytes?: number | undefined; whenFull?: WhenFull | undefined } | undefined;
   /**
    * The window of streams: how far a task may run ahead of its reader. Default 1 MiB, and 16 values at first: without `items`, the window
    * grows up to 1,024 values while the reader reads half of it in less than a millisecond.
    */
-  window?: Partial<Window>;
+  window?: { items?: number | undefined; bytes?: number | undefined } | undefined;
   /** If true, the pool throws `would-copy` instead of copying binary memory, in arguments and results. Default false. */
-  strict?: boolean;
+  strict?: boolean | undefined;
   /** Maximum time for a cancelled task to stop, in milliseconds. After that, the pool replaces the worker. Default 1,000. */
-  graceMs?: number;
+  graceMs?: number | undefined;
   /**
    * Data for the `setup` that the module passes to `expose()`. Copied when the pool is made. Each worker's `setup` receives a copy, before
    * the worker's first call. Throws `not-cloneable` if it cannot be copied.
    */
-  setup?: Setup;
+  setup?: Setup | undefined;
   /** Maximum time for a worker to start, in milliseconds, including the module's `setup`. Default 30,000. */
-  startTimeoutMs?: number;
+  startTimeoutMs?: number | undefined;
   /**
    * If true, the pool measures the wait in the queue, the transit, the run and the return of every call. A function also receives these times,
    * after each call; `onError` receives what it throws. Default false. The pool always counts calls.
    */
-  metrics?: boolean | ((call: CallTiming) => void);
+  metrics?: boolean | ((call: CallTiming) => void) | undefined;
   /**
    * The pool replaces a worker, between calls, after this number of tasks, at this age, or at this heap size. The heap size has an effect
    * in Node and Chromium only.
    */
-  recycle?: { tasks?: number; ageMs?: number; heapMb?: number };
+  recycle?: { tasks?: number | undefined; ageMs?: number | undefined; heapMb?: number | undefined } | undefined;
   /**
    * How calls and results reach the other thread. With `"auto"`, small ones are sent through shared memory if the host has it (Node,
    * cross-origin isolated pages), and all others through a port. With `"port"`, all are sent through a port. Default `"auto"`.
    */
-  carrier?: "auto" | "port";
+  carrier?: "auto" | "port" | undefined;
   /**
    * How long the copy of one result, or of one value of a stream, may hold this thread, in milliseconds. A larger value crosses in pieces of
    * about 2 ms, with turns of the event loop between them, and arrives as the same plain objects. False turns this off. Default 4. Has no
    * effect with `processes: true`.
    */
-  slices?: number | false;
+  slices?: number | false | undefined;
   /**
    * Loads the task module for inline runs if `source` is a factory: `() => import("./images.tasks.js")`. The pool calls it once, when
    * needed.
    */
-  module?(): Promise<unknown>;
+  module?: (() => Promise<unknown>) | undefined;
   /**
    * Whether the pool warns of slow use, once for each kind: a copy that takes over 50 ms, a queue that only grows, calls that wait for callbacks
    * of their own pool, and a large argument that is copied although it could be moved. Default: in development, where `process.env.NODE_ENV` is not `"production"`. Node prints a warning
    * with `process.emitWarning` and a code, browsers with `console.warn`.
    */
-  warnings?: boolean;
+  warnings?: boolean | undefined;
   /** Name for warnings, and for the workers in debuggers: `NAME-0`. Default `"pool"`. */
-  name?: string;
+  name?: string | undefined;
   /**
-   * Receives errors that belong to no call, such as an uncaught error in an idle worker. Without this listener, the pool prints
-   * them with `console.error`, unless a call fails with the error.
+   * Receives errors that no call receives, such as an uncaught error in an idle worker. Without this listener, the pool prints
+   * them with `console.error`.
    */
-  onError?(error: unknown): void;
+  onError?: { method(error: unknown): void }["method"] | undefined; // `(error: Error) => …` fits a method only
   /**
    * Called when a worker is ready for calls, and when one has ended. Like `onError` and `onDrain`, it is called in a microtask. If it throws,
    * the error is an uncaught error of the app and does not affect the pool.
    */
-  onWorker?(event: WorkerEvent): void;
+  onWorker?: { method(event: WorkerEvent): void }["method"] | undefined;
   /**
    * Called when calls have waited in the queue and none waits any more, because workers took them, or because they were cancelled or
    * dropped. A call that is sent in the tick in which it is made has not waited.
    */
-  onDrain?(): void;
+  onDrain?: (() => void) | undefined;
 }
 
 /** The start or the end of a worker. See {@link PoolOptions.onWorker}. */
@@ -133,26 +136,26 @@ export type WorkerEvent =
 /** Options of calls: `pool.with(options).call.name()`. The options apply to one call or to many. */
 export interface CallOptions<Progress = unknown> {
   /** Cancels the call. The call then rejects with the signal's reason at once, and the task's own signal aborts. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Maximum time for the task, in milliseconds from its start in the worker. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Maximum time for the whole call, in milliseconds from the call. For a stream, the time counts from its first `next()`. */
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** Calls with the same key run in the same worker, one after the other. A stream that waits for its reader does not hold its key. */
-  key?: string | number;
+  key?: string | number | undefined;
   /** Priority in the queue. Calls of higher priority run first. Calls of equal priority keep their order. Default 0. */
-  priority?: number;
+  priority?: number | undefined;
   /** The same as {@link PoolOptions.strict}, for this call. */
-  strict?: boolean;
+  strict?: boolean | undefined;
   /**
    * Where the call runs. Default: the placement of the task, otherwise `"worker"`. A task whose own placement is `"worker"` always runs there,
    * and so does every call that only a worker can serve (see {@link Placement}).
    */
-  placement?: Placement;
+  placement?: Placement | undefined;
   /** The same as {@link PoolOptions.slices}, for this call. */
-  slices?: number | false;
+  slices?: number | false | undefined;
   /** The same as {@link PoolOptions.window}, for this call. */
-  window?: Partial<Window>;
+  window?: { items?: number | undefined; bytes?: number | undefined } | undefined;
   /**
    * Receives the values that the task passes to `progress()`, in order and never after the result. In Node, it runs in the
    * `AsyncLocalStorage` context of the call.
@@ -160,12 +163,12 @@ export interface CallOptions<Progress = unknown> {
    * While more than 8,192 values or 4 MiB wait for this thread, the worker keeps only the newest value. The last value always arrives. If
    * `onProgress` throws, or rejects while the call is open, the call fails with that error.
    */
-  onProgress?(value: Progress): void;
+  onProgress?: { method(value: Progress): void }["method"] | undefined; // checked as a method's parameter
   /**
    * How many times the pool runs the call again when its worker dies. Only for tasks that may run twice. The pool never repeats streams or
    * calls with moved arguments, because their arguments are gone. Default 0.
    */
-  retries?: number;
+  retries?: number | undefined;
 }
 
 /** The options of a pool, validated and with defaults. */

@@ -79,7 +79,7 @@ export interface Pool<Module> extends PoolCallable<Module>, AsyncDisposable {
    * With `dropWaiting`, only the calls that workers have received are finished. Those in the queue fail with `pool-closed` at once. Both options
    * also work when the pool is closing already.
    */
-  close(options?: { timeoutMs?: number; dropWaiting?: boolean }): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined; dropWaiting?: boolean | undefined }): Promise<void>;
   /** Fails every call with `pool-terminated` and ends every thread at once. Does not close resources. */
   terminate(): Promise<void>;
 }

@@ -146,8 +146,8 @@ export const bytes: Simple<Uint8Array, Uint8Array[], BytesPart> = /* @__PURE__ *
  * once per chunk. Use a dictionary for columns with few distinct values.
  */
 export function text(options: { dictionary: true }): Simple<string, string[], CodePart>;
-export function text(options?: { dictionary?: false }): Simple<string, string[], BytesPart>;
-export function text(options: { dictionary?: boolean } = {}): unknown {
+export function text(options?: { dictionary?: false | undefined }): Simple<string, string[], BytesPart>;
+export function text(options: { dictionary?: boolean | undefined } = {}): unknown {
   const { dictionary = false } = checked(options, { dictionary: "boolean" });
   return field({ kind: "text", dictionary });
 }
@@ -162,9 +162,9 @@ export function timestamp(options: {
   unit: "ns";
 }): Simple<bigint, BigInt64Array, NumberPart<BigInt64Array>, bigint | Date>;
 export function timestamp(options?: {
-  unit?: "s" | "ms" | "us";
+  unit?: "s" | "ms" | "us" | undefined;
 }): Simple<number, number[], NumberPart<BigInt64Array>, number | Date>;
-export function timestamp(options: { unit?: TimeUnit } = {}): unknown {
+export function timestamp(options: { unit?: TimeUnit | undefined } = {}): unknown {
   const { unit = "ms" } = checked(options, { unit: units });
   return field({ kind: "timestamp", unit });
 }

@@ -14,7 +14,7 @@ import { rowsPerChunkRule, type WriterOptions } from "./writer.js";
 /** Options of {@link inferRecord}. */
 export interface InferOptions {
   /** The number of rows, from the first row on, that determine the types. Default: 100. */
-  sampleRows?: number;
+  sampleRows?: number | undefined;
 }
 
 /** The type that a reader gets for a value of type `T` in the original rows. */

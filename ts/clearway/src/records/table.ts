@@ -18,11 +18,11 @@ export type ArrowTable = import("apache-arrow").Table;
 /** The rows to convert into objects. */
 export interface ObjectWindow {
   /** The first row. Default: 0. */
-  from?: number;
+  from?: number | undefined;
   /** The end of the window: the row after the last one. Default: the table's length. */
-  to?: number;
+  to?: number | undefined;
   /** The maximum number of objects. A larger window throws. Default: 10,000. */
-  rowsMax?: number;
+  rowsMax?: number | undefined;
 }
 
 // 10,000 objects of two columns took 1 to 3 ms, less than a frame. A million objects took 137 ms at once. Dividing that work into
@@ -148,7 +148,7 @@ export class Table<R extends RecordType = RecordType> implements Iterable<Row<R>
    *
    * Afterwards every row and slice of that memory throws `released`, and every array that views it is empty.
    */
-  release(options: { before?: number } = {}): void {
+  release(options: { before?: number | undefined } = {}): void {
     const { before = this.length } = checked(options, { before: number });
     let end = 0;
     // A received table may have several segments of one chunk.

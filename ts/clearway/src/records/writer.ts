@@ -13,7 +13,7 @@ import { Table } from "./table.js";
 /** Options of a table's writer. */
 export interface WriterOptions {
   /** The number of rows per chunk. Default: 65,536 for the first million rows of a table, and 2^20 (about a million) after that. */
-  rowsPerChunk?: number;
+  rowsPerChunk?: number | undefined;
 }
 
 /** The rule for the option in {@link WriterOptions}. */

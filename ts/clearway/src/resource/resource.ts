@@ -24,13 +24,13 @@ export interface ResourceDefinition<T> {
    */
   cancel?(value: T): void | PromiseLike<void>;
   /** Idle time in milliseconds after which the worker closes the resource. Default 30,000. After more than 24.8 days, as with Infinity, an idle resource stays open. */
-  idleMs?: number;
+  idleMs?: number | undefined;
   /** Age in milliseconds, counted from opening, after which the worker does not use the resource again. Default Infinity. */
-  maxAgeMs?: number;
+  maxAgeMs?: number | undefined;
   /**
    * Idle time in milliseconds after which the worker checks the resource before use. Default 1,000. With 0, the worker checks it each time.
    */
-  checkAfterMs?: number;
+  checkAfterMs?: number | undefined;
 }
 
 const brand = Symbol.for("clearway.resource");

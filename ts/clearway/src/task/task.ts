@@ -51,9 +51,9 @@ export interface TaskOptions {
    * records the reason `search-limit`. A result under `move()` fails with `would-copy` instead, and at least 10,000 of its nodes are
    * searched.
    */
-  moveSearchLimit?: number;
+  moveSearchLimit?: number | undefined;
   /** Where the task runs, unless a call has its own `placement`. With `"worker"`, no call can override it. Default: in a worker. */
-  placement?: Placement;
+  placement?: Placement | undefined;
 }
 
 declare const taskTypes: unique symbol;

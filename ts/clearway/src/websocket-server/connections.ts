@@ -12,41 +12,41 @@ import type { SocketTransport } from "../websocket/socket-transport.js";
 
 export interface WebSocketServerOptions extends TransportLimits {
   /** An existing server to attach to. Default: a new server, on `host` and `port`. */
-  readonly server?: Pick<Server, "on" | "off" | "listeners" | "address">;
+  readonly server?: Pick<Server, "on" | "off" | "listeners" | "address"> | undefined;
   /** Port of the new server. Default: 0, which means any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Address of the new server. Default: 127.0.0.1, which other machines cannot reach. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Path of the channel. Default: "/". */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /**
    * The token that a client must send, or a function that checks the client's token. If the function's promise rejects, the
    * client is refused. Default: a random token, which is the result's `token`. False: no token is needed, so every program on
    * this machine may connect.
    */
-  readonly token?: string | CheckToken | false;
+  readonly token?: string | CheckToken | false | undefined;
   /**
    * Origins whose pages may connect, such as "https://example.com". Default: the server's own origin, if its host name is a
    * loopback name. Programs other than browsers send no origin. The token protects against such programs.
    */
-  readonly origins?: readonly string[];
+  readonly origins?: readonly string[] | undefined;
   /** Whether other machines may connect. If true, put TLS in front of the server. Default: false. */
-  readonly remote?: boolean;
+  readonly remote?: boolean | undefined;
   /** Maximum number of connections at the same time. Default: 64. */
-  readonly connectionsMax?: number;
+  readonly connectionsMax?: number | undefined;
   /** Maximum time to accept a client, including the check of its token, in milliseconds. Default: 10,000. */
-  readonly handshakeMs?: number;
+  readonly handshakeMs?: number | undefined;
   /**
    * Interval of pings, in milliseconds. The server ends a connection that sends nothing for one interval after a ping, unless bytes of a large
    * message move. Default: 15,000.
    */
-  readonly pingMs?: number;
+  readonly pingMs?: number | undefined;
   /**
    * Called with an error of the function that serves a connection. Default: `console.error`, except for errors that any client
    * can cause. These have the codes `transport-closed` (the client left before its hello), `deadline` (it sent no hello in
    * time) and `protocol` (it sent something else).
    */
-  readonly onError?: (error: unknown, request: IncomingMessage) => void;
+  readonly onError?: ((error: unknown, request: IncomingMessage) => void) | undefined;
 }
 
 /** The options with defaults filled in. */

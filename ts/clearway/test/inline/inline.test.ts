@@ -121,6 +121,17 @@ test("the module is loaded once, and only when a call may run inline, even if it
   expect(asked).toBe(1);
 });
 
+// What Node's import() gives for `exports.default = expose({ … })`, alone and as the TypeScript compiler writes it.
+test.each([{}, { __esModule: true, helper: () => "of the file" }])(
+  "a CommonJS module %o runs inline",
+  async (others) => {
+    const { default: tasks } = (await import(/* @vite-ignore */ placedUrl.href)) as Placed;
+    const made = testPool<Placed>(placedUrl, { module: async () => ({ default: { ...others, default: tasks } }) });
+    const { call } = made.with({ placement: "inline" });
+    while ((await call.where()) !== "caller") expect((await made.advise()).notes).toEqual([]);
+  },
+);
+
 test("terminate() does not wait for a module that never loads", async () => {
   const asked = gate();
   const made = testPool<Placed>(placedUrl, {

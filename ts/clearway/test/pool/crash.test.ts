@@ -117,6 +117,51 @@ describe.runIf(typeof SharedArrayBuffer === "function" && !inProcesses)("retries
   });
 });
 
+// Whether the worker has answered a call before makes no difference.
+describe.each([0, 1])("onError, after %i answered calls,", (answered) => {
+  const listened = async () => {
+    const told: unknown[] = [];
+    const heard = gate<unknown>();
+    const pool = await warm({ onError: (error) => heard.tell(told.push(error)) });
+    for (let turn = 0; turn < answered; turn++) await pool.call.who();
+    return { pool, told, heard: heard.promise };
+  };
+
+  test("receives no exit with which a call fails", async () => {
+    const { pool, told } = await listened();
+    expect(await reasonOf(pool.call.leave())).toMatchObject({ code: "worker-exited" });
+    expect(await pool.call.runs()).toBe(1);
+    expect(told).toEqual([]);
+  });
+
+  // A worker in a browser survives the error, and the call waits on.
+  test.runIf(typeof process === "object" && process.versions?.node)(
+    "receives no uncaught error with which a call fails",
+    async () => {
+      const { pool, told } = await listened();
+      expect(await reasonOf(pool.call.stray())).toMatchObject({ code: "worker-crashed" });
+      expect(await pool.call.runs()).toBe(1);
+      expect(told).toEqual([]);
+    },
+  );
+
+  test("receives the exit of an idle worker, once", async () => {
+    const { pool, told, heard } = await listened();
+    expect(await pool.call.leaveLater()).toBe("answered");
+    await heard;
+    expect(await pool.call.runs()).toBe(1);
+    expect(told).toEqual([expect.objectContaining({ code: "worker-exited" })]);
+  });
+
+  test("receives the uncaught error of an idle worker, once", async () => {
+    const { pool, told, heard } = await listened();
+    expect(await pool.call.strayAfter()).toBe("answered");
+    await heard;
+    expect(await pool.call.runs()).toBeGreaterThan(0);
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining("stray") })]);
+  });
+});
+
 describe("an uncaught error outside any call", () => {
   test("is passed to onError", async () => {
     const told: unknown[] = [];

@@ -166,7 +166,9 @@ describe("a setup that fails", () => {
     const made = prepared({ fail: "hang" }, { startTimeoutMs: 300 });
     expect(await reasonOf(made.call.text())).toMatchObject({
       code: "worker-start-failed",
-      message: expect.stringContaining("in time"),
+      message: expect.stringContaining(
+        "it was not ready within 300 ms: `startTimeoutMs` includes the module's `setup` (is the URL right",
+      ),
     });
   });
 

@@ -84,6 +84,14 @@ test("an address without a module is asked about in the call's message", async (
   expect(message).toMatch(/\(is the URL right, and does the module call expose\(\)\?\)$/);
 });
 
+test.each(["missing", "throws", "exposes-class"])(
+  "the error of a worker that cannot start names its module once: %s",
+  async (name) => {
+    const { message } = (await reasonOf(testPool<Plain>(builtUrl(name)).call.add(1, 2))) as Error;
+    expect(message.split(`/${name}.tasks.js`)).toHaveLength(2);
+  },
+);
+
 test("ready() settles when a worker is ready, and ping() returns the worker's clock", async () => {
   const made = await warmed(testPool<Plain>(plainUrl));
   expect(made.stats().workers).toMatchObject({ ready: 1, size: 1 });

@@ -188,6 +188,38 @@ describe("the error of a worker that cannot start names", () => {
     );
   });
 
+  test("the module that does not parse, also in a child process", async () => {
+    const { url, path } = taskFolder({ "broken.tasks.js": "export default 1 2;" });
+    for (const processes of [false, true]) {
+      const made = testPool<AnswerTasks>(url("broken.tasks.js"), { processes });
+      const { message } = await reasonOf(made.call.answer(1));
+      expect(message).toContain(`the worker of ${path("broken.tasks.js")} could not be started: Unexpected number`);
+    }
+  });
+
+  test("the option `setup`, if its module's `setup` failed without it", async () => {
+    const { url } = taskFolder({
+      "needs.tasks.js": [
+        'import { expose } from "clearway/worker";',
+        "export default expose({ answer: (value) => value }, { setup: ({ fails }) => fails() });",
+      ].join("\n"),
+    });
+    const missing = /failed: Cannot destructure property 'fails' of .*, and the pool has no option `setup`$/;
+    expect(await failureOf(url("needs.tasks.js"))).toMatchObject({
+      code: "setup-failed",
+      message: expect.stringMatching(missing),
+    });
+    const made = testPool<AnswerTasks>(url("needs.tasks.js"), { setup: {} as never });
+    expect((await reasonOf(made.call.answer(1))).message).not.toContain("option");
+  });
+
+  test("the source of a module that waits for ever, but not the code in a data: URL", async () => {
+    const source = `data:text/javascript,setInterval(() => {}, 1e6); await new Promise(() => {});`;
+    const made = testPool<AnswerTasks>(source, { startTimeoutMs: 1 });
+    const { message } = await reasonOf(made.call.answer(1));
+    expect(message).toContain("the worker of data:text/javascript could not be started: it was not ready ");
+  });
+
   test("nothing but Node's reason for a source that names no file", async () => {
     for (const source of [
       "plain.tasks.js",
@@ -208,7 +240,7 @@ test("a worker whose module waits for ever fails at the time limit", async () =>
   });
   const made = testPool<AnswerTasks>(url("hangs.tasks.ts"), { startTimeoutMs: 500 });
   const { code, message } = await reasonOf(made.call.answer(1));
-  expect([code, message]).toEqual(["worker-start-failed", expect.stringContaining("it was not ready in time")]);
+  expect([code, message]).toEqual(["worker-start-failed", expect.stringContaining("it was not ready within 500 ms")]);
 });
 
 const files = {

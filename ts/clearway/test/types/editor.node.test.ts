@@ -21,12 +21,42 @@ await made.broadcast.add(1, 2);
 `;
 const files: Record<string, string> = { [`${here}editor-tasks.ts`]: tasks, [`${here}editor-app.ts`]: app };
 
+// Every property of each kind of options, as an app has them that may not have a value.
+const optionsOf = {
+  clearway: ["PoolOptions", "CallOptions", "MapOptions", "RunOptions", "ResourceLimits"],
+  "clearway/callback": ["CallbackOptions", "ProxyOptions"],
+  "clearway/channel": [
+    "EndpointOptions",
+    "ListenOptions",
+    "ServeOptions",
+    "CallOptions",
+    "StandardOptions",
+    "JsonOptions",
+  ],
+  "clearway/meter": ["WatchOptions", "MeasureOptions", "PingOptions", "FrameDropsOptions", "DeviceFactorOptions"],
+  "clearway/records": ["WriterOptions", "InferOptions", "ObjectWindow"],
+  "clearway/channel/websocket": ["WebSocketOptions"],
+  "clearway/channel/websocket-server": ["WebSocketServerOptions"],
+};
+const given = Object.entries(optionsOf).flatMap(([entry, names]) =>
+  names.map((name) => {
+    const type = `import("${entry}").${name}`;
+    return [type, `${here}editor-${entry.replaceAll("/", "-")}-${name}.ts`] as const;
+  }),
+);
+for (const [type, file] of given)
+  files[file] = `declare const given: { [Name in keyof ${type}]: ${type}[Name] | undefined };
+export const options: ${type} = given;
+`;
+
 const configFile = fileURLToPath(new URL("../../tsconfig.json", import.meta.url));
 const { options } = ts.getParsedCommandLineOfConfigFile(
   configFile,
   {},
   { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} },
 )!;
+// As `tsc --init` sets it.
+options.exactOptionalPropertyTypes = true;
 const service = ts.createLanguageService({
   getScriptFileNames: () => Object.keys(files),
   getScriptVersion: () => "1",
@@ -57,7 +87,16 @@ describe.each(["made.call.", "strict: true }).call.", "made.map.", "made.broadca
 
   test("an editor renames the task with all its calls", () => {
     const places = service.findRenameLocations(file, at, false, false, {})!;
-    const counts = Object.keys(files).map((name) => places.filter(({ fileName }) => fileName === name).length);
+    const counts = ["tasks", "app"].map(
+      (name) => places.filter(({ fileName }) => fileName === `${here}editor-${name}.ts`).length,
+    );
     expect(counts).toEqual([1, 4]);
   });
+});
+
+test.each(given)("every property may be undefined in %s", (_type, file) => {
+  const found = service
+    .getSemanticDiagnostics(file)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
+  expect(found).toEqual([]);
 });

@@ -49,7 +49,7 @@ export interface DecodeOptions {
    * copies, if their alignment allows it. Code that writes to one view, or transfers its memory, also changes the other parts
    * of the value. Default: false.
    */
-  readonly owned?: boolean;
+  readonly owned?: boolean | undefined;
 }
 
 /** A codec whose message is one value. */
@@ -96,6 +96,9 @@ export interface MethodError {
 export interface NoReply {
   readonly kind: "none";
 }
+
+/** The limits as options. */
+export type LimitOptions = { readonly [Name in keyof CodecLimits]?: CodecLimits[Name] | undefined };
 
 /** Limits on a message. A codec checks them before it allocates. */
 export interface CodecLimits {

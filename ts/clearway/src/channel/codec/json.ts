@@ -8,6 +8,7 @@ import {
   copyInto,
   defaultLimits,
   input,
+  type LimitOptions,
   limitRules,
   type MessageCodec,
   type MethodCall,
@@ -98,7 +99,7 @@ function fromJson(bytes: Uint8Array, { depthMax }: CodecLimits): unknown {
 const jsonRules: Rules = { depthMax: limitRules.depthMax };
 
 /** Settings of a JSON codec. */
-export interface JsonOptions extends Partial<Pick<CodecLimits, "depthMax">> {}
+export interface JsonOptions extends Pick<LimitOptions, "depthMax"> {}
 
 /** The JSON message codec. */
 export interface JsonMessageCodec extends MessageCodec<unknown> {

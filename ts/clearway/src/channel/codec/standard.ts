@@ -9,6 +9,7 @@ import {
   type DecodeOptions,
   defaultLimits,
   input,
+  type LimitOptions,
   limitRules,
   type MessageCodec,
   type MethodCall,
@@ -25,21 +26,21 @@ import { writeValue } from "./write-value.js";
 import { encodeWith, encodeWithInto, type Writer } from "./writer.js";
 
 /** Settings of a standard codec. */
-export interface StandardOptions extends Partial<CodecLimits> {
+export interface StandardOptions extends LimitOptions {
   /** The application's own types. The codec also keeps the extensions that it already has. */
-  readonly extensions?: readonly Extension[];
+  readonly extensions?: readonly Extension[] | undefined;
   /**
    * Keeps distinctions that decoding otherwise loses. A whole float64 becomes a `float64()` object, and every map becomes a
    * `Map` in the message's order. Encoding the decoded value gives the same bytes, if the message used the shortest forms.
    * Default: false.
    */
-  readonly lossless?: boolean;
+  readonly lossless?: boolean | undefined;
   /**
    * Whether the message `null` has no bytes, as in Flutter. If false, the codec encodes null as the type byte 0, and refuses
    * empty messages. Set false for transports on which an empty message means something else. The method codec always writes the
    * type byte. Default: true.
    */
-  readonly emptyNull?: boolean;
+  readonly emptyNull?: boolean | undefined;
 }
 
 /** The standard message codec. */

@@ -74,7 +74,7 @@ export interface Endpoint extends AsyncDisposable {
    * this end serves, and waits for open calls of both ends and for posts that wait for room. After at most `timeoutMs` milliseconds
    * (default: 5,000) it closes the transport. Unfinished work rejects with `transport-closed`. `await using` calls `close` too.
    */
-  close(options?: { timeoutMs?: number }): Promise<void>;
+  close(options?: { timeoutMs?: number | undefined }): Promise<void>;
   /** Closes the transport at once. All open work of both ends fails with `transport-closed`. */
   terminate(reason?: CloseReason): void;
 }

@@ -11,29 +11,29 @@ export interface EndpointOptions {
    * The wire to use. "clearway" connects two Clearway endpoints. "plain" uses only the messages of Flutter's platform channels.
    * "either" uses "clearway" if the other end's hello lists it, else "plain". Default: "clearway".
    */
-  readonly wire?: WireName | "either";
+  readonly wire?: WireName | "either" | undefined;
   /**
    * The codec of channels that name none. "clone": values cross by structured clone, which also carries dates, sets, errors and all typed
    * arrays. Both ends must take it, and the transport must be a port; otherwise `connect` rejects with `protocol`. "standard": values
    * cross as bytes of the standard codec. Default: "clone" if the transport is a port without a ring, both ends are parts of one program,
    * and both take it; otherwise "standard".
    */
-  readonly codec?: "clone" | "standard";
+  readonly codec?: "clone" | "standard" | undefined;
   /**
    * Whether the ends exchange a hello. Set false for an end that is not Clearway's, and that sends no hello and expects none.
    * False needs `wire: "plain"`. Default: true.
    */
-  readonly hello?: boolean;
+  readonly hello?: boolean | undefined;
   /** Maximum time to wait for the other end's hello, in milliseconds. Default: 30,000. Infinity: no limit. */
-  readonly helloMs?: number;
+  readonly helloMs?: number | undefined;
   /** Stops waiting for the hello when it aborts. `connect` then rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Maximum number of open calls and of open streams. The limit holds for four numbers separately: calls and streams that this
    * end has open, and calls and streams that this end runs for the other end. Default: 4096. A call from the other end counts
    * until its handler has ended and its answer has been sent, even if the call was cancelled.
    */
-  readonly callsMax?: number;
+  readonly callsMax?: number | undefined;
   /**
    * Bytes of answers that may wait for the other end to read. Default: 16 MiB. At this limit, no request of the other end
    * starts. The transport is paused too, unless an answer to a call of this end may still arrive. When half of the bytes have
@@ -43,13 +43,13 @@ export interface EndpointOptions {
    * every stream counts as full, whatever capacity the other end asked for. On the plain wire, it also limits the bytes of the
    * events that wait to be read in one stream.
    */
-  readonly replyBytesMax?: number;
+  readonly replyBytesMax?: number | undefined;
   /**
    * Maximum time that the other end may stay at `replyBytesMax` without reading an answer, in milliseconds. While a message of
    * more than 1 MiB leaves, the other end has this time for each MiB. After this time it is disconnected with `timeout`.
    * Default: 30,000. Infinity: no limit.
    */
-  readonly stallMs?: number;
+  readonly stallMs?: number | undefined;
   /**
    * Maximum number of values in one message that arrives. A message with more is refused with `too-large` before its values take
    * memory. All values in lists and maps count, and a map entry counts as two. A typed array counts as one. A value takes up to
@@ -57,47 +57,47 @@ export interface EndpointOptions {
    * codec's own `itemsMax` is smaller, that limit holds. Default: 1,048,576; 16,777,216 if the other end is a worker, a child
    * process or another part of this process.
    */
-  readonly valuesMax?: number;
+  readonly valuesMax?: number | undefined;
   /** Maximum length of a channel's name, in bytes. Default: 255. It can be 65,535 at most. */
-  readonly nameBytesMax?: number;
+  readonly nameBytesMax?: number | undefined;
   /**
    * Number of messages that are kept for a channel without a handler. A further message drops the oldest one. From 0 to 1,024. Default:
    * 16.
    */
-  readonly early?: number;
+  readonly early?: number | undefined;
   /** Maximum size of all early messages together, in bytes. Default: 1 MiB. */
-  readonly earlyBytesMax?: number;
+  readonly earlyBytesMax?: number | undefined;
   /** Time that early messages are kept, in milliseconds. After this time they are answered with `no-handler`. Default: 5,000. */
-  readonly earlyMs?: number;
+  readonly earlyMs?: number | undefined;
   /** Minimum size of a list of numbers that travels next to its message, as an attachment, in bytes. Default: 16 KiB. */
-  readonly attachmentBytesMin?: number;
+  readonly attachmentBytesMin?: number | undefined;
   /**
    * Whether to throw `would-copy` instead of copying an attachment. A transport of bytes copies every attachment, so it refuses
    * all attachments then. Small lists stay in the message and never throw. Default: false.
    */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /**
    * Whether an error reply on the plain wire has the stack of a handler's error as its fourth part. Some ends that are not
    * Clearway's cannot read this part. Default: false.
    */
-  readonly stacks?: boolean;
+  readonly stacks?: boolean | undefined;
   /**
    * Whether the other end receives errors of handlers and sources in full, with stack, properties and causes. If false, it
    * receives only the code and the message, and the `details` of a {@link RemoteError} that this end created. Default: true for
    * a worker, a child process and another part of this process; false for WebSockets, sockets and other streams.
    */
-  readonly exposeErrors?: boolean;
+  readonly exposeErrors?: boolean | undefined;
   /**
    * Returns the error to send instead of the error that a handler or a source threw, for example a {@link RemoteError}. It runs
    * before any part of the error is left out. If it throws, the other end receives the code `error` and a message without
    * details.
    */
-  readonly redactError?: (error: unknown, channel: string) => unknown;
+  readonly redactError?: ((error: unknown, channel: string) => unknown) | undefined;
   /**
    * Called with errors that no caller receives, such as the error of a post's handler, and with the first of a channel's posts that this
    * end drops. Default: `console.error`.
    */
-  readonly onError?: (error: unknown, channel: string) => void;
+  readonly onError?: ((error: unknown, channel: string) => void) | undefined;
 }
 
 type Optional = "wire" | "codec" | "signal" | "valuesMax" | "exposeErrors" | "redactError";
@@ -191,30 +191,30 @@ export interface ListenOptions {
   /** Ends the stream at both ends when it aborts. Reading rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Maximum number of events and of bytes that the other end may send ahead of the reader. Default: 16 events and 1 MiB. */
-  readonly window?: Partial<Window>;
+  readonly window?: { items?: number | undefined; bytes?: number | undefined } | undefined;
   /**
    * Number of pushed events that may wait at the other end when the window is used up. Default: the other end's setting, else
    * 16.
    */
-  readonly capacity?: number;
+  readonly capacity?: number | undefined;
   /**
    * Policy of the other end's queue when it is full. Default: the other end's setting, else "wait". "wait" and "fail" do not override a
    * setting that drops events.
    */
-  readonly whenFull?: WhenFull;
+  readonly whenFull?: WhenFull | undefined;
   /** Called with the number of dropped events when the next event, or the end of the stream, is read. */
-  readonly onDrop?: (count: number) => void;
+  readonly onDrop?: ((count: number) => void) | undefined;
 }
 
 /** Settings of the queue of pushed events, for listeners that do not set their own. */
 export interface ServeOptions {
   /** Policy of a full queue. Default: "wait". */
-  readonly whenFull?: WhenFull;
+  readonly whenFull?: WhenFull | undefined;
   /**
    * Number of events that may wait when the listener's window is used up: 1 to 65,535. Default: 16. Values of an iterable do
    * not wait in this queue.
    */
-  readonly capacity?: number;
+  readonly capacity?: number | undefined;
 }
 
 const policies: readonly WhenFull[] = ["wait", "fail", "dropOldest", "dropNewest"];

@@ -286,12 +286,12 @@ export async function accept<Details extends unknown[]>(
 /** Memory limits of a transport. */
 export interface TransportLimits {
   /** Maximum size of a frame in both directions, in bytes. Default: 64 MiB. A 4K image in RGBA takes 32 MiB. */
-  readonly frameBytesMax?: number;
+  readonly frameBytesMax?: number | undefined;
   /**
    * Number of bytes that may wait or be in flight before `send` returns false. Default: 1 MiB, like the default of a task's
    * streams. A single larger frame is still sent.
    */
-  readonly windowBytes?: number;
+  readonly windowBytes?: number | undefined;
 }
 
 const defaultFrameBytesMax = 64 << 20;

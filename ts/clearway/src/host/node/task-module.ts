@@ -37,6 +37,10 @@ function taskModule(given: URL | string): TaskModule {
   return { source, asked, path: asked && (existsSync(asked) ? asked : (twinOf(asked) ?? asked)) };
 }
 
+/** Returns the source of a worker, as messages show it: a file as its path, and a `data:` URL, which may be long, without its data. */
+export const shownSource = (source: URL | string): string =>
+  taskModule(source).asked ?? String(source).replace(/^(data:[^,]*).*/s, "$1");
+
 function asUrl(text: string): URL | string {
   try {
     return new URL(text);

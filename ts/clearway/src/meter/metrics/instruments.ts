@@ -63,12 +63,12 @@ export const markAttribute = { openTelemetry: "clearway.mark.label", prometheus:
 /** Options of every exporter of metrics. */
 export interface MetricsOptions {
   /** Frame rate for hitches and dropped frames, in hertz. Default: 60 in a page. Elsewhere there are no frames, and no such series by default. */
-  readonly hz?: number;
+  readonly hz?: number | undefined;
   /**
    * The maximum number of different mark labels per scope. Default: 100. The time of further labels counts for the label `_other`, so that
    * labels with unbounded values cannot fill the memory of an app or of a database.
    */
-  readonly marksMax?: number;
+  readonly marksMax?: number | undefined;
 }
 
 /** The stalls of one thread, or of another part that is measured on its own. */

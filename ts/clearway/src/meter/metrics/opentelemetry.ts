@@ -48,9 +48,9 @@ export interface OpenTelemetryMeter {
 /** Options of {@link recordStalls}. */
 export interface OpenTelemetryOptions extends MetricsOptions {
   /** Attributes of every measurement, such as `{ "thread.name": "main" }`. */
-  readonly attributes?: Readonly<OpenTelemetryAttributes>;
+  readonly attributes?: Readonly<OpenTelemetryAttributes> | undefined;
   /** Receives each error of an instrument. An error that this function throws is dropped. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** A scope that gives its stalls to OpenTelemetry. */
@@ -199,9 +199,9 @@ export interface OpenTelemetryPoolMeter extends OpenTelemetryMeter {
 /** Options of {@link recordPool}. */
 export interface RecordPoolOptions {
   /** Attributes of every measurement, such as `{ pool: "images" }`. */
-  readonly attributes?: Readonly<OpenTelemetryAttributes>;
+  readonly attributes?: Readonly<OpenTelemetryAttributes> | undefined;
   /** Receives each error of an instrument. An error that this function throws is dropped. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Records the metrics of one pool with OpenTelemetry. */

@@ -166,7 +166,7 @@ function prefersOpenMetrics(accept: string): boolean {
 /** Options of {@link stallMetrics}. */
 export interface StallMetricsOptions extends MetricsOptions {
   /** The maximum number of open scopes. Default: 1000. */
-  readonly scopesMax?: number;
+  readonly scopesMax?: number | undefined;
 }
 
 /** The metrics of all scopes of a process, for a `/metrics` endpoint. */

@@ -214,6 +214,8 @@ function crossedError(reason: unknown): unknown {
   return decodeError(encodeThrown(reason));
 }
 
+type Exports = { default?: unknown } | null | undefined;
+
 // Imports the task module into this thread. Throws if it has no tasks.
 async function tasksOf({ source, settings }: Engine): Promise<ReadonlyMap<string, TaskDefinition>> {
   // In a worker, the module's `expose()` would answer the caller of that worker.
@@ -227,7 +229,10 @@ async function tasksOf({ source, settings }: Engine): Promise<ReadonlyMap<string
   const module = await (settings.module
     ? settings.module()
     : import(/* @vite-ignore */ /* webpackIgnore: true */ moduleUrl(source as URL | string)));
-  const tasks = (module as { default?: unknown } | null)?.default;
+  const exported = (module as Exports)?.default;
+  // `import()` gives all exports of a CommonJS module as the default one. A task with the name `default` is a function.
+  const nested = (exported as Exports)?.default;
+  const tasks = typeof nested === "object" ? nested : exported;
   if (tasks === null || typeof tasks !== "object") throw new Error("the module exports no tasks by default");
   return new Map(Object.entries(tasks).map(([name, fn]) => [name, definitionOfTask(name, fn)]));
 }

@@ -63,19 +63,19 @@ export interface MapOptions<Rest extends unknown[] = unknown[], Result = unknown
    * Maximum number of inputs whose results were not read. When the results are awaited as an array: maximum number of open calls. Default:
    * twice the number of tasks that the pool runs at once, so that a free worker does not wait for this thread.
    */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Whether the results have the order of the inputs. If false, a result comes as soon as its call has ended. Default true. */
-  ordered?: boolean;
+  ordered?: boolean | undefined;
   /** Ends everything when it aborts: cancels the open calls and closes the inputs. The reader receives the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** The task's arguments after the first one, the same for every call. Not under `move()`, which gives them to the first call. */
-  args?: Rest;
+  args?: Rest | undefined;
   /**
    * Receives each result as soon as its call has ended, with the index of its input, even if an earlier call has not ended yet. In Node, it
    * runs in the `AsyncLocalStorage` context of the first read. If it throws, or rejects while the mapping is open, everything ends with
    * that error.
    */
-  onResult?(result: Result, index: number): void;
+  onResult?: { method(result: Result, index: number): void }["method"] | undefined; // checked as a method's parameters
 }
 
 /** What a caller passed to `pool.map`. */

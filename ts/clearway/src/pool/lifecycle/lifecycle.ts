@@ -82,9 +82,10 @@ function sortEarly(engine: Engine, listed: ListedTask[]): void {
 }
 
 /** Returns the error for a worker whose `setup` failed. `wire` is the encoded error of `setup`. */
-export function setupFailure(wire: WireError): ClearwayError {
+export function setupFailure({ settings }: Engine, wire: WireError): ClearwayError {
   const cause = decodeError(wire);
-  return caused("setup-failed", `the worker could not be started: its setup() failed: ${messageOf(cause)}`, cause);
+  const why = messageOf(cause) + (settings.setup === undefined ? ", and the pool has no option `setup`" : "");
+  return caused("setup-failed", `the worker could not be started: its setup() failed: ${why}`, cause);
 }
 
 /**

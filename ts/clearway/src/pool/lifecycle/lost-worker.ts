@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-import { survivesUncaughtErrors } from "#host";
 import { type ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
 import { clearTimeout, now } from "../../globals.js";
 import type { ExitCode } from "../../host/host.js";
 import { after } from "../../lazy/lazy.js";
 import { endReader, type PoolCall, settleFailure } from "../call/call.js";
 import type { Engine } from "../engine.js";
-import { printError } from "../options.js";
+import { printError, type Settings } from "../options.js";
 import type { RestartPause } from "../stats.js";
 import type { PoolWorker } from "../worker/worker.js";
 import { ownErrorOf } from "./messages.js";
@@ -16,12 +15,17 @@ import { dropValue } from "./slices.js";
 // a call needs a worker.
 const provenMs = 1_000;
 
-/** Handles an uncaught error in a worker that was ready. Prints the error if no listener and no failing call would show it. */
-export function uncaught({ settings }: Engine, worker: PoolWorker, error: unknown): void {
-  const { name, onError, hasOnError } = settings;
+/**
+ * Handles an uncaught error in a worker that was ready. In Node, the error ends the worker. Its exit follows, and tells whether a call fails
+ * with the error.
+ */
+export function uncaught({ settings }: Engine, error: unknown): void {
+  if (!hasProcesses) report(settings, error);
+}
+
+function report({ name, onError, hasOnError }: Settings, error: unknown): void {
   if (hasOnError) onError(error);
-  else if (survivesUncaughtErrors || ![...worker.calls.values()].some(({ state }) => state !== "cancelling"))
-    printError(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
+  else printError(`Uncaught error in a worker of the pool "${name}" (its option onError would get it):`, error);
 }
 
 /** Handles the exit of a worker that was ready: ends or requeues its calls, and replaces the worker. */
@@ -45,8 +49,8 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   const poolEndedIt = why.code === "pool-closed" || why.code === "pool-terminated";
   const known = worker.overdue || poolEndedIt;
   const left = [...calls.values()];
-  const isShown = left.some(({ state }) => state !== "cancelling");
   let noCallBegan = crashed && worker.tasksRun === 0 && left.length > 0;
+  let received = false;
   const streaming = left.some((call) => call.isStream);
   const { begun } = worker;
   const saysNone = begun !== undefined && !left.some((call) => begun.has(call.id));
@@ -54,7 +58,9 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
     const reportsStart = call.guarded || settings.concurrency > 1;
     let mayHaveRun = begun?.has(call.id) ?? (!known || (reportsStart ? call.state !== "posted" : streaming));
     if (saysNone && ++call.unbegun > unbegunMax) mayHaveRun = true;
-    noCallBegan = lost(engine, worker, call, mayHaveRun, why) && noCallBegan;
+    const end = lost(engine, worker, call, mayHaveRun, why);
+    received ||= end === "failed";
+    noCallBegan &&= end === "unbegun";
   }
   if (workers.all[worker.index] === worker) workers.put(worker.index, undefined);
   workers.outgoing.delete(worker);
@@ -62,9 +68,10 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   if (unwanted) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
-  // Without `onError`, this prints what neither a call nor an earlier line says.
-  if (crashed && worker.tasksRun === 0 && (settings.hasOnError || (!worker.uncaught && !isShown)))
-    settings.onError(why);
+  if (!received) {
+    if (hasProcesses && worker.uncaught && !worker.why) report(settings, worker.uncaught.error);
+    else if (crashed) settings.onError(why);
+  }
   if (noCallBegan) exitedBeforeCall(engine, worker.index, why);
   scheduler.run();
   engine.workers.startForReady();
@@ -72,7 +79,7 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
 
 /**
  * Ends or requeues a call whose worker is gone. A call that never began waits again if its arguments were not moved. Any other call fails
- * with `why`, unless it may be repeated. Returns whether the call waits again and never began.
+ * with `why`, unless it may be repeated. Returns `unbegun` if the call waits again and never began, and `failed` if it received `why`.
  */
 export function lost(
   engine: Engine,
@@ -80,7 +87,7 @@ export function lost(
   call: PoolCall,
   mayHaveRun: boolean,
   why?: ClearwayError,
-): boolean {
+): "unbegun" | "failed" | undefined {
   const mayRepeat = call.whole && !call.isStream && call.lostRuns < call.options.retries;
   const action = call.lose(mayHaveRun || !call.whole, mayRepeat);
   worker.remove(call);
@@ -88,13 +95,15 @@ export function lost(
     clearTimeout(call.limit);
     if (mayHaveRun) call.lostRuns++;
     engine.backlog.add(call);
-    return !mayHaveRun;
+    return mayHaveRun ? undefined : "unbegun";
   }
   if (action === "fail" && why) {
     call.task.failed++;
     engine.end(call, settleFailure, ownErrorOf(call, why));
-  } else engine.end(call, endReader);
-  return false;
+    return "failed";
+  }
+  engine.end(call, endReader);
+  return undefined;
 }
 
 // Returns the error for the calls of a worker that the pool did not end. In Node, an uncaught error ends its worker, so the last one is the

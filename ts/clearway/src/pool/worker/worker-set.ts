@@ -3,7 +3,8 @@ import { ClearwayError, messageOf } from "../../error/clearway-error.js";
 import type { Timer } from "../../globals.js";
 import { clearTimeout, OwnPromise } from "../../globals.js";
 import type { Engine } from "../engine.js";
-import { PoolWorker, startFailure, type WorkerState } from "./worker.js";
+import { startFailure } from "./start-failure.js";
+import { PoolWorker, type WorkerState } from "./worker.js";
 
 /** Returns the error for a call that comes after `close()`, or that takes longer than `close()` waits. */
 export function poolClosed(more = ""): ClearwayError {
@@ -115,7 +116,7 @@ export class WorkerSet {
 
   /** Called when the host or the app's factory could not make a worker, or when too many workers have exited in a row. */
   startFailed(index: number, reason: unknown): void {
-    this.#failStart(index, startFailure(messageOf(reason), reason));
+    this.#failStart(index, startFailure(this.#engine, messageOf(reason), reason));
   }
 
   // Fails the calls that would wait for a worker that does not come. If another worker is ready or starting, only the calls for this index

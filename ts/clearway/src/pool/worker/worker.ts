@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { adopt, spawn } from "#host";
-import { ClearwayError, caused, messageOf } from "../../error/clearway-error.js";
+import { ClearwayError, messageOf } from "../../error/clearway-error.js";
 import type { WireError } from "../../error/wire.js";
 import { clearTimeout, clock, now, type Timer } from "../../globals.js";
 import type { ExitCode, WorkerEvents, WorkerHandle, WorkerLike } from "../../host/host.js";
@@ -28,6 +28,7 @@ import type { Input } from "../call/input.js";
 import type { Engine } from "../engine.js";
 import type { LifecycleCode } from "../lifecycle/lifecycle.js";
 import type { Settings } from "../options.js";
+import { startFailure } from "./start-failure.js";
 
 /** Where a pool's workers come from: the URL of a module, or a factory in a form that bundlers understand. */
 export type WorkerSource = URL | string | (() => WorkerLike);
@@ -81,12 +82,6 @@ export class WorkerLife {
     if (killed || was === "closing") return "wanted";
     return was === "starting" ? "failedToStart" : "crashed";
   }
-}
-
-/** Returns the error for a worker that never became ready. `isClear` says that `why` is the worker's own error, which needs no hint. */
-export function startFailure(why: string, cause?: unknown, isClear = false): ClearwayError {
-  const hint = isClear ? "" : " (is the URL right, and does the module call expose()?)";
-  return caused("worker-start-failed", `the worker could not be started: ${why}${hint}`, cause);
 }
 
 // Number of slots in the array. Ids are consecutive, so the ids of open calls usually differ in their low bits. A caller with 1,000 calls
@@ -221,13 +216,15 @@ export class PoolWorker {
     this.transport = new PortTransport(this.handle, (op, id, a, why) =>
       // A worker that does not receive the greeting never becomes ready.
       op === Op.Hello
-        ? this.#fail(startFailure(messageOf(why), why))
+        ? this.#fail(startFailure(engine, messageOf(why), why))
         : engine.lifecycle?.refused(engine, this, op, id, a, why),
     );
     // The greeting is sent at the end of the tick, together with the first call if there is one by then.
     if (!this.handle.greeted) this.transport.send(Op.Hello, 0, hello);
-    this.startTimer = timeLimit(settings.startTimeoutMs, () => {
-      if (this.startTimer) this.#fail(startFailure("it was not ready in time"));
+    const { startTimeoutMs } = settings;
+    this.startTimer = timeLimit(startTimeoutMs, () => {
+      const why = `it was not ready within ${startTimeoutMs} ms: \`startTimeoutMs\` includes the module's \`setup\``;
+      if (this.startTimer) this.#fail(startFailure(engine, why));
     });
   }
 
@@ -344,7 +341,8 @@ export class PoolWorker {
       if (typeof a === "number") engine.fromWorkers.movedBytes += a;
       else merge(engine.fromWorkers, a as LedgerSide);
     } else if (op === Op.Ready) this.#whenLoaded((lifecycle) => lifecycle.ready(engine, this, a as ListedTask[]));
-    else if (op === Op.SetupFailed) this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(a as WireError)));
+    else if (op === Op.SetupFailed)
+      this.#whenLoaded((lifecycle) => this.#fail(lifecycle.setupFailure(engine, a as WireError)));
     else if (op === Op.Unreadable) this.unreadable();
     else engine.lifecycle?.frame(engine, this, op, id, a, b);
   }
@@ -383,20 +381,21 @@ export class PoolWorker {
 
   #error(error: unknown, what?: string): void {
     this.uncaught = { error };
-    if (this.life.state === "starting") this.why ??= startFailure(what ?? messageOf(error), error, !what);
+    if (this.life.state === "starting") this.why ??= startFailure(this.#engine, what ?? messageOf(error), error, !what);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.#end();
-    else this.#engine.lifecycle?.uncaught(this.#engine, this, error);
+    else this.#engine.lifecycle?.uncaught(this.#engine, error);
   }
 
   #exited(code: ExitCode, what = "it ended before expose()"): void {
+    const engine = this.#engine;
     this.startTimer = void clearTimeout(this.startTimer);
     clearTimeout(this.idleTimer);
     // The ring may still deliver frames that the worker had published. Such frames must not make the pool send new calls to this worker.
     this.#gone = true;
     this.ring?.close();
     this.transport.close();
-    if (this.life.state === "starting") this.#engine.workers.neverReady(this, this.why ?? startFailure(what));
-    else this.#engine.lifecycle?.exited(this.#engine, this, code);
+    if (this.life.state === "starting") engine.workers.neverReady(this, this.why ?? startFailure(engine, what));
+    else engine.lifecycle?.exited(engine, this, code);
   }
 }
