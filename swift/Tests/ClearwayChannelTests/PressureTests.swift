@@ -119,6 +119,26 @@ struct PressureTests {
     #expect(handled.value == 0)
   }
 
+  @Test("The first of a channel's posts that finds no place is reported")
+  func droppedPosts() async throws {
+    let errors = Guarded<[String]>([])
+    var options = EndpointOptions()
+    options.callsMax = 1
+    options.onError = { error, channel in errors.update { $0.append("\(channel): \(error)") } }
+    let (endpoint, bare) = try await besideBare(options)
+    let end = Promise<Void>()
+    try endpoint.messages("m", codec: BinaryCodec()).handle { _, _ in
+      await end.get()
+      return nil
+    }
+    for _ in 0..<20 { bare.send(Head(op: Op.post), name: "m") }
+    bare.send(Head(op: Op.call, id: 1), name: "m")
+    await eventually { bare.received(Op.reply).count == 1 && !errors.value.isEmpty }
+    #expect(errors.value.count == 1 && errors.value[0].contains("a post to m was dropped"))
+    end.fulfil(())
+    endpoint.terminate()
+  }
+
   @Test("Credit that finds no room waits, and leaves in one frame")
   func creditWaits() async throws {
     let (here, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 1000))

@@ -161,7 +161,8 @@ public struct EndpointOptions: Sendable {
   public var exposeErrors: Bool?
   /// Replaces an error that a handler or a source threw by the error that the other end gets.
   public var redactError: (@Sendable (any Error, _ channel: String) -> any Error)?
-  /// Receives errors that belong to no call, such as those of a handler of posts.
+  /// Receives errors that belong to no call, such as those of a handler of posts, and the first of a
+  /// channel's posts that this end drops.
   public var onError: @Sendable (any Error, _ channel: String) -> Void = { error, channel in
     printError("clearway, channel \(channel): \(error)")
   }

@@ -72,6 +72,11 @@ final class RequestRouter: @unchecked Sendable {
   /// The requests that arrived while the replies were full.
   private var held = Deque<Request>()
   private var heldBytes = 0
+  /// The channels of which a dropped post was reported. Another one is reported after a request of the
+  /// channel has run while no other did, so that a flood of posts is not a flood of errors.
+  private var dropping: Set<ChannelName> = []
+  /// The number of channels whose dropped posts are reported. The other end chooses the names.
+  private static let droppingMax = 64
   private var timer: ChannelTimer?
   private var whenIdle: [() -> Void] = []
 
@@ -118,7 +123,7 @@ final class RequestRouter: @unchecked Sendable {
     } else {
       posts[ObjectIdentifier(served)] = served
     }
-    if !hasRoom { return served.answer(.busy) }
+    if !hasRoom { return refuse(request, .busy) }
     admit(request)
   }
 
@@ -196,28 +201,44 @@ final class RequestRouter: @unchecked Sendable {
   private func admit(_ request: Request) {
     if held.isEmpty, !replies.isFull { return route(request) }
     replies.updatePause()
-    if heldBytes >= connection.settings.replyBytesMax { return request.refuse(.busy) }
+    if heldBytes >= connection.settings.replyBytesMax { return refuse(request, .busy) }
     held.append(request)
     heldBytes += request.bytes
   }
 
   private func route(_ request: Request) {
     // A closing end starts no new work. The answer says that nothing has run.
-    if connection.isClosing { return request.refuse(.noHandler) }
+    if connection.isClosing { return refuse(request, .noHandler) }
     if let handler = handlers[request.channel] { return dispatch(handler, request) }
     let settings = connection.settings
-    if settings.earlyTime == .zero { return request.refuse(.noHandler) }
+    if settings.earlyTime == .zero { return refuse(request, .noHandler) }
     for dropped in early.add(request.channel, request, request.bytes, settings.clock.nowMs) {
-      dropped.refuse(.dropped)
+      refuse(dropped, .dropped)
     }
     startTimer()
   }
 
   private func dispatch(_ handler: any ChannelHandler, _ request: Request) {
     switch request.kind {
-    case .served(let served): if !served.isSettled { handler.request(served) }
+    case .served(let served):
+      if served.isSettled { return }
+      if counted.count < 2 { dropping.remove(request.channel) }
+      handler.request(served)
     case .stream(let stream): handler.listen(stream)
     }
+  }
+
+  /// Refuses a request that has not run. The sender of a post receives no answer, so this end reports it.
+  private func refuse(_ request: Request, _ status: Status) {
+    guard case .served(let served) = request.kind, !served.isWanted, !served.isSettled else {
+      return request.refuse(status)
+    }
+    request.refuse(status)
+    if connection.isClosing || dropping.count >= Self.droppingMax { return }
+    if !dropping.insert(request.channel).inserted { return }
+    let why = "a post to \(served.channel) was dropped, and others may be"
+    let error = ClearwayError(statusError(status.rawValue, channel: served.channel).code, why)
+    connection.later { [connection] in connection.report(error, served.channel) }
   }
 
   private func startTimer() {
@@ -234,7 +255,7 @@ final class RequestRouter: @unchecked Sendable {
   }
 
   private func expire(_ nowMs: Int64) {
-    for request in early.expire(nowMs) { request.refuse(.noHandler) }
+    for request in early.expire(nowMs) { refuse(request, .noHandler) }
   }
 }
 

@@ -161,8 +161,7 @@ export class PoolWorker {
   guarded = 0;
   /** Expected run time of the calls in `load`, in microseconds. */
   busyUs = 0;
-  /** Time by `clock` at which the worker became busy or last ended a call, in milliseconds. Meaningless if `load` is 0. */
-  movedMs = 0;
+  movedMs = 0; // Time by `clock` at which the worker became busy or last ended a call, in milliseconds. Meaningless if `load` is 0.
   /** Whether the worker's load dropped while the pool read its current message. */
   loadDropped = false;
   tasksRun = 0;

@@ -53,9 +53,10 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
 
     /**
      * Closes the endpoint after its calls are answered. This end starts no more calls, posts or streams, and ends the
-     * streams that it serves. It then waits until the calls in both directions are answered, but at most `timeoutMs`
-     * milliseconds, and closes the transport. Calls and streams that are still open fail with `transport-closed`. Does
-     * not block; returns [closed].
+     * streams that it serves. Calls and streams that arrive later are refused with `no-handler`. It then waits until
+     * the calls in both directions are answered and waiting posts have left, but at most `timeoutMs` milliseconds, and
+     * closes the transport. Calls and streams that are still open fail with `transport-closed`. Does not block; returns
+     * [closed].
      */
     @JvmOverloads
     public fun closeAsync(timeoutMs: Long = CLOSE_MS): CompletableFuture<CloseReason> {

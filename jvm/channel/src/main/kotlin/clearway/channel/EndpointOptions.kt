@@ -139,9 +139,9 @@ public class EndpointOptions {
     public fun executor(executor: Executor): EndpointOptions = apply { this.executor = executor }
 
     /**
-     * Sets the listener for handlers' errors that no caller receives. The default prints the error and the channel to
-     * `System.err`. The listener must not block. Exceptions of the listener go to the thread's uncaught exception
-     * handler.
+     * Sets the listener for errors that no caller receives, such as that of a post's handler, and for the first of a
+     * channel's posts that this end drops. The default prints the error and the channel to `System.err`. The listener
+     * must not block. Exceptions of the listener go to the thread's uncaught exception handler.
      */
     public fun onError(told: ErrorListener): EndpointOptions = apply { onError = told::failed }
 

@@ -38,7 +38,7 @@ public fun interface AsyncEventSource {
     @Throws(Exception::class) public fun listen(args: Any?, sink: EventSink): CompletionStage<*>
 }
 
-/** Serves a listener with the values of an iterable. The next value is read only when it can be sent at once. */
+/** Serves a listener with the values of an iterable. The next value is read when no event waits and there is room. */
 public fun interface EventIterable {
     @Throws(Exception::class) public fun listen(args: Any?): Iterable<*>
 }

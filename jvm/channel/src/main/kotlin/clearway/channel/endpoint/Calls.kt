@@ -211,7 +211,7 @@ internal fun statusError(status: Long, channel: String): ChannelException {
     val (error, what) =
         when (status.toInt()) {
             Status.NOT_IMPLEMENTED -> ChannelError.NOT_IMPLEMENTED to "the other end has no such method"
-            Status.NO_HANDLER -> ChannelError.NO_HANDLER to "the other end has no handler"
+            Status.NO_HANDLER -> ChannelError.NO_HANDLER to "the other end has no handler, or is closing"
             Status.DROPPED ->
                 ChannelError.DROPPED to "dropped by the other end, whose buffer of early messages was full"
             Status.CANCELLED -> ChannelError.CANCELLED to "cancelled by the other end"

@@ -64,6 +64,8 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
     /** Called under the lock when no post waits any more. */
     private var onPosted: () -> Unit = {}
     private val closing = AtomicBoolean()
+    /** Who came first when there was room for the last time. */
+    private var turn = 0
 
     /**
      * Sends a call with the message that `encode` returns. The future completes with the value that `read` returns for
@@ -160,10 +162,16 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
         lock.locked {
             connection.congested = false
             listens.drain()
-            router.drain()
-            publishers.drain()
-            for (source in plainSources.toList()) source.drain()
-            outbox.drain()
+            // Each comes first in turn, because what waits in one of them may take all the room every time.
+            turn = (turn + 1) % 3
+            for (next in turn until turn + 3) when (next % 3) {
+                0 -> router.drain()
+                1 -> {
+                    publishers.drain()
+                    for (source in plainSources.toList()) source.drain()
+                }
+                else -> outbox.drain()
+            }
         }
 
     fun ended(reason: CloseReason): Unit =

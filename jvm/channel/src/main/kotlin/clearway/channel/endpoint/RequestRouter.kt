@@ -64,6 +64,11 @@ internal class RequestRouter(private val connection: Connection, private val rep
     /** The requests that arrived while [Replies.full] was true, in order of arrival. */
     private val held = ArrayDeque<HeldRequest>()
     private var heldBytes = 0L
+    /**
+     * The channels of which a dropped post was reported. Another one is reported after a request of the channel has run
+     * while no other did, so that a flood of posts is not a flood of errors.
+     */
+    private val dropping = HashSet<String>()
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
@@ -89,7 +94,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
         val room = counted.size < settings.callsMax
         if (room) counted.add(served)
         if (served.wanted) open[served.id] = request else posts.add(served)
-        if (!room) return served.answer(Status.BUSY)
+        if (!room) return refuse(request, Status.BUSY)
         admit(request, served.message)
     }
 
@@ -161,7 +166,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
     private fun admit(request: Request, message: Received) {
         if (held.isEmpty() && !replies.full) return route(request, message)
         replies.updatePause()
-        if (heldBytes >= settings.replyBytesMax) return request.refuse(Status.BUSY)
+        if (heldBytes >= settings.replyBytesMax) return refuse(request, Status.BUSY)
         val bytes = message.keptBytes
         held.add(HeldRequest(request, message, bytes))
         heldBytes += bytes
@@ -183,11 +188,13 @@ internal class RequestRouter(private val connection: Connection, private val rep
     }
 
     private fun route(request: Request, message: Received) {
+        // A closing end starts no new work. The answer says that nothing has run.
+        if (connection.closing) return refuse(request, Status.NO_HANDLER)
         val handler = handlers[request.channel]
         if (handler != null) return dispatch(handler, request)
-        if (settings.earlyMs == 0L || connection.closing) return request.refuse(Status.NO_HANDLER)
+        if (settings.earlyMs == 0L) return refuse(request, Status.NO_HANDLER)
         val dropped = early.add(request.channel, request, message.keptBytes, settings.clock.nowMs())
-        for (each in dropped) each.refuse(Status.DROPPED)
+        for (each in dropped) refuse(each, Status.DROPPED)
         startTimer()
     }
 
@@ -196,6 +203,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
             is Request.CallOrPost ->
                 if (!request.served.settled)
                     try {
+                        if (counted.size < 2) dropping.remove(request.channel)
                         request.served.start()
                         handler.request(request.served)
                     } catch (thrown: Throwable) {
@@ -204,6 +212,17 @@ internal class RequestRouter(private val connection: Connection, private val rep
                     }
             is Request.Stream -> handler.listen(request.stream)
         }
+    }
+
+    /** Refuses a request that has not run. The sender of a post receives no answer, so this end reports it. */
+    private fun refuse(request: Request, status: Int) {
+        val served = (request as? Request.CallOrPost)?.served
+        val isPost = served != null && !served.wanted && !served.settled
+        request.refuse(status)
+        if (!isPost || connection.closing || dropping.size >= DROPPING_MAX || !dropping.add(request.channel)) return
+        val why = "a post to ${request.channel} was dropped, and others may be"
+        val error = ChannelException(statusError(status.toLong(), request.channel).error, why)
+        connection.lock.defer { settings.report(error, request.channel) }
     }
 
     private fun startTimer() {
@@ -220,7 +239,12 @@ internal class RequestRouter(private val connection: Connection, private val rep
     }
 
     private fun expire(nowMs: Long) {
-        for (request in early.expire(nowMs)) request.refuse(Status.NO_HANDLER)
+        for (request in early.expire(nowMs)) refuse(request, Status.NO_HANDLER)
+    }
+
+    private companion object {
+        /** Maximum number of channels whose dropped posts are reported. The other end chooses the names. */
+        const val DROPPING_MAX = 64
     }
 }
 

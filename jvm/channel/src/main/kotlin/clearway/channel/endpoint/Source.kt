@@ -67,8 +67,11 @@ internal class Source(
     private val over: Boolean
         get() = ended || broken || ending != null
 
+    /** Whether the transport has had room since the last value of [pump]. Others may have filled it before it runs. */
+    private var hadRoom = false
+
     private val mayPull: Boolean
-        get() = queue.size == 0 && waiters.isEmpty() && queue.credit.maySend && !connection.congested
+        get() = (hadRoom || !connection.congested) && queue.size == 0 && waiters.isEmpty() && queue.credit.maySend
 
     /** Whether one more event may wait. One may always wait, so that the streams of a peer do not stop each other. */
     private val mayWait: Boolean
@@ -144,7 +147,8 @@ internal class Source(
             val ending = ending
             val empty = queue.size == 0 && waiters.isEmpty()
             if (ending != null && !ended && !broken && empty && !connection.congested) close(ending)
-            if (over || mayPull) resumePumpIfWaiting()
+            hadRoom = mayPull
+            if (over || hadRoom) resumePumpIfWaiting()
         }
 
     /** Ends the stream at once. If `status` is not null, sends it to the listener. The caller holds the lock. */
@@ -171,9 +175,8 @@ internal class Source(
     }
 
     /**
-     * Sends the values of an iterator. Reads a value only when it can be sent at once. For that, no event may wait, the
-     * transport must have room, and the listener must have granted credit. Runs on the endpoint's executor. Occupies no
-     * thread while it waits.
+     * Sends the values of an iterator. Reads a value only if no event waits, the transport has had room since the last
+     * one, and the listener has granted credit. Runs on the endpoint's executor. Occupies no thread while it waits.
      */
     fun pump(iterator: Iterator<*>) {
         try {
@@ -223,7 +226,10 @@ internal class Source(
             if (!over && !mayPull) {
                 resumePump = { pumpOnExecutor(iterator) }
                 null
-            } else !over
+            } else {
+                hadRoom = false
+                !over
+            }
         }
 
     private fun pumpOnExecutor(iterator: Iterator<*>) {

@@ -7,6 +7,7 @@ import clearway.channel.EndpointOptions
 import clearway.channel.EventSink
 import clearway.channel.FakeClock
 import clearway.channel.MethodTable
+import clearway.channel.Reply
 import clearway.channel.ServeOptions
 import clearway.channel.codec.Codecs
 import clearway.channel.codec.MethodCall
@@ -19,6 +20,7 @@ import clearway.channel.transport.TransportLimits
 import clearway.channel.until
 import clearway.channel.wire.Head
 import clearway.channel.wire.Op
+import clearway.channel.wire.Status
 import clearway.channel.wire.readFrame
 import clearway.channel.wire.writeFrame
 import java.util.concurrent.CompletableFuture
@@ -72,6 +74,69 @@ class ClosingTest {
             for (post in waiting) assertNull(post.get(60, TimeUnit.SECONDS))
             assertEquals(CloseCode.CLOSED, closed.get(60, TimeUnit.SECONDS).code)
             assertEquals(4, bare.frames(Op.POST, 4).size)
+        }
+    }
+
+    @Test
+    fun `a closing end refuses calls and streams that arrive, and does not run them`() {
+        Bare(EndpointOptions().clock(FakeClock())).use { bare ->
+            bare.end.messages("m", Codecs.BINARY).handle { _, _ -> error("it ran") }
+            bare.end.events("e").serve(listOf(1))
+            bare.end.messages("log", Codecs.BINARY).post(ByteArray(2000)) // It fills the window of the transport.
+            val waiting = bare.end.messages("log", Codecs.BINARY).post(ByteArray(1)) // The close waits for it.
+            val closed = bare.end.closeAsync()
+            bare.call(1)
+            bare.listen(2)
+            until { bare.end.stats().waitingBytes > 0 }
+            bare.read()
+            assertEquals(listOf(Status.NO_HANDLER), bare.statuses(1))
+            assertEquals(listOf(Status.NO_HANDLER), bare.statuses(1, Op.END))
+            assertNull(waiting.get(60, TimeUnit.SECONDS))
+            assertEquals(CloseCode.CLOSED, closed.get(60, TimeUnit.SECONDS).code)
+        }
+    }
+
+    @Test
+    fun `requests leave although the replies that wait take all the room every time`() {
+        Bare(EndpointOptions().clock(FakeClock())).use { bare ->
+            val messages = bare.end.messages("m", Codecs.BINARY)
+            messages.handle { _, _ -> Reply.of(ByteArray(2000)) }
+            messages.post(ByteArray(2000)) // It fills the window of the transport.
+            for (id in 1..20) bare.call(id)
+            until { bare.end.stats().waitingBytes >= 20 * 2000 }
+            messages.post(ByteArray(1))
+            bare.read()
+            bare.frames(Op.REPLY, 20)
+            val ops = bare.log.frames.map { readFrame(it)!!.op }
+            assertEquals(2, ops.count { it == Op.POST })
+            assertEquals(Op.REPLY, ops.last())
+        }
+    }
+
+    @Test
+    fun `the first of a channel's posts that finds no place is reported`() {
+        val errors = ArrayList<String>()
+        val options = EndpointOptions().callsMax(1).clock(FakeClock())
+        options.onError { thrown, channel -> synchronized(errors) { errors.add("$channel: ${thrown.message}") } }
+        Bare(options).use { bare ->
+            val begun = CountDownLatch(1)
+            val end = CountDownLatch(1)
+            bare.end.messages("m", Codecs.BINARY).handle { _, _ ->
+                begun.countDown()
+                end.await()
+                Reply.empty()
+            }
+            repeat(20) { bare.there.send(writeFrame(Head(Op.POST), "m".toByteArray())) }
+            begun.await()
+            until { synchronized(errors) { errors.isNotEmpty() } }
+            bare.call(1)
+            bare.read()
+            assertEquals(listOf(Status.BUSY), bare.statuses(1))
+            assertEquals(
+                listOf("m: a post to m was dropped, and others may be"),
+                synchronized(errors) { errors.toList() },
+            )
+            end.countDown()
         }
     }
 
