@@ -358,12 +358,12 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (!isServed(entry)) return entry.refuse(status);
     const { channel } = entry;
     const dropping = this.#dropping;
-    const known = entry.wanted || entry.settled || dropping.has(channel) || dropping.size >= droppingMax;
+    const known = entry.wanted || dropping.has(channel) || dropping.size >= droppingMax;
     entry.answer(status);
     if (known || this.#connection.closing) return;
     dropping.add(channel);
     const { code } = statusError(status, channel);
-    this.#connection.report(new ClearwayError(code, `a post to ${channel} was dropped, and others may be`), channel);
+    this.#connection.report(new ClearwayError(code, `${channel}: dropped a post`), channel);
   }
 
   #startTimer(): void {

@@ -197,7 +197,7 @@ export class Source implements EventSink {
    */
   cancel(reason: unknown, status?: Status): void {
     if (this.#ended) return;
-    if (status !== undefined) this.#wire.end(status, status === Status.error ? reason : undefined, this.queue.dropped);
+    if (status !== undefined) this.#wire.end(status, reason, this.queue.dropped);
     this.#stop(reason);
   }
 
