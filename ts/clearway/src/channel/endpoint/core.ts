@@ -117,7 +117,7 @@ export class Core {
   }
 
   #forget(post?: QueuedRequest): void {
-    if (post) this.#posts.delete(post);
+    this.#posts.delete(post!);
     if (this.#posts.size === 0) this.#whenPosted?.();
   }
 
