@@ -362,7 +362,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     if (entry.wanted || this.#connection.closing || dropping.has(channel) || dropping.size >= droppingMax) return;
     dropping.add(channel);
     const { code } = statusError(status, channel);
-    this.#connection.report(new ClearwayError(code, `${channel}: dropped a post`), channel);
+    this.#connection.report(new ClearwayError(code, `${channel}: post dropped`), channel);
   }
 
   #startTimer(): void {
