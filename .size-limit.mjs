@@ -68,7 +68,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "41.3 KB",
+    limit: "41.4 KB",
     ignore: [ring],
   },
   {

@@ -4,7 +4,7 @@ import { type JetStreamManager, jetstream } from "@nats-io/jetstream";
 import { type NatsConnection, nuid } from "@nats-io/transport-node";
 import type { Extension, StandardMessageCodec } from "clearway/channel";
 import { ClearwayError, onAbort, unmoved } from "clearway/remote";
-import { timers } from "../clock.js";
+import { systemClock, timers } from "../clock.js";
 import { outcome, own } from "../outcome.js";
 import { decodeReply, encodeCall, type WireCallOptions, wireCodec } from "../wire/call.js";
 import { payloadBytesMaxOf, watchConnection } from "./connection.js";
@@ -89,6 +89,8 @@ export class DurableCaller {
   #reader: ReplyReader | undefined;
   #numbers = 0;
   #closing: Promise<void> | undefined;
+  /** When a closing pool has ended at the latest. */
+  #endMs = Number.POSITIVE_INFINITY;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
@@ -223,12 +225,18 @@ export class DurableCaller {
     };
   }
 
-  /** Takes no more calls and waits for the open ones. Settles after at most about `timeoutMs`. */
-  async close(timeoutMs: number): Promise<void> {
-    const endMs = timers.nowMs() + timeoutMs;
-    this.#closing ??= this.#open
-      .empty(timeoutMs)
-      .then(() => this.end(new ClearwayError("pool-closed", "the pool is closed"), endMs - timers.nowMs()));
+  /**
+   * Takes no more calls and waits for the open ones. Settles after at most about `timeoutMs`. A limit of time also applies if the pool is
+   * closing already.
+   */
+  async close(timeoutMs?: number): Promise<void> {
+    const ms = timeoutMs ?? 30_000;
+    const why = new ClearwayError("pool-closed", "the pool is closed");
+    const first = this.#closing === undefined;
+    if (first || timeoutMs !== undefined) this.#endMs = Math.min(this.#endMs, timers.nowMs() + ms);
+    if (!first && timeoutMs !== undefined)
+      void this.#closing?.then(systemClock.after(ms, () => this.#open.failAll(why)));
+    this.#closing ??= this.#open.empty(ms).then(() => this.end(why, this.#endMs - timers.nowMs()));
     await this.#closing;
   }
 

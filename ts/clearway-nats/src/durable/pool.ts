@@ -137,8 +137,8 @@ export async function durablePool<Module>(
     ),
   });
   const close = async (closeOptions: { timeoutMs?: number | undefined } = {}): Promise<void> => {
-    const { timeoutMs } = checked(closeOptions, { timeoutMs: milliseconds }, { timeoutMs: 30_000 });
-    await caller.close(timeoutMs!);
+    const { timeoutMs } = checked(closeOptions, { timeoutMs: milliseconds });
+    await caller.close(timeoutMs);
   };
   return {
     ...bound({ priority: 0 }),

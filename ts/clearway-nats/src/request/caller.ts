@@ -244,9 +244,11 @@ export class Caller implements CallHost, LinkEvents {
       if (++entry.silent > most) entry.lose(this.#silent(entry, silenceMs));
   }
 
-  /** See `Pool.close()`. */
-  close(timeoutMs = 30_000): Promise<void> {
-    this.#closing ??= this.#close(timeoutMs);
+  /** See `Pool.close()`. A limit of time also applies if the pool is closing already. */
+  close(timeoutMs?: number): Promise<void> {
+    if (this.#closing && timeoutMs !== undefined)
+      void this.#closing.then(this.clock.after(timeoutMs, () => this.#cancelLate(timeoutMs)));
+    this.#closing ??= this.#close(timeoutMs ?? 30_000);
     return this.#closing;
   }
 
@@ -269,13 +271,16 @@ export class Caller implements CallHost, LinkEvents {
         };
       });
     }
-    this.#cancelAll(
-      new ClearwayError("pool-closed", `the pool is closed, and the call took over ${timeoutMs} ms more`),
-    );
+    this.#cancelLate(timeoutMs);
     await this.link.flush(this.clock);
     this.link.close();
     this.#end(why);
     if (this.#own) await this.link.connection.close();
+  }
+
+  #cancelLate(timeoutMs: number): void {
+    const why = `the pool is closed, and the call took over ${timeoutMs} ms more`;
+    this.#cancelAll(new ClearwayError("pool-closed", why));
   }
 
   #cancelAll(why: ClearwayError): void {

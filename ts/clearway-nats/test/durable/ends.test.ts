@@ -156,6 +156,15 @@ describe.skipIf(noServer)("ending durable mode", () => {
     await log.until((lines) => lines.includes("ran"));
   });
 
+  test("by a close() with a limit of time ends an earlier close() of the pool", async () => {
+    const work = await caller(await connection((await startServer()).url));
+    const rejected = expect(work.call.add(1, 1)).rejects.toMatchObject({ code: "pool-closed" });
+    const closed = work.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    await work.close({ timeoutMs: 1 });
+    await rejected;
+    await closed;
+  });
+
   test("by terminate() rejects the open calls at once", async () => {
     const server = await startServer();
     const work = await caller(await connection(server.url));

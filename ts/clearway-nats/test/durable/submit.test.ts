@@ -226,7 +226,7 @@ test("result() of an id that was submitted again never returns the outcome that 
     return stored === undefined ? null : { data: new TextEncoder().encode(stored) };
   };
   const manager = { streams: { getMessage } } as unknown as JetStreamManager;
-  const results = new StoredResults(fake.nats, manager, names, { check: async () => {}, onLost: () => () => {} });
+  const results = new StoredResults(fake.nats, manager, names, { check: async () => true, onLost: () => () => {} });
   const waiting = results.wait("again", new AbortController().signal);
   let received: string | undefined;
   const read = waiting.then((body) => (received = new TextDecoder().decode(body)));

@@ -313,6 +313,15 @@ describe.skipIf(noServer)("a call in request mode", () => {
     await failed;
   });
 
+  test("a close() with a limit of time ends an earlier close() of a remote pool", async () => {
+    const { pool } = await pair(nats.url);
+    const failed = expect(pool.call.untilCancelled()).rejects.toMatchObject({ code: "pool-closed" });
+    const closed = pool.close({ timeoutMs: Number.POSITIVE_INFINITY });
+    await pool.close({ timeoutMs: 1 });
+    await failed;
+    await closed;
+  });
+
   test("a worker process that closes finishes its calls", async () => {
     const { pool, server } = await pair(nats.url);
     await pool.call.add(1, 1);

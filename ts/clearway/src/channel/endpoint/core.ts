@@ -116,8 +116,8 @@ export class Core {
     });
   }
 
-  #forget(post: QueuedRequest): void {
-    this.#posts.delete(post);
+  #forget(post?: QueuedRequest): void {
+    this.#posts.delete(post!);
     if (this.#posts.size === 0) this.#whenPosted?.();
   }
 
@@ -199,7 +199,7 @@ export class Core {
     this.router.refuseEarly();
     const posted = new OwnPromise<void>((resolve) => {
       this.#whenPosted = resolve;
-      if (this.#posts.size === 0) resolve();
+      this.#forget();
     });
     const idle = OwnPromise.all([this.#calls.idle(), this.router.idle(), posted]);
     await within(OwnPromise.race([idle, this.closed]), timeoutMs);

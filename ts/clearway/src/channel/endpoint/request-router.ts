@@ -356,14 +356,13 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
   // Refuses a request that has not run. The sender of a post receives no answer, so this end reports it.
   #refuse(entry: Served | A, status: Status): void {
     if (!isServed(entry)) return entry.refuse(status);
+    entry.answer(status);
     const { channel } = entry;
     const dropping = this.#dropping;
-    const known = entry.wanted || entry.settled || dropping.has(channel) || dropping.size >= droppingMax;
-    entry.answer(status);
-    if (known || this.#connection.closing) return;
+    if (entry.wanted || this.#connection.closing || dropping.has(channel) || dropping.size >= droppingMax) return;
     dropping.add(channel);
     const { code } = statusError(status, channel);
-    this.#connection.report(new ClearwayError(code, `a post to ${channel} was dropped, and others may be`), channel);
+    this.#connection.report(new ClearwayError(code, `${channel}: post dropped`), channel);
   }
 
   #startTimer(): void {
