@@ -33,7 +33,7 @@ const sizes = [
   {
     name: "clearway (browser, minified, gzip)",
     path: browser("index"),
-    limit: "18 KB",
+    limit: "18.1 KB",
     ignore: [rest, records],
   },
   {
@@ -42,7 +42,7 @@ const sizes = [
     limit: "20.8 KB",
     ignore: [/^\.\/clearway-core\.js$/, records],
   },
-  { name: "clearway, all that a page loads", path: browser("index"), limit: "39.5 KB", ignore: [records] },
+  { name: "clearway, all that a page loads", path: browser("index"), limit: "39.7 KB", ignore: [records] },
   { name: "clearway/worker (browser, minified, gzip)", path: browser("worker"), limit: "24.3 KB", ignore: [records] },
   {
     name: "clearway/transfer (browser, minified, gzip)",
@@ -68,7 +68,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "41.4 KB",
+    limit: "41.5 KB",
     ignore: [ring],
   },
   {

@@ -40,7 +40,7 @@ export const folders = {
     why: "one worker: its thread, its open calls, its load; the set of workers",
   },
   "pool/schedule": {
-    may: ["pool/worker", "pool/options.ts", "error", "task", "transport"],
+    may: ["pool/worker", "pool/options.ts", "error", "lazy", "task", "transport"],
     types: ["pool/call", "pool/engine.ts"],
     why: "the queues, and when a call goes to which worker",
   },

@@ -178,7 +178,8 @@ struct HostileTests {
     await eventually { bare.received(Op.reply).count == 1 }
     let reply = bare.received(Op.reply)[0]
     #expect(reply.head.a == Status.error.rawValue)
-    #expect((readError(reply.message, channel: "m") as? RemoteError)?.code == "truncated")
+    #expect(
+      (readError(reply.message, channel: "m", valuesMax: 100) as? RemoteError)?.code == "truncated")
 
     async let answer = code { _ = try await endpoint.messages("x").send(1) }
     await eventually { bare.received(Op.call).count == 1 }
@@ -200,8 +201,10 @@ struct HostileTests {
     bare.send(
       Head(op: Op.call, id: 1), name: "m", body: [12, 101] + [UInt8](repeating: 0, count: 101))
     await eventually { bare.received(Op.reply).count == 1 }
-    let error = readError(bare.received(Op.reply)[0].message, channel: "m") as? RemoteError
+    let message = bare.received(Op.reply)[0].message
+    let error = readError(message, channel: "m", valuesMax: 100) as? RemoteError
     #expect(error?.code == "too-large")
+    #expect(readError(message, channel: "m", valuesMax: 3) is ClearwayError)
     await endpoint.close()
   }
 

@@ -103,7 +103,7 @@ final class Calls: @unchecked Sendable {
     if frame.head.a == Status.done.rawValue {
       settle(call, .success(frame.message))
     } else {
-      settle(call, .failure(failure(frame, channel: call.channel)))
+      settle(call, .failure(failure(frame, channel: call.channel, valuesMax: connection.valuesMax)))
     }
   }
 

@@ -249,7 +249,9 @@ final class Subscriptions: @unchecked Sendable {
     guard let listen = open.removeValue(forKey: frame.head.id) else { return }
     let isDone = frame.head.a == Status.done.rawValue
     listen.ended(
-      isDone ? .success(()) : .failure(failure(frame, channel: listen.channel)),
+      isDone
+        ? .success(())
+        : .failure(failure(frame, channel: listen.channel, valuesMax: connection.valuesMax)),
       dropped: Int(frame.head.b))
   }
 

@@ -43,11 +43,12 @@ private func cut(_ text: String, _ scalarsMax: Int) -> String {
 }
 
 /// Decodes the error that the other end sent.
-func readError(_ message: Received, channel: String) -> any Error {
+func readError(_ message: Received, channel: String, valuesMax: Int) -> any Error {
   let unreadable = ClearwayError(
     .protocolViolation, "an error of \(channel) that could not be read")
   let decoded = message.bytes.withUnsafeBytes { bytes in
-    try? codec.decode(UnsafeRawBufferPointer(rebasing: bytes[message.body]))
+    try? codec.decode(
+      UnsafeRawBufferPointer(rebasing: bytes[message.body]), valuesMax: valuesMax, attachments: nil)
   }
   guard case .list(let parts) = decoded else { return unreadable }
   func part(_ index: Int) -> Value { index < parts.count ? parts[index] : .null }
@@ -72,9 +73,9 @@ func statusError(_ status: UInt32, channel: String) -> ClearwayError {
 }
 
 /// Returns the error of a failed reply, or of the end of a stream.
-func failure(_ frame: Frame, channel: String) -> any Error {
+func failure(_ frame: Frame, channel: String, valuesMax: Int) -> any Error {
   if frame.head.a != Status.error.rawValue || frame.head.flags & Flag.empty != 0 {
     return statusError(frame.head.a, channel: channel)
   }
-  return readError(frame.message, channel: channel)
+  return readError(frame.message, channel: channel, valuesMax: valuesMax)
 }

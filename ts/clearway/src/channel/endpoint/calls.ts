@@ -234,7 +234,7 @@ export class Calls implements CallOwner {
     const call = this.#take(frame.id);
     if (call === undefined) return;
     if (frame.op === Op.answer || frame.a === Status.done) return call.resolve(message);
-    call.reject(failure(frame, call.channel));
+    call.reject(failure(frame, call.channel, this.#connection.valuesMax));
   }
 
   /** Rejects all open calls. The owner calls this when the transport has closed. */
@@ -315,10 +315,10 @@ export type Head = Readonly<Pick<Frame, "flags" | "id" | "a" | "b" | "c">> & {
 };
 
 /** Returns the error in a failed reply, or in the end of a stream. */
-export function failure({ a, flags, body }: Head, channel: string): unknown {
+export function failure({ a, flags, body }: Head, channel: string, valuesMax: number): unknown {
   if (a !== Status.error || (flags & Flag.empty) !== 0) return statusError(a, channel);
   try {
-    return readError(body ?? nothing.body, channel);
+    return readError(body ?? nothing.body, channel, valuesMax);
   } catch (cause) {
     return new ClearwayError("protocol", `an error of ${channel} that could not be read`, { cause });
   }

@@ -75,7 +75,7 @@ export class Connection {
   readonly #exposes: boolean;
   readonly #frameBytesMax: number;
   readonly #nameBytesMax: number;
-  readonly #valuesMax: number;
+  readonly valuesMax: number;
   /** Whether the values of structured clone are counted. A program's own end has taken their memory already. */
   readonly #countsValues: boolean;
   readonly #lost: (reason: CloseReason) => void;
@@ -97,7 +97,7 @@ export class Connection {
     const ours = wire === "clearway";
     this.queued = { bytes: 0, bytesMax: settings.replyBytesMax };
     this.#exposes = settings.exposeErrors ?? transport.trusted === true;
-    this.#valuesMax = settings.valuesMax ?? (transport.trusted === true ? trustedValuesMax : valuesMax);
+    this.valuesMax = settings.valuesMax ?? (transport.trusted === true ? trustedValuesMax : valuesMax);
     this.#countsValues = settings.valuesMax !== undefined || transport.trusted !== true;
     this.#rules = { bytesMin, moves: ours && moves, shares: ours && shares, strict };
     this.#frameBytesMax = Math.min(transport.frameBytesMax, there?.frameBytesMax ?? transport.frameBytesMax);
@@ -212,8 +212,8 @@ export class Connection {
    */
   decode<T>(codec: Codec<T, never>, { body, flags, attachments, fillsBuffer, value }: Received): T {
     if (value !== undefined && (flags & Flag.whole) === 0) {
-      if (this.#countsValues && countValues(value.value, this.#valuesMax) > this.#valuesMax)
-        throw codecError("too-large", `more than ${this.#valuesMax} values in a message`, 0);
+      if (this.#countsValues && countValues(value.value, this.valuesMax) > this.valuesMax)
+        throw codecError("too-large", `more than ${this.valuesMax} values in a message`, 0);
       noteArrived(value.value);
       return readCloned(codec, value);
     }
@@ -226,7 +226,7 @@ export class Connection {
       if (binary) return bytes as T;
       return this.decode(codec, { body: bytes, flags: 0, attachments: none, fillsBuffer: true });
     }
-    outOfBand.valuesMax = this.#valuesMax;
+    outOfBand.valuesMax = this.valuesMax;
     try {
       if (attachments.length > 0 && (binary || !attaches(codec))) {
         const whole = inlined(body, attachments, this.#transport.frameBytesMax);

@@ -359,7 +359,10 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     entry.answer(status);
     const { channel } = entry;
     const dropping = this.#dropping;
-    if (entry.wanted || this.#connection.closing || dropping.has(channel) || dropping.size >= droppingMax) return;
+    const { closing, wire } = this.#connection;
+    // On the plain wire, a late event of a stream looks like a post.
+    if (entry.wanted || closing || wire === "plain") return;
+    if (dropping.has(channel) || dropping.size >= droppingMax) return;
     dropping.add(channel);
     const { code } = statusError(status, channel);
     this.#connection.report(new ClearwayError(code, `${channel}: post dropped`), channel);

@@ -132,7 +132,10 @@ export class Subscriptions {
     const listen = this.#open.get(frame.id);
     if (listen === undefined) return;
     this.#open.delete(frame.id);
-    listen.stream.ended(frame.b, frame.a === Status.done ? {} : { error: failure(frame, listen.channel) });
+    listen.stream.ended(
+      frame.b,
+      frame.a === Status.done ? {} : { error: failure(frame, listen.channel, this.#connection.valuesMax) },
+    );
   }
 
   /** Sends credit that waits. The owner calls this when the transport has room again. */

@@ -4,7 +4,7 @@ import { decodeError, type WireError } from "../../error/wire.js";
 import { isWireError } from "../../error/wire-check.js";
 import { MovedValue } from "../../transfer/move.js";
 import { encodeThrown } from "../../transfer/thrown.js";
-import { codecError, encodeWithin, isCodecError } from "../codec/codec.js";
+import { codecError, encodeWithin, isCodecError, outOfBand } from "../codec/codec.js";
 import { type StandardMessageCodec, standardMessageCodec } from "../codec/standard.js";
 import { RemoteError } from "../endpoint/outcome.js";
 
@@ -139,7 +139,8 @@ function cut(text: string, charactersMax: number): string {
 }
 
 /** Decodes the body of an error that the other end sent. Throws a `CodecError` for a body that is not an error's list. */
-export function readError(body: Uint8Array, channel: string): RemoteError {
+export function readError(body: Uint8Array, channel: string, valuesMax: number): RemoteError {
+  outOfBand.valuesMax = valuesMax;
   const parts = errorCodec().decode(body);
   if (!Array.isArray(parts)) throw codecError("malformed", "an error's body is no list", 0);
   const [code, message, details, wire] = parts as readonly unknown[];

@@ -5,6 +5,7 @@ import { standardMessageCodec, standardMethodCodec } from "../../../src/channel/
 import { binaryCodec } from "../../../src/channel/codec/text.js";
 import { connect } from "../../../src/channel/endpoint/endpoint.js";
 import type { EndpointOptions } from "../../../src/channel/endpoint/options.js";
+import { RemoteError } from "../../../src/channel/endpoint/outcome.js";
 import { memoryPair } from "../../../src/channel/transport/memory.js";
 import type { ChannelTransport } from "../../../src/channel/transport/transport.js";
 import { readError } from "../../../src/channel/wire/error-body.js";
@@ -189,6 +190,17 @@ describe.each(codecs)("an endpoint with valuesMax and the %s codec", (_, message
   });
 });
 
+test("an endpoint with valuesMax refuses an error with more values", async () => {
+  const { a, b } = await pair({ valuesMax: 100 });
+  a.methods("c").handle({
+    go: (count) => {
+      throw new RemoteError("big", "m", { details: nulls(count as number) });
+    },
+  });
+  expect(await rejection(b.methods("c").call("go", 200))).toMatchObject({ code: "protocol" });
+  expect(await rejection(b.methods("c").call("go", 50))).toMatchObject({ code: "big" });
+});
+
 test("an endpoint with valuesMax limits a message that is only bytes, and one whose attachments are put back", async () => {
   const { a, b } = await pair({ valuesMax: 2 }, "port");
   b.messages("m").handle((value) => (value as unknown[]).length);
@@ -212,7 +224,7 @@ test("an endpoint refuses to put attachments back into more than valuesMax value
   await log.count(3);
   const [, done, refused] = log.frames.map((each) => readFrame(each, [])!);
   expect([done!.a, refused!.a]).toEqual([Status.done, Status.error]);
-  expect(readError(refused!.body, "bytes")).toMatchObject({ code: "too-large" });
+  expect(readError(refused!.body, "bytes", 1 << 20)).toMatchObject({ code: "too-large" });
 });
 
 test("an endpoint refuses more than 2^20 values by default, but 2^24 from another part of its process", async () => {

@@ -214,10 +214,13 @@ internal class RequestRouter(private val connection: Connection, private val rep
         }
     }
 
-    /** Refuses a request that has not run. The sender of a post receives no answer, so this end reports it. */
+    /**
+     * Refuses a request that has not run. The sender of a post receives no answer, so this end reports it. Not on the
+     * plain wire, where a late event of a stream looks like a post.
+     */
     private fun refuse(request: Request, status: Int) {
         val served = (request as? Request.CallOrPost)?.served
-        val isPost = served != null && !served.wanted && !served.settled
+        val isPost = served != null && !served.wanted && !served.settled && !connection.isPlain
         request.refuse(status)
         if (!isPost || connection.closing || dropping.size >= DROPPING_MAX || !dropping.add(request.channel)) return
         val why = "a post to ${request.channel} was dropped, and others may be"

@@ -81,7 +81,7 @@ class ClosingTest {
     fun `a closing end refuses calls and streams that arrive, and does not run them`() {
         Bare(EndpointOptions().clock(FakeClock())).use { bare ->
             bare.end.messages("m", Codecs.BINARY).handle { _, _ -> error("it ran") }
-            bare.end.events("e").serve(listOf(1))
+            bare.end.events("e").serve({ _, sink -> sink.send(1) })
             bare.end.messages("log", Codecs.BINARY).post(ByteArray(2000)) // It fills the window of the transport.
             val waiting = bare.end.messages("log", Codecs.BINARY).post(ByteArray(1)) // The close waits for it.
             val closed = bare.end.closeAsync()
