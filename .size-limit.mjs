@@ -68,7 +68,7 @@ const sizes = [
   {
     name: "clearway/channel (browser, minified, gzip)",
     path: browser("channel"),
-    limit: "41.5 KB",
+    limit: "41.6 KB",
     ignore: [ring],
   },
   {
