@@ -92,31 +92,64 @@ struct PressureTests {
     endpoint.terminate()
   }
 
-  @Test("A close lets the posts that wait for room leave, and refuses calls that arrive later")
+  @Test("A close lets the posts that wait for room leave")
   func closeWaitsForPosts() async throws {
     let (here, there) = MemoryTransport.pair(limits: try TransportLimits(windowBytes: 1000))
     async let connecting = Endpoint.connect(here)
     let bare = BareEnd(there)
     let endpoint = try await connecting
-    let handled = Guarded(0)
-    let channel = try endpoint.messages("m", codec: BinaryCodec())
-    try channel.handle { _, _ in
-      handled.update { $0 += 1 }
-      return []
-    }
     try await fill(endpoint, there)
+    let channel = try endpoint.messages("m", codec: BinaryCodec())
     let posts = (0..<10).map { _ in Task { try await channel.post([1]) } }
     await eventually { endpoint.core.connection.locked { endpoint.core.posts.count == 10 } }
     async let closed = endpoint.close(timeout: .seconds(60))
     await eventually { endpoint.core.connection.locked { endpoint.core.connection.isClosing } }
-    bare.send(Head(op: Op.call, id: 1), name: "m")
-    await eventually { !endpoint.core.replies.isEmpty }
     there.resume()
     #expect(await closed == .closed)
     for post in posts { try await post.value }
     await eventually { bare.received(Op.post).count == 11 }
-    #expect(bare.received(Op.reply).map(\.head.a) == [Status.noHandler.rawValue])
-    #expect(handled.value == 0)
+  }
+
+  @Test("A closing end refuses the calls and streams that arrive, and waits for the call that runs")
+  func closeRefuses() async throws {
+    let (endpoint, bare) = try await besideBare()
+    let handled = Guarded(0)
+    let end = Promise<Void>()
+    try endpoint.messages("m", codec: BinaryCodec()).handle { _, _ in
+      handled.update { $0 += 1 }
+      await end.get()
+      return nil
+    }
+    bare.send(Head(op: Op.call, id: 1), name: "m")
+    await eventually { handled.value == 1 }
+    async let closed = endpoint.close(timeout: .seconds(60))
+    await eventually { endpoint.core.connection.locked { endpoint.core.connection.isClosing } }
+    bare.send(Head(op: Op.call, id: 2), name: "m")
+    bare.send(Head(op: Op.listen, id: 3), name: "m")
+    await eventually { bare.received(Op.reply).count + bare.received(Op.end).count == 2 }
+    let refused = bare.received(Op.reply) + bare.received(Op.end)
+    #expect(refused.map(\.head.a) == [Status.noHandler.rawValue, Status.noHandler.rawValue])
+    end.fulfil(())
+    #expect(await closed == .closed)
+    #expect(handled.value == 1)
+  }
+
+  @Test("A closing end serves the calls that handlers of its own calls make")
+  func closeServesCallsBack() async throws {
+    let (here, there) = try await connected()
+    try here.messages("back").handle { message, _ in message }
+    let closing = Promise<Void>()
+    try there.messages("m").handle { _, _ in
+      await closing.get()
+      return try await there.messages("back").send(7)
+    }
+    async let answer = here.messages("m").send(nil)
+    await eventually { here.stats().calls == 1 }
+    async let closed = here.close(timeout: .seconds(60))
+    await eventually { here.core.connection.locked { here.core.connection.isClosing } }
+    closing.fulfil(())
+    #expect(try await answer == 7)
+    #expect(await closed == .closed)
   }
 
   @Test("The first of a channel's posts that finds no place is reported")

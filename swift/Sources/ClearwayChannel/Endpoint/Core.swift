@@ -119,11 +119,11 @@ final class Core: @unchecked Sendable {
       publishers.closed(.cancelled)
       router.refuseEarly()
       let late = connection.settings.clock.after(timeoutMs) { [self] in terminate(.closed) }
-      calls.whenIdle { [self] in
+      posts.whenIdle { [self] in
         connection.locked {
-          router.whenIdle { [self] in
+          calls.whenIdle { [self] in
             connection.locked {
-              posts.whenIdle { [self] in
+              router.finish { [self] in
                 late.stop()
                 terminate(.closed)
               }

@@ -70,9 +70,9 @@ public final class Endpoint: Sendable {
 
   /// Closes the endpoint after its calls are answered, and returns the reason.
   ///
-  /// This end starts no more calls, and ends the streams that it serves. It refuses calls and streams that
-  /// arrive later with `no-handler`. It closes the transport when the calls of both directions are answered
-  /// and the posts that wait for room have left, and at the latest after `timeout`.
+  /// This end starts no more calls, ends the streams that it serves, and refuses new ones with `no-handler`.
+  /// It waits until its own calls are answered and the posts that wait for room have left, then refuses
+  /// calls, too, and waits for those that run. It closes the transport at the latest after `timeout`.
   @discardableResult
   public func close(timeout: Duration = .seconds(5)) async -> CloseReason {
     core.close(timeoutMs: max(0, timeout.milliseconds))

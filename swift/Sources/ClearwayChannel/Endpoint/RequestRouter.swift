@@ -33,6 +33,8 @@ final class Request: @unchecked Sendable {
     self.bytes = bytes
   }
 
+  fileprivate var isStream: Bool { if case .stream = kind { true } else { false } }
+
   func refuse(_ status: Status) {
     switch kind {
     case .served(let served): served.answer(status)
@@ -75,6 +77,7 @@ final class RequestRouter: @unchecked Sendable {
   /// The channels of which a dropped post was reported. Another one is reported after a request of the
   /// channel has run while no other did, so that a flood of posts is not a flood of errors.
   private var dropping: Set<ChannelName> = []
+  private var isFinishing = false
   /// The number of channels whose dropped posts are reported. The other end chooses the names.
   private static let droppingMax = 64
   private var timer: ChannelTimer?
@@ -156,8 +159,11 @@ final class RequestRouter: @unchecked Sendable {
     checkIdle()
   }
 
-  /// Runs `act` when all requests are answered and all answers are sent.
-  func whenIdle(_ act: @escaping () -> Void) {
+  /// Refuses the calls that arrive from now on. Until the closing end's own calls are answered, it serves
+  /// calls, because the handlers of the other end may call back. Runs `act` when all requests are answered
+  /// and all answers are sent.
+  func finish(_ act: @escaping () -> Void) {
+    isFinishing = true
     whenIdle.append(act)
     checkIdle()
   }
@@ -207,11 +213,13 @@ final class RequestRouter: @unchecked Sendable {
   }
 
   private func route(_ request: Request) {
-    // A closing end starts no new work. The answer says that nothing has run.
-    if connection.isClosing { return refuse(request, .noHandler) }
+    // The answer says that nothing has run.
+    if isFinishing || (connection.isClosing && request.isStream) {
+      return refuse(request, .noHandler)
+    }
     if let handler = handlers[request.channel] { return dispatch(handler, request) }
     let settings = connection.settings
-    if settings.earlyTime == .zero { return refuse(request, .noHandler) }
+    if settings.earlyTime == .zero || connection.isClosing { return refuse(request, .noHandler) }
     for dropped in early.add(request.channel, request, request.bytes, settings.clock.nowMs) {
       refuse(dropped, .dropped)
     }

@@ -234,8 +234,10 @@ export class DurableCaller {
     const why = new ClearwayError("pool-closed", "the pool is closed");
     const first = this.#closing === undefined;
     if (first || timeoutMs !== undefined) this.#endMs = Math.min(this.#endMs, timers.nowMs() + ms);
-    if (!first && timeoutMs !== undefined)
-      void this.#closing?.then(systemClock.after(ms, () => this.#open.failAll(why)));
+    if (!first && timeoutMs !== undefined) {
+      const stop = systemClock.after(ms, () => this.#open.failAll(why));
+      void this.#closing?.then(stop, stop);
+    }
     this.#closing ??= this.#open.empty(ms).then(() => this.end(why, this.#endMs - timers.nowMs()));
     await this.#closing;
   }

@@ -246,8 +246,10 @@ export class Caller implements CallHost, LinkEvents {
 
   /** See `Pool.close()`. A limit of time also applies if the pool is closing already. */
   close(timeoutMs?: number): Promise<void> {
-    if (this.#closing && timeoutMs !== undefined)
-      void this.#closing.then(this.clock.after(timeoutMs, () => this.#cancelLate(timeoutMs)));
+    if (this.#closing && timeoutMs !== undefined) {
+      const stop = this.clock.after(timeoutMs, () => this.#cancelLate(timeoutMs));
+      void this.#closing.then(stop, stop);
+    }
     this.#closing ??= this.#close(timeoutMs ?? 30_000);
     return this.#closing;
   }

@@ -101,7 +101,7 @@ export function define(target: object, key: PropertyKey, value: unknown, enumera
 export const channelErrorCodes = [
   /** the other end's handler for the channel has no such method; for a foreign end, there may be no handler */
   "not-implemented",
-  /** the other end has no handler for the channel */
+  /** the other end has no handler for the channel, or is closing */
   "no-handler",
   /** the transport closed, and the call or stream ended with it */
   "transport-closed",

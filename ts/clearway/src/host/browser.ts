@@ -52,7 +52,7 @@ export function checkProcesses(_options: ThreadOptions): void {}
 export function refuseFactory(): void {}
 
 /** Returns the source of a worker, as messages show it. */
-export const shownSource = String as (source: URL | string) => string;
+export const shownSource = (source: URL | string): string => String(source).replace(/^(data:[^,]*).*/s, "$1");
 
 /** Starts a module worker from its URL and returns at once. If the module fails to load, calls `events.error`. */
 export function spawn(url: URL | string, options: SpawnOptions, events: WorkerEvents): WorkerHandle {

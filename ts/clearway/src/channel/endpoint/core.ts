@@ -201,7 +201,7 @@ export class Core {
       this.#whenPosted = resolve;
       this.#forget();
     });
-    const idle = OwnPromise.all([this.#calls.idle(), this.router.idle(), posted]);
+    const idle = OwnPromise.all([this.#calls.idle(), posted]).then(() => this.router.finish());
     await within(OwnPromise.race([idle, this.closed]), timeoutMs);
     this.terminate();
   }

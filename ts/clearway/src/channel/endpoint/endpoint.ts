@@ -70,9 +70,9 @@ export interface Endpoint extends AsyncDisposable {
   /** Returns a copy of the counters. */
   stats(): EndpointStats;
   /**
-   * Closes the endpoint. Starts no new work: calls and streams that arrive later are refused with `no-handler`. Ends the streams that
-   * this end serves, and waits for open calls of both ends and for posts that wait for room. After at most `timeoutMs` milliseconds
-   * (default: 5,000) it closes the transport. Unfinished work rejects with `transport-closed`. `await using` calls `close` too.
+   * Closes the endpoint. Starts no new call, ends the streams that this end serves, and refuses new ones with `no-handler`. Waits for its
+   * own calls and for posts that wait for room; then refuses calls, too, and waits for those that run. After at most `timeoutMs`
+   * milliseconds (default: 5,000) it closes the transport. Unfinished work rejects with `transport-closed`. `await using` calls `close` too.
    */
   close(options?: { timeoutMs?: number | undefined }): Promise<void>;
   /** Closes the transport at once. All open work of both ends fails with `transport-closed`. */

@@ -54,7 +54,7 @@ export class RemoteError extends Error {
 
 const meanings: Partial<Record<number, readonly [code: ErrorCode, what: string]>> = {
   [Status.notImplemented]: ["not-implemented", "the other end has no such method"],
-  [Status.noHandler]: ["no-handler", "the other end has no handler"],
+  [Status.noHandler]: ["no-handler", "the other end has no handler, or is closing"],
   [Status.dropped]: ["dropped", "dropped by the other end, whose buffer of early messages was full"],
   [Status.cancelled]: ["cancelled", "cancelled by the other end"],
   [Status.timeout]: ["timeout", "the handler ran longer than timeoutMs"],

@@ -153,6 +153,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
    * that a flood of posts is not a flood of errors.
    */
   readonly #dropping = new Set<string>();
+  #finishing = false;
   #timer: Timer | undefined;
   #idle: (() => void)[] = [];
 
@@ -257,8 +258,12 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
     this.#replies.updatePause();
   }
 
-  /** Returns a promise that settles when every request is answered and all answers have been sent. */
-  idle(): Promise<void> {
+  /**
+   * Refuses the calls that arrive from now on. Until the closing end's own calls are answered, it serves calls, because the handlers of the
+   * other end may call back. Returns a promise that settles when every request is answered and all answers have been sent.
+   */
+  finish(): Promise<void> {
+    this.#finishing = true;
     return new OwnPromise((resolve) => {
       this.#idle.push(resolve);
       this.#checkIdle();
@@ -320,8 +325,9 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
 
   #take(entry: Served | A, message: Received): void {
     const { channel } = entry;
-    // A closing end starts no new work. The answer says that nothing has run.
-    if (this.#connection.closing) return this.#refuse(entry, Status.noHandler);
+    const { closing, settings } = this.#connection;
+    // The answer says that nothing has run.
+    if (isServed(entry) ? this.#finishing : closing) return this.#refuse(entry, Status.noHandler);
     for (let handler = this.#handlers.get(channel); handler !== undefined; ) {
       // The microtask of `handle` may not have run yet.
       this.#passEarly(channel, handler);
@@ -329,7 +335,7 @@ export class RequestRouter<A extends StreamRequest> implements ServedOwner {
       if (next === handler) return this.#dispatch(handler, entry);
       handler = next;
     }
-    if (this.#connection.settings.earlyMs === 0) return this.#refuse(entry, Status.noHandler);
+    if (settings.earlyMs === 0 || closing) return this.#refuse(entry, Status.noHandler);
     const bytes = this.#keptBytes(entry, message);
     for (const gone of this.#early.add(channel, entry, bytes, clock())) this.#refuse(gone, Status.dropped);
     this.#startTimer();

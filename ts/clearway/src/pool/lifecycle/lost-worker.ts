@@ -68,10 +68,9 @@ export function exited(engine: Engine, worker: PoolWorker, code: ExitCode): void
   if (unwanted) workers.restarts++;
   if (worker.tasksRun > 0 || now() - worker.startedMs > provenMs) workers.fill();
   settings.onWorker({ type: "exited", worker: worker.index, error: unwanted ? why : undefined });
-  if (!received) {
-    if (hasProcesses && worker.uncaught && !worker.why) report(settings, worker.uncaught.error);
-    else if (crashed) settings.onError(why);
-  }
+  // If the pool has begun to end the worker since, its calls fail with that reason.
+  if (hasProcesses && worker.uncaught && !(received && !worker.why)) report(settings, worker.uncaught.error);
+  else if (!received && crashed) settings.onError(why);
   if (noCallBegan) exitedBeforeCall(engine, worker.index, why);
   scheduler.run();
   engine.workers.startForReady();

@@ -379,7 +379,7 @@ export class PoolWorker {
   }
 
   #error(error: unknown, what?: string): void {
-    this.uncaught = { error };
+    if (!this.why) this.uncaught = { error };
     if (this.life.state === "starting") this.why ??= startFailure(this.#engine, what ?? messageOf(error), error, !what);
     // An uncaught error ends a worker in Node. In a browser it does not, but a worker that is still starting will never become ready.
     if (this.why) void this.#end();

@@ -72,6 +72,7 @@ describe("close()", () => {
       const slow = a.methods("m").call("slow");
       await begun.promise;
       const closed = b.close(endless);
+      await turn();
       const late = [
         outcome(a.methods("m").call("quick")),
         outcome(a.events("e").listen()[Symbol.asyncIterator]().next()),
@@ -85,14 +86,30 @@ describe("close()", () => {
     },
   );
 
-  test("at both ends at once refuses the calls that cross it", async () => {
+  test("at both ends at once answers the calls that cross it", async () => {
     const { a, b } = await endpoints();
-    let ran = 0;
-    for (const end of [a, b]) end.messages("m").handle(() => ran++);
-    const calls = [a, b].map((end) => outcome(end.messages("m").send(1)));
+    for (const end of [a, b]) end.messages("m").handle((value) => value);
+    const calls = [a, b].map((end) => end.messages("m").send(1));
     const closed = [a, b].map((end) => end.close(endless));
-    expect(await Promise.all(calls)).toMatchObject([{ kind: "no-handler" }, { kind: "no-handler" }]);
+    expect(await Promise.all(calls)).toEqual([1, 1]);
     await Promise.all(closed);
-    expect(ran).toBe(0);
+  });
+
+  test("serves the calls that handlers of its own calls make", async () => {
+    const { a, b } = await endpoints();
+    a.messages("back").handle((value) => value);
+    const begun = gate();
+    const closing = gate();
+    b.messages("m").handle(async () => {
+      begun.tell();
+      await closing.promise;
+      return b.messages("back").send(7);
+    });
+    const answer = a.messages("m").send(1);
+    await begun.promise;
+    const closed = a.close(endless);
+    closing.tell();
+    expect(await answer).toBe(7);
+    await closed;
   });
 });

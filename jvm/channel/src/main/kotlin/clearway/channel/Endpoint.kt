@@ -52,11 +52,11 @@ public class Endpoint internal constructor(private val core: Core) : AutoCloseab
     public fun stats(): EndpointStats = core.stats()
 
     /**
-     * Closes the endpoint after its calls are answered. This end starts no more calls, posts or streams, and ends the
-     * streams that it serves. Calls and streams that arrive later are refused with `no-handler`. It then waits until
-     * the calls in both directions are answered and waiting posts have left, but at most `timeoutMs` milliseconds, and
-     * closes the transport. Calls and streams that are still open fail with `transport-closed`. Does not block; returns
-     * [closed].
+     * Closes the endpoint after its calls are answered. This end starts no more calls, posts or streams, ends the
+     * streams that it serves, and refuses new ones with `no-handler`. It waits until its own calls are answered and
+     * waiting posts have left, then refuses calls, too, and waits for those that run. After at most `timeoutMs`
+     * milliseconds it closes the transport. Calls and streams that are still open fail with `transport-closed`. Does
+     * not block; returns [closed].
      */
     @JvmOverloads
     public fun closeAsync(timeoutMs: Long = CLOSE_MS): CompletableFuture<CloseReason> {

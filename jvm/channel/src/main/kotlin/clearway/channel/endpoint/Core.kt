@@ -141,7 +141,11 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
 
     private fun settled(post: QueuedRequest) {
         posts.remove(post)
-        if (posts.isEmpty()) onPosted()
+        if (posts.isEmpty()) {
+            val act = onPosted
+            onPosted = {}
+            act()
+        }
     }
 
     fun frame(bytes: ByteArray): Unit =
@@ -204,7 +208,7 @@ internal class Core(private val transport: ChannelTransport, settings: EndpointO
             router.refuseEarly()
             val late = connection.settings.clock.after(timeoutMs) { terminate(CloseReason.CLOSED) }
             closed.whenComplete { _, _ -> late.stop() }
-            val posted = { calls.whenIdle { lock.locked { router.whenIdle { terminate(CloseReason.CLOSED) } } } }
+            val posted = { calls.whenIdle { lock.locked { router.finish { terminate(CloseReason.CLOSED) } } } }
             if (posts.isEmpty()) posted() else onPosted = posted
         }
     }

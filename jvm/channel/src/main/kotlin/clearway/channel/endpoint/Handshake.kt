@@ -31,7 +31,8 @@ internal class Handshake(private val transport: ChannelTransport, private val se
         connected.whenComplete { _, thrown ->
             timer?.stop()
             val reason = (thrown as? ChannelException)?.reason ?: CloseReason(CloseCode.CLOSED, "gave up")
-            if (core == null) guarded { transport.close(reason) }
+            val isClosed = (thrown as? ChannelException)?.error == ChannelError.TRANSPORT_CLOSED
+            if (core == null && !isClosed) guarded { transport.close(reason) }
         }
         try {
             sendHello()

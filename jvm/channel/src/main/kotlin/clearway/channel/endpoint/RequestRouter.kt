@@ -69,6 +69,7 @@ internal class RequestRouter(private val connection: Connection, private val rep
      * while no other did, so that a flood of posts is not a flood of errors.
      */
     private val dropping = HashSet<String>()
+    private var finishing = false
     private var timer: Timer? = null
     private val idle = ArrayList<() -> Unit>()
 
@@ -134,8 +135,13 @@ internal class RequestRouter(private val connection: Connection, private val rep
         checkIdle()
     }
 
-    /** Runs `act` when all requests are answered and all answers are sent. `act` runs after the lock is released. */
-    fun whenIdle(act: () -> Unit) {
+    /**
+     * Refuses the calls that arrive from now on. Until the closing end's own calls are answered, it serves calls,
+     * because the handlers of the other end may call back. Runs `act` when all requests are answered and all answers
+     * are sent. `act` runs after the lock is released.
+     */
+    fun finish(act: () -> Unit) {
+        finishing = true
         idle.add(act)
         checkIdle()
     }
@@ -188,11 +194,11 @@ internal class RequestRouter(private val connection: Connection, private val rep
     }
 
     private fun route(request: Request, message: Received) {
-        // A closing end starts no new work. The answer says that nothing has run.
-        if (connection.closing) return refuse(request, Status.NO_HANDLER)
+        // The answer says that nothing has run.
+        if (finishing || (connection.closing && request is Request.Stream)) return refuse(request, Status.NO_HANDLER)
         val handler = handlers[request.channel]
         if (handler != null) return dispatch(handler, request)
-        if (settings.earlyMs == 0L) return refuse(request, Status.NO_HANDLER)
+        if (settings.earlyMs == 0L || connection.closing) return refuse(request, Status.NO_HANDLER)
         val dropped = early.add(request.channel, request, message.keptBytes, settings.clock.nowMs())
         for (each in dropped) refuse(each, Status.DROPPED)
         startTimer()

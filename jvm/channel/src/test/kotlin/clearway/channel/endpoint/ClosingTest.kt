@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
+import java.util.concurrent.atomic.AtomicInteger
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Test
@@ -78,21 +79,45 @@ class ClosingTest {
     }
 
     @Test
-    fun `a closing end refuses calls and streams that arrive, and does not run them`() {
+    fun `a closing end refuses the calls and streams that arrive, and waits for the call that runs`() {
         Bare(EndpointOptions().clock(FakeClock())).use { bare ->
-            bare.end.messages("m", Codecs.BINARY).handle { _, _ -> error("it ran") }
-            bare.end.events("e").serve({ _, sink -> sink.send(1) })
-            bare.end.messages("log", Codecs.BINARY).post(ByteArray(2000)) // It fills the window of the transport.
-            val waiting = bare.end.messages("log", Codecs.BINARY).post(ByteArray(1)) // The close waits for it.
-            val closed = bare.end.closeAsync()
-            bare.call(1)
-            bare.listen(2)
-            until { bare.end.stats().waitingBytes > 0 }
+            val begun = CountDownLatch(1)
+            val end = CountDownLatch(1)
+            val ran = AtomicInteger()
+            bare.end.messages("m", Codecs.BINARY).handle { _, _ ->
+                ran.incrementAndGet()
+                begun.countDown()
+                end.await()
+                Reply.empty()
+            }
+            bare.end.events("e").serve({ _, _ -> ran.incrementAndGet() })
             bare.read()
+            bare.call(1)
+            begun.await()
+            val closed = bare.end.closeAsync()
+            bare.call(2)
+            bare.listen(3)
             assertEquals(listOf(Status.NO_HANDLER), bare.statuses(1))
             assertEquals(listOf(Status.NO_HANDLER), bare.statuses(1, Op.END))
-            assertNull(waiting.get(60, TimeUnit.SECONDS))
+            end.countDown()
             assertEquals(CloseCode.CLOSED, closed.get(60, TimeUnit.SECONDS).code)
+            assertEquals(1, ran.get())
+        }
+    }
+
+    @Test
+    fun `a closing end serves the calls that handlers of its own calls make`() {
+        endpoints { a, b ->
+            a.messages("back").handle { message, _ -> Reply.of(message) }
+            val closing = CompletableFuture<Unit>()
+            b.messages("m").handle { _, _ ->
+                closing.get(60, TimeUnit.SECONDS)
+                b.messages("back").send(7).get(60, TimeUnit.SECONDS)
+            }
+            val answer = a.messages("m").send(null)
+            a.closeAsync()
+            closing.complete(Unit)
+            assertEquals(7, (answer.get(60, TimeUnit.SECONDS).value as Number).toInt())
         }
     }
 

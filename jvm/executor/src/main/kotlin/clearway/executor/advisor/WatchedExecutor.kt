@@ -7,6 +7,7 @@ import clearway.executor.model.Placement
 import clearway.executor.run.Recorder
 import java.util.concurrent.AbstractExecutorService
 import java.util.concurrent.ExecutorService
+import java.util.concurrent.ForkJoinPool
 import java.util.concurrent.TimeUnit
 import jdk.jfr.Category
 import jdk.jfr.Description
@@ -62,11 +63,22 @@ internal class WatchedExecutor(
             .toMutableList()
 
     /**
-     * Closes the wrapped executor as it closes itself: a common pool is not closed. JDK 19 added this function. It is
-     * compiled without `override` for JDK 17, where an executor has it only if it is AutoCloseable.
+     * Shuts down and waits for the tasks; an interrupt drops those that wait. Does nothing for a common pool, which
+     * cannot be shut down. JDK 19 added this function to executors. It is compiled without `override`, for JDK 17.
      */
     fun close() {
-        if (behind is AutoCloseable) behind.close() else shutdown()
+        if (behind === ForkJoinPool.commonPool()) return
+        shutdown()
+        var interrupted = false
+        while (true) {
+            try {
+                if (awaitTermination(1, TimeUnit.DAYS)) break
+            } catch (thrown: InterruptedException) {
+                if (!interrupted) shutdownNow()
+                interrupted = true
+            }
+        }
+        if (interrupted) Thread.currentThread().interrupt()
     }
 
     override fun isShutdown(): Boolean = behind.isShutdown

@@ -97,7 +97,8 @@ internal class Recorder(private val options: RecorderOptions) {
     private fun addPauses() {
         while (pauses.isNotEmpty() && pauses.first().endMs <= answeredMs) {
             val pause = pauses.removeFirst()
-            var startMs = pause.startMs
+            // Nothing is known of the stalls that were dropped.
+            var startMs = maxOf(pause.startMs, history.coveredFromMs)
             var endMs = pause.endMs
             fun leaveOut(fromMs: Double, untilMs: Double) {
                 if (untilMs - fromMs < options.floorMs || fromMs >= endMs || untilMs <= startMs) return
@@ -259,7 +260,8 @@ internal class StallHistory(private val stallsMax: Int, beginMs: Double) {
         get() = kept
 
     fun add(placed: PlacedStall) {
-        kept += placed
+        // The collector may tell a pause after a later stall was explained.
+        kept.add(kept.indexOfLast { it.endMs <= placed.endMs } + 1, placed)
         if (kept.size <= stallsMax) return
         // Drops a quarter at a time. Dropping a single stall would move the whole list for each new stall.
         val gone = kept.subList(0, maxOf(1, stallsMax shr 2))
