@@ -192,6 +192,7 @@ export class ServedCall implements ConversationWire {
         this.codec,
         (bytes) => this.#conversation.send(bytes),
         (reason) => this.abort(reason),
+        () => this.#host.drained(),
       );
     }
     const sender = this.#progress;

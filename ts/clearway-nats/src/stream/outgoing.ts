@@ -121,25 +121,52 @@ export class Outgoing {
 
 /** Maximum number of progress values in a message. Of more values in one turn, only the newest are sent. */
 const valuesMax = 1_024;
+/** Maximum number of progress values that wait while the network is slower than what is sent. They may be large. */
+const heldMax = 64;
 
-/** Sends the values that a task passes to `progress()`: those of one turn of the event loop in one message. */
+/**
+ * Sends the values that a task passes to `progress()`: those of one turn of the event loop in one message. While the network is slower than
+ * what is sent, only the newest wait.
+ */
 export class ProgressSender {
   readonly #codec: StandardMessageCodec;
   readonly #send: (bytes: Uint8Array) => void;
   readonly #failed: (reason: unknown) => void;
+  readonly #drained: () => Promise<void> | undefined;
   #values: unknown[] = [];
   #immediate: NodeJS.Immediate | undefined;
+  #held = false;
 
-  constructor(codec: StandardMessageCodec, send: (bytes: Uint8Array) => void, failed: (reason: unknown) => void) {
+  /** `drained` is that of {@link OutgoingWire}. */
+  constructor(
+    codec: StandardMessageCodec,
+    send: (bytes: Uint8Array) => void,
+    failed: (reason: unknown) => void,
+    drained: () => Promise<void> | undefined,
+  ) {
     this.#codec = codec;
     this.#send = send;
     this.#failed = failed;
+    this.#drained = drained;
   }
 
   add(value: unknown): void {
     this.#values.push(value);
-    if (this.#values.length > valuesMax * 2) this.#values = this.#values.slice(-valuesMax);
-    this.#immediate ??= timers.setImmediate(() => this.flush());
+    const most = this.#held ? heldMax : valuesMax;
+    if (this.#values.length > most * 2) this.#values = this.#values.slice(-most);
+    if (!this.#held) this.#immediate ??= timers.setImmediate(() => this.#leave());
+  }
+
+  #leave(): void {
+    this.#immediate = undefined;
+    if (this.#values.length === 0) return;
+    const drained = this.#drained();
+    if (drained === undefined) return this.flush();
+    this.#held = true;
+    void drained.then(() => {
+      this.#held = false;
+      this.#leave();
+    });
   }
 
   /** Drops the values that wait. */

@@ -3,7 +3,7 @@ import { ClearwayError } from "clearway/remote";
 import { expect, test } from "vitest";
 import { creditMax } from "../../src/stream/credit.js";
 import { Incoming } from "../../src/stream/incoming.js";
-import { Outgoing } from "../../src/stream/outgoing.js";
+import { Outgoing, ProgressSender } from "../../src/stream/outgoing.js";
 import { fields, wireCodec } from "../../src/wire/call.js";
 import fc from "../fixtures/fast-check.js";
 
@@ -156,4 +156,37 @@ test("a stream delivers all values before one that cannot be encoded", async () 
   for (let at = 0; at < 5; at++) seen.push((await incoming.next(false)).value);
   expect(seen).toEqual([1, 2, 3, 4, 5]);
   await expect(incoming.next(false)).rejects.toMatchObject({ code: "not-encodable" });
+});
+
+test("progress of a task does not pile up while the network is slow: the newest values wait", async () => {
+  const sent: unknown[] = [];
+  let network: { promise: Promise<void>; opens: () => void } | undefined;
+  const close = (): void => {
+    let opens!: () => void;
+    network = { promise: new Promise((resolve) => (opens = resolve)), opens: () => opens() };
+  };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const sender = new ProgressSender(
+    codec,
+    (bytes) => sent.push(fields(codec, bytes, false)[1]),
+    () => {},
+    () => network?.promise,
+  );
+  close();
+  for (let at = 0; at < 500; at++) {
+    sender.add(at);
+    if (at % 10 === 0) await turn();
+  }
+  expect(sent).toEqual([]);
+  const { opens } = network!;
+  network = undefined;
+  opens();
+  await turn();
+  const [values] = sent as [number[]];
+  expect([sent.length, values.at(-1), values.length <= 128]).toEqual([1, 499, true]);
+  close();
+  sender.add("last");
+  await turn();
+  sender.flush(); // The result follows.
+  expect(sent[1]).toEqual(["last"]);
 });
