@@ -46,7 +46,7 @@ export class Core {
   /** Called when no post waits. */
   #whenPosted: (() => void) | undefined;
   #closing: Promise<void> | undefined;
-  /** Send what waits: replies, events, and requests. */
+  /** These functions send what waits: requests, replies, and events. */
   readonly #drains = [
     () => this.#outbox.drain(),
     () => this.router.drain(),
